@@ -1,0 +1,76 @@
+"""Everything that can stop the work, in one tree.
+
+    BBFalsifyError
+    ├── UserError            your files or arguments are wrong (exit code 2); carries *all* problems found
+    ├── SystemFailure        the black box or its adapter failed (exit code 3)
+    └── InvariantViolated    our bug; please report it
+
+A violated requirement is a `Verdict`, a spent budget is a stop reason, a crashed simulation is a status: none of
+them is an exception.  Exceptions keep their facts as attributes, so reports need not parse text.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with the user's input: what, where, what was allowed, what was probably meant."""
+
+    message: str
+    file: str | None = None
+    line: int | None = None
+    allowed: tuple[str, ...] = ()
+    closest: str | None = None
+
+    def __str__(self) -> str:
+        where = "" if self.file is None else f"{self.file}:{self.line}: " if self.line else f"{self.file}: "
+        text = where + self.message
+        if self.allowed:
+            text += f" Allowed: {', '.join(self.allowed)}."
+        if self.closest is not None:
+            text += f" Did you mean '{self.closest}'?"
+        return text
+
+
+def unknown_name(
+    what: str, name: str, known: Iterable[str], *, file: str | None = None, line: int | None = None, where: str = ""
+) -> Problem:
+    """The problem "unknown WHAT 'NAME'" with the known names and the closest of them."""
+    names = sorted({str(k) for k in known})
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    shown = names if len(names) <= 20 else [*names[:20], f"… {len(names) - 20} more"]
+    return Problem(
+        f"unknown {what} '{name}'{' ' + where if where else ''}.",
+        file=file,
+        line=line,
+        allowed=tuple(shown) if shown else ("(none)",),
+        closest=close[0] if close else None,
+    )
+
+
+class BBFalsifyError(Exception):
+    """Base of everything bbfalsify raises on purpose."""
+
+
+class UserError(BBFalsifyError):
+    """The input is wrong; `problems` lists everything that was found, not only the first."""
+
+    def __init__(self, problems: Iterable[Problem] | Problem | str) -> None:
+        if isinstance(problems, str):
+            problems = [Problem(problems)]
+        elif isinstance(problems, Problem):
+            problems = [problems]
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__("\n".join(str(p) for p in self.problems))
+
+
+class SystemFailure(BBFalsifyError):
+    """The system under test (or its adapter) could not be used at all."""
+
+
+class InvariantViolated(BBFalsifyError):
+    """bbfalsify contradicts itself: a bug of ours, with the facts needed to report it."""

@@ -1,0 +1,55 @@
+"""What a monitor says about one trace, and what a run says about one requirement."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """VIOLATED and SATISFIED are final: no extension of the trace can change them."""
+
+    VIOLATED = "violated"
+    SATISFIED = "satisfied"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The Boolean verdict and, beside it, the robustness; robustness guides and ranks but never decides."""
+
+    verdict: Verdict
+    robustness: float
+    first_violation_time: float = math.inf
+    """When the violation became certain; infinite unless VIOLATED."""
+    vacuous: bool = False
+    """The requirement holds only because its trigger never occurred."""
+
+
+class SimulationStatus(StrEnum):
+    """How one use of the black box ended."""
+
+    OK = "ok"
+    RAISED = "raised"
+    TIMED_OUT = "timed_out"
+    DIED = "died"
+    MALFORMED = "malformed"
+    """The answer had the wrong type, length, names or times, or was not finite."""
+
+
+class Outcome(StrEnum):
+    """What a run concludes.  There is deliberately no "verified"."""
+
+    FALSIFIED = "falsified"
+    NOT_FALSIFIED = "not_falsified"
+    INCONCLUSIVE = "inconclusive"
+    ERROR = "error"
+
+
+class StopReason(StrEnum):
+    COMPLETED = "completed"
+    BUDGET_SIMULATIONS = "budget: simulations"
+    BUDGET_TIME = "budget: time"
+    INTERRUPTED = "interrupted"
+    SYSTEM_FAILED = "system failed"
