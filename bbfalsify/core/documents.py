@@ -18,6 +18,8 @@ from bbfalsify.core.errors import Problem, UserError
 
 KeyPath = tuple[str | int, ...]
 
+PLAIN_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -79,6 +81,8 @@ def parse_yaml(text: str, *, file: str = "<text>") -> Document:
             return None
         open_nodes.add(id(node))
         try:
+            if not isinstance(node, yaml.ScalarNode) and node.tag not in PLAIN_TAGS:
+                raise yaml.constructor.ConstructorError(problem=f"the tag {node.tag}")
             if isinstance(node, yaml.MappingNode):
                 return build_mapping(node, path)
             if isinstance(node, yaml.SequenceNode):

@@ -1,0 +1,101 @@
+"""A user profile made executable: walks over it, and the inputs they mean for the system under test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.trace import Stimulus, sample_times
+from bbfalsify.kernel import CompiledModel, Walk, Walks, WalkStatus, sample_expressions
+from bbfalsify.modelling import HeldInput, Profile
+
+STUCK = {
+    WalkStatus.DEADLOCK: "deadlocks: no action can ever happen again",
+    WalkStatus.TIMELOCK: "is stuck: time cannot pass and no action is possible",
+}
+MAX_STEPS = 100_000
+"""A walk with more transitions than this before the horizon is taken for zeno."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """The profile, its compiled model, how long signals last and how densely they are sampled.
+
+    Events reach the system at their exact times: the samples are the grid of `period` together with the event times.
+    """
+
+    profile: Profile
+    model: CompiledModel
+    duration: float
+    period: float
+    _held: dict[str, tuple[np.ndarray, float]] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # For each held input: the value each action sets, NaN where the action leaves it alone.
+        for i in self.profile.inputs:
+            if isinstance(i, HeldInput):
+                values = dict(i.values)
+                self._held[i.name] = (np.array([values.get(a, np.nan) for a in self.model.actions]), i.initial)
+
+    def stimulus(self, walk: Walk, *, stop: float | None = None) -> Stimulus:
+        """The input that this walk means, up to `stop` (default: the whole duration)."""
+        stop = self.duration if stop is None else min(stop, self.duration)
+        times = sample_times(stop, self.period, walk.times)
+        labels = self.model.edge_action[walk.edges]
+        happened = walk.times <= stop
+        inputs: dict[str, np.ndarray] = {}
+        for name, (value_of, initial) in self._held.items():
+            values = value_of[labels]
+            sets = happened & ~np.isnan(values)
+            levels = np.concatenate([[initial], values[sets]])
+            inputs[name] = levels[np.searchsorted(walk.times[sets], times, side="right")]
+        computed = [i for i in self.profile.inputs if not isinstance(i, HeldInput)]
+        if computed:
+            rows = sample_expressions(self.model, walk, [(i.expression, i.frame_size) for i in computed], times)
+            inputs.update(zip((i.name for i in computed), rows, strict=True))
+        actions = self.model.actions
+        events = tuple((float(t), actions[a]) for t, a in zip(walk.times[happened], labels[happened], strict=True))
+        return Stimulus(times, inputs, events)
+
+    def check(self, walks: Walks) -> None:
+        """Refuse a profile in which a walk got stuck or failed, naming where; such a profile describes no usage."""
+        for i in np.flatnonzero(np.isin(walks.status, [*STUCK, WalkStatus.RUNTIME_ERROR])):
+            walk = walks.walk(int(i))
+            status = WalkStatus(int(walks.status[i]))
+            why = STUCK.get(status) or f"fails: {walks.error(int(i))}"
+            raise UserError(
+                Problem(
+                    f"the profile {why}, after {_shorten(walk.actions(self.model))} at time "
+                    f"{walk.times[-1] if len(walk.times) else 0.0:g} in {self._where(walk)}. "
+                    "Every location a user can reach needs an action that ends the stay; for a user who is done, "
+                    "add a self-loop.",
+                    file=self.profile.file,
+                )
+            )
+        if len(walks.status) and np.all(walks.status == WalkStatus.STEP_LIMIT):
+            raise UserError(
+                Problem(
+                    f"the profile is zeno: {MAX_STEPS} transitions did not bring time to {self.duration:g}. "
+                    "Give some edge of each cycle a guard that needs time to pass.",
+                    file=self.profile.file,
+                )
+            )
+
+    def _where(self, walk: Walk) -> str:
+        processes = self.model.network.processes
+        names = [f"{p.name}.{p.locations[int(at)].name}" for p, at in zip(processes, walk.locations[-1], strict=True)]
+        return ", ".join(names)
+
+
+def _shorten(actions: tuple[str, ...], limit: int = 8) -> str:
+    if not actions:
+        return "no action"
+    shown = actions if len(actions) <= limit else ("…", *actions[-limit:])
+    return " ".join(shown)
+
+
+def violating_step(walk_times: np.ndarray, first_violation_time: float) -> int:
+    """The step k (1-based) in whose delay the violation became certain: t_{k-1} < τ ≤ t_k."""
+    return int(np.searchsorted(walk_times, first_violation_time, side="left")) + 1
