@@ -1,0 +1,64 @@
+"""bbfalsify finds the failures of a black box, and tells which of them its users will actually meet.
+
+The picture
+
+    campaign ─► run = system + profile + requirements + engine + budget + seed
+                        engine ── ask(batch) ──► driver ──► system ──► trace
+                             ▲                     │                     │
+                             └──── answers ────────┤◄── verdict ◄ monitor ┘
+                                                   └─► run directory ─► table, JSON, counterexample files
+
+Rooms, each looking only at those above it
+
+    core        the words: trace, verdict, estimate, counterexample, seeds, errors
+    modelling   networks of automata: readers, builder, checks, the slow reference interpreter
+    kernel      the same semantics compiled: delay windows, walks, stochastic races
+    logic       requirements in signal temporal logic, and monitors
+    stats       intervals
+    systems     what can be tested: functions, processes, models
+    engines     what to try next; each file reads like its paper; no engine ever touches a system
+    running     the driver (the one loop), workers, run directories, replay
+    campaigns   YAML plans;  reporting: tables and plots;  cli: the only printing
+
+Start reading at `bbfalsify/running/driver.py`.  The names below are public; they load when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Counterexample": "bbfalsify.core.counterexample",
+    "Estimate": "bbfalsify.core.estimate",
+    "Outcome": "bbfalsify.core.verdict",
+    "Stimulus": "bbfalsify.core.trace",
+    "SystemFailure": "bbfalsify.core.errors",
+    "Trace": "bbfalsify.core.trace",
+    "UserError": "bbfalsify.core.errors",
+    "Verdict": "bbfalsify.core.verdict",
+    "load_network": "bbfalsify.modelling",
+    "load_profile": "bbfalsify.modelling",
+    "parse_stl": "bbfalsify.logic",
+    "Requirement": "bbfalsify.logic",
+    "System": "bbfalsify.systems",
+    "system": "bbfalsify.systems",
+    "load_system": "bbfalsify.systems",
+    "load_campaign": "bbfalsify.campaigns",
+}
+
+__all__ = ["__version__", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'bbfalsify' has no attribute '{name}'")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,202 @@
+"""From a campaign file to run plans, with every mistake reported before anything runs.
+
+    campaign = load_campaign("experiments/heater/campaign.yaml")
+    for plan in campaign.runs: ...
+
+A `RunPlan` holds loaded objects: one system, one profile, the requirements, one engine setting, one seed.  Lists in the
+file multiply into plans in the order written, the last key varying fastest; a list of requirements does not multiply.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bbfalsify.campaigns.ports import port_problems
+from bbfalsify.campaigns.reading import Reader, dotted
+from bbfalsify.campaigns.requirements import PlannedRequirement, collect_items, parse_items
+from bbfalsify.core.documents import Document, KeyPath, read_yaml
+from bbfalsify.core.errors import UserError
+from bbfalsify.core.seeds import draw_seed
+
+if TYPE_CHECKING:
+    from bbfalsify.modelling import Profile
+    from bbfalsify.systems import System
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """One point of the engine's settings; the meaning of each is explained in experiments/README.md."""
+
+    kind: str
+    horizon: float
+    counterexamples: int
+    simulations: int
+    max_time: float | None
+    passes: int
+    traces: int
+    estimator: str
+    delays: str
+    batch: int
+    period: float | None
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    name: str
+    system: System
+    system_reference: str
+    profile: Profile
+    requirements: tuple[PlannedRequirement, ...]
+    engine: EngineOptions
+    seed: int
+    jobs: int
+    time_limit: float | None
+    on_failure: str
+    varies: Mapping[str, Any] = field(default_factory=dict)
+    """The keys whose lists made several runs, with this run's values: what tells it from its neighbours."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    name: str
+    file: str
+    runs: tuple[RunPlan, ...]
+
+
+def load_campaign(path: str | Path, *, seed: int | None = None, jobs: int | None = None) -> Campaign:
+    """Read and check a campaign file; `seed` and `jobs` overrule the file."""
+    file = Path(path)
+    return plan_document(read_yaml(file), base=file.parent, seed=seed, jobs=jobs)
+
+
+def plan_document(
+    document: Document,
+    *,
+    base: Path,
+    seed: int | None = None,
+    jobs: int | None = None,
+    label: Callable[[KeyPath], str] = dotted,
+) -> Campaign:
+    """Check a campaign given as a document; relative paths are relative to `base`."""
+    from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS, REQUIRED_SECTIONS
+
+    reader = Reader(document, [], label)
+    sections = reader.sections(CAMPAIGN_SECTIONS, REQUIRED_SECTIONS, "campaign")
+    engines = _engines(reader, sections.get("engine"))
+    profiles = {p: _profile(reader, base, p) for p in dict.fromkeys(sections.get("profile", []))}
+    systems = {s: _system(reader, base, s) for s in dict.fromkeys(sections.get("system", []))}
+    for profile in filter(None, profiles.values()):
+        for system in filter(None, systems.values()):
+            reader.adopt(("profile",), port_problems(profile, system))
+    items = collect_items(reader, sections["requirements"], base) if "requirements" in sections else []
+    requirements = parse_items(items, _signals(profiles, systems), sections.get("expected"))
+    if reader.problems:
+        raise UserError(list(dict.fromkeys(reader.problems)))
+    name = sections.get("name") or Path(document.file or "falsify").stem
+    settings = {
+        "system": list(systems),
+        "profile": list(profiles),
+        "engine": engines,
+        "seed": [seed] if seed is not None else sections.get("seed") or [draw_seed()],
+        "time_limit": sections.get("time_limit", [None]),
+        "on_failure": sections.get("on_failure", ["inconclusive"]),
+    }
+    runs = []
+    for values in itertools.product(*settings.values()):
+        point = dict(zip(settings, values, strict=True))
+        runs.append(
+            RunPlan(
+                name=name if _count(settings) == 1 else f"{name}-{len(runs) + 1}",
+                system=systems[point["system"]],
+                system_reference=point["system"],
+                profile=profiles[point["profile"]],
+                requirements=tuple(requirements),
+                engine=point["engine"],
+                seed=point["seed"],
+                jobs=jobs if jobs is not None else sections.get("jobs", 1),
+                time_limit=point["time_limit"],
+                on_failure=point["on_failure"],
+                varies=_varies(settings, point),
+            )
+        )
+    return Campaign(name, document.file, tuple(runs))
+
+
+def _count(settings: Mapping[str, list]) -> int:
+    return len(list(itertools.product(*settings.values())))
+
+
+def _varies(settings: Mapping[str, list], point: Mapping[str, Any]) -> dict[str, Any]:
+    varies = {key: point[key] for key, values in settings.items() if key != "engine" and len(values) > 1}
+    for option in fields(EngineOptions):
+        if len({getattr(engine, option.name) for engine in settings["engine"]}) > 1:
+            varies[option.name] = getattr(point["engine"], option.name)
+    return varies
+
+
+def _engines(reader: Reader, value: Any) -> list[EngineOptions]:
+    """Every engine entry, its lists multiplied."""
+    from bbfalsify.campaigns.schema import EngineEntry
+
+    if value is None:
+        return []
+    points: list[EngineOptions] = []
+    for index, item in enumerate(value if isinstance(value, list) else [value]):
+        path: KeyPath = ("engine", index) if isinstance(value, list) else ("engine",)
+        entry = reader.check(EngineEntry, item, path)
+        if entry is not None:
+            choices = {name: getattr(entry, name) for name in EngineEntry.model_fields}
+            points += [
+                EngineOptions(**dict(zip(choices, values, strict=True)))
+                for values in itertools.product(*choices.values())
+            ]
+    return points
+
+
+def _key_path(reader: Reader, key: str, value: str) -> KeyPath:
+    given = reader.document.data[key]
+    return (key, given.index(value)) if isinstance(given, list) else (key,)
+
+
+def _profile(reader: Reader, base: Path, name: str) -> Profile | None:
+    from bbfalsify.modelling import check_profile, load_profile
+
+    path = _key_path(reader, "profile", name)
+    if not (base / name).is_file():
+        reader.problem(path, f"{reader.label(path)}: there is no file '{base / name}'.")
+        return None
+    try:
+        profile = load_profile(base / name)
+    except UserError as error:
+        reader.adopt(path, error.problems)
+        return None
+    problems = check_profile(profile)
+    reader.adopt(path, problems)
+    return None if problems else profile
+
+
+def _system(reader: Reader, base: Path, reference: str) -> System | None:
+    from bbfalsify.systems import load_system
+
+    path = _key_path(reader, "system", reference)
+    try:
+        return load_system(reference, base=base)
+    except UserError as error:
+        reader.adopt(path, error.problems)
+        return None
+
+
+def _signals(profiles: Mapping[str, Profile | None], systems: Mapping[str, System | None]) -> list[str] | None:
+    """What formulas may name: every input and output; None while a profile or system could not be loaded."""
+    if not profiles or not systems or None in profiles.values() or None in systems.values():
+        return None
+    names: dict[str, None] = {}
+    for profile in profiles.values():
+        names.update(dict.fromkeys(port.name for port in profile.inputs))
+    for system in systems.values():
+        names.update(dict.fromkeys(port.name for port in system.outputs))
+    return list(names)

@@ -1,0 +1,57 @@
+"""Does this profile fit this system?  Names and units of inputs and outputs, checked before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from bbfalsify.core.errors import Problem, unknown_name
+from bbfalsify.core.units import check_unit
+
+if TYPE_CHECKING:
+    from bbfalsify.modelling import Profile
+    from bbfalsify.systems import System
+
+
+def port_problems(profile: Profile, system: System) -> list[Problem]:
+    """Everything that does not fit; empty when the profile drives every input, and only inputs, of the system."""
+    driven = {port.name: port.unit for port in profile.inputs}
+    seen = dict(profile.outputs)
+    inputs = {port.name: port.unit for port in system.inputs}
+    outputs = {port.name: port.unit for port in system.outputs}
+    return [
+        *_unknown("input", driven, inputs, profile, system),
+        *(
+            Problem(f"nothing drives input '{name}' of system '{system.name}'.", file=profile.file)
+            for name in inputs
+            if name not in driven
+        ),
+        *_unknown("output", seen, outputs, profile, system),
+        *_units({**driven, **seen}, {**inputs, **outputs}, profile, system),
+    ]
+
+
+def _unknown(what: str, named: Iterable[str], known: Iterable[str], profile: Profile, system: System) -> list[Problem]:
+    known = list(known)
+    where = f"(system '{system.name}')"
+    return [unknown_name(what, name, known, file=profile.file, where=where) for name in named if name not in known]
+
+
+def _units(
+    of_profile: dict[str, str | None], of_system: dict[str, str | None], profile: Profile, system: System
+) -> list[Problem]:
+    problems = []
+    for name, unit in of_profile.items():
+        other = of_system.get(name)
+        wrong = check_unit(unit, file=profile.file)
+        if wrong is not None:
+            problems.append(wrong)
+        elif unit is not None and other is not None and unit != other:
+            message = f"'{name}' is in '{unit}' here but in '{other}' in system '{system.name}'."
+            problems.append(Problem(message, file=profile.file))
+    for name, unit in of_system.items():
+        wrong = check_unit(unit)
+        if wrong is not None:
+            message = f"system '{system.name}', port '{name}': {wrong.message}"
+            problems.append(Problem(message, allowed=wrong.allowed, closest=wrong.closest))
+    return problems

@@ -1,0 +1,134 @@
+"""Requirements as users write them: a list in a campaign, or a specification file of their own.
+
+    format_version: 1
+    requirements:
+      - {id: R1, text: "never above 75 degrees", stl: "always[0:20](T <= 75)", expected: falsified}
+
+An item that is plain text is the path of a specification file, whose requirements all join the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bbfalsify.campaigns.reading import Reader
+from bbfalsify.core.documents import KeyPath, read_yaml
+from bbfalsify.core.errors import UserError
+
+if TYPE_CHECKING:
+    from bbfalsify.logic import Requirement
+
+
+@dataclass(frozen=True)
+class PlannedRequirement:
+    """A requirement ready to be monitored, and the outcome its author expects."""
+
+    requirement: Requirement
+    expected: str | None = None
+
+
+@dataclass(frozen=True)
+class RequirementItem:
+    """One entry as written, with the reader that knows its place."""
+
+    reader: Reader
+    path: KeyPath
+    data: Any
+
+
+def collect_items(reader: Reader, value: Any, base: Path) -> list[RequirementItem]:
+    """All entries under `requirements`, specification files opened; problems go to the reader."""
+    entries = value if isinstance(value, list) else [value]
+    if not entries:
+        reader.problem(("requirements",), "requirements must not be empty.")
+    items: list[RequirementItem] = []
+    for index, entry in enumerate(entries):
+        path: KeyPath = ("requirements", index) if isinstance(value, list) else ("requirements",)
+        if isinstance(entry, str):
+            items += _items_of_file(reader, path, base / entry)
+        else:
+            items.append(RequirementItem(reader, path, entry))
+    return items
+
+
+def _items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[RequirementItem]:
+    from bbfalsify.campaigns.schema import SPECIFICATION_SECTIONS
+
+    if not file.is_file():
+        reader.problem(path, f"there is no specification file '{file}'.")
+        return []
+    try:
+        document = read_yaml(file)
+    except UserError as error:
+        reader.problems.extend(error.problems)
+        return []
+    inner = Reader(document, reader.problems)
+    sections = inner.sections(SPECIFICATION_SECTIONS, ("format_version", "requirements"), "specification file")
+    entries = sections.get("requirements", [])
+    if not isinstance(entries, list) or "requirements" in sections and not entries:
+        inner.problem(("requirements",), "requirements must be a list with at least one entry.")
+        return []
+    return [RequirementItem(inner, ("requirements", i), entry) for i, entry in enumerate(entries)]
+
+
+def parse_items(
+    items: Iterable[RequirementItem], signals: Iterable[str] | None, default_expected: str | None = None
+) -> list[PlannedRequirement]:
+    """Check each entry and parse its formula; `signals` None means that the names are not known yet."""
+    from bbfalsify.campaigns.schema import RequirementEntry
+
+    known = None if signals is None else tuple(signals)
+    planned: list[PlannedRequirement] = []
+    seen: dict[str, int | None] = {}
+    for item in items:
+        entry = item.reader.check(RequirementEntry, item.data, item.path)
+        formula = _formula(item, known)
+        if entry is None:
+            continue
+        line = item.reader.document.line((*item.path, "id"))
+        if entry.id in seen:
+            item.reader.problem((*item.path, "id"), f"requirement '{entry.id}' is given twice.")
+        seen[entry.id] = line
+        if entry.time == "discrete" and entry.period is None:
+            item.reader.problem(item.path, f"requirement '{entry.id}' has discrete time and needs a period.")
+        elif formula is not None:
+            planned.append(PlannedRequirement(_requirement(entry, formula), entry.expected or default_expected))
+    return planned
+
+
+def _formula(item: RequirementItem, signals: tuple[str, ...] | None) -> Any:
+    """The parsed formula even of an entry that has other mistakes, so that all are reported together."""
+    from bbfalsify.logic import parse_stl
+
+    text = item.data.get("stl") if isinstance(item.data, dict) else None
+    if not isinstance(text, str) or not text:
+        return None
+    path = (*item.path, "stl")
+    document = item.reader.document
+    try:
+        return parse_stl(text, signals=signals, file=document.file or None, line=document.line(path))
+    except UserError as error:
+        item.reader.adopt(path, error.problems)
+        return None
+
+
+def _requirement(entry: Any, formula: Any) -> Requirement:
+    from bbfalsify.logic import Requirement
+
+    return Requirement(id=entry.id, text=entry.text, formula=formula, time=entry.time, period=entry.period)
+
+
+def load_requirements(path: str | Path, *, signals: Iterable[str] | None = None) -> list[PlannedRequirement]:
+    """Read one specification file on its own."""
+    file = Path(path)
+    if not file.is_file():
+        raise UserError(f"there is no specification file '{file}'.")
+    problems: list = []
+    items = _items_of_file(Reader(read_yaml(file), problems), (), file)
+    planned = parse_items(items, signals)
+    if problems:
+        raise UserError(problems)
+    return planned

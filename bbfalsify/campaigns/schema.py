@@ -1,0 +1,93 @@
+"""What campaign and specification files may contain (format_version 1).
+
+The models describe shapes only: types, ranges, allowed words.  Whether a file exists, a formula parses or a signal is
+known is checked in `plan`.  Every field of `EngineEntry`, and `system`, `profile`, `seed`, `time_limit`, `on_failure`
+of a campaign, may be a list: lists multiply into runs.
+
+Importing this module imports pydantic (0.1 s), so it is imported inside the functions that read files.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from annotated_types import Ge, Gt, MinLen
+from pydantic import AllowInfNan, BaseModel, BeforeValidator, ConfigDict, TypeAdapter
+
+T = TypeVar("T")
+
+
+def _no_boolean(value: Any) -> Any:
+    # Without this `true` would quietly become the number 1.
+    if isinstance(value, bool):
+        raise ValueError("must be a number")
+    return value
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+Positive = Annotated[float, Gt(0), AllowInfNan(False), BeforeValidator(_no_boolean)]
+Count = Annotated[int, Ge(1), BeforeValidator(_no_boolean)]
+Natural = Annotated[int, Ge(0), BeforeValidator(_no_boolean)]
+Word = Annotated[str, MinLen(1)]
+OneOrMore = Annotated[list[T], MinLen(1), BeforeValidator(_as_list)]
+Expected = Literal["falsified", "not_falsified", "inconclusive", "error"]
+OnFailure = Literal["violation", "inconclusive", "abort"]
+
+
+class Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RequirementEntry(Entry):
+    """One requirement: the sentence in words, and the formula that says the same."""
+
+    id: Word
+    stl: Word
+    text: str = ""
+    time: Literal["dense", "discrete"] = "dense"
+    period: Positive | None = None
+    expected: Expected | None = None
+
+
+class EngineEntry(Entry):
+    """What searches, how far, and how carefully the probabilities are estimated."""
+
+    kind: OneOrMore[Literal["falsify"]]
+    horizon: OneOrMore[Positive]
+    counterexamples: OneOrMore[Count] = [10]
+    simulations: OneOrMore[Count] = [2000]
+    max_time: OneOrMore[Positive | None] = [None]
+    passes: OneOrMore[Count] = [10]
+    traces: OneOrMore[Count] = [100]
+    estimator: OneOrMore[Literal["auto", "conditional", "splitting"]] = ["auto"]
+    delays: OneOrMore[Literal["cycle", "two_points"]] = ["cycle"]
+    batch: OneOrMore[Count] = [44]
+    period: OneOrMore[Positive | None] = [None]
+
+
+CAMPAIGN_SECTIONS: dict[str, TypeAdapter] = {
+    "format_version": TypeAdapter(Literal[1]),
+    "name": TypeAdapter(Word),
+    "system": TypeAdapter(OneOrMore[Word]),
+    "profile": TypeAdapter(OneOrMore[Word]),
+    "requirements": TypeAdapter(Any),
+    "engine": TypeAdapter(Any),
+    "seed": TypeAdapter(OneOrMore[Natural]),
+    "jobs": TypeAdapter(Count),
+    "time_limit": TypeAdapter(OneOrMore[Positive]),
+    "on_failure": TypeAdapter(OneOrMore[OnFailure]),
+    "expected": TypeAdapter(Expected),
+}
+"""Validated section by section, so that a mistake in one does not hide those in another."""
+
+REQUIRED_SECTIONS = ("format_version", "system", "profile", "requirements", "engine")
+
+SPECIFICATION_SECTIONS: dict[str, TypeAdapter] = {
+    "format_version": TypeAdapter(Literal[1]),
+    "name": TypeAdapter(Word),
+    "text": TypeAdapter(str),
+    "requirements": TypeAdapter(Any),
+}

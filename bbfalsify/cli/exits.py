@@ -1,0 +1,97 @@
+"""Exit codes, and the one place where exceptions become messages.
+
+0 nothing found · 1 a counterexample was found · 2 your input is wrong · 3 the system under test failed ·
+4 inconclusive · 130 interrupted
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from enum import IntEnum
+from typing import Any
+
+from bbfalsify.core.errors import SystemFailure, UserError
+from bbfalsify.core.verdict import Outcome
+
+
+class Exit(IntEnum):
+    NOTHING_FOUND = 0
+    FOUND = 1
+    WRONG_INPUT = 2
+    SYSTEM_FAILED = 3
+    INCONCLUSIVE = 4
+    INTERRUPTED = 130
+
+
+def exit_of_outcomes(outcomes: Iterable[str]) -> Exit:
+    """The most important of several outcomes decides: found, then a failed system, then inconclusive."""
+    seen = set(outcomes)
+    if Outcome.FALSIFIED in seen:
+        return Exit.FOUND
+    if Outcome.ERROR in seen:
+        return Exit.SYSTEM_FAILED
+    if Outcome.INCONCLUSIVE in seen:
+        return Exit.INCONCLUSIVE
+    return Exit.NOTHING_FOUND
+
+
+def boundary(command: Callable[..., int | None]) -> Callable[..., None]:
+    """Run a command; turn what it returns into the exit code and what it raises into a message."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        as_json, verbose = bool(options.get("as_json")), bool(options.get("verbose"))
+        try:
+            code = command(*arguments, **options) or Exit.NOTHING_FOUND
+            sys.stdout.flush()
+        except UserError as error:
+            code = report_problems([str(p) for p in error.problems], as_json=as_json)
+        except SystemFailure as error:
+            _say(f"the system under test failed: {error}")
+            code = Exit.SYSTEM_FAILED
+            _say_json({"error": {"kind": "system", "message": str(error)}}, as_json)
+        except KeyboardInterrupt:
+            _say("interrupted.")
+            code = Exit.INTERRUPTED
+            _say_json({"error": {"kind": "interrupted", "message": "interrupted"}}, as_json)
+        except BrokenPipeError:
+            # The reader of our output has seen enough (`| head`): end quietly, and keep Python from flushing again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = Exit.NOTHING_FOUND
+        except Exception as error:
+            code = _unexpected(error, verbose=verbose, as_json=as_json)
+        sys.exit(int(code))
+
+    return run
+
+
+def report_problems(problems: list[str], *, as_json: bool) -> Exit:
+    for problem in problems:
+        _say(problem)
+    _say_json({"error": {"kind": "input", "message": "\n".join(problems), "problems": problems}}, as_json)
+    return Exit.WRONG_INPUT
+
+
+def _unexpected(error: Exception, *, verbose: bool, as_json: bool) -> int:
+    import traceback
+
+    message = f"{type(error).__name__}: {error}"
+    if verbose:
+        _say(traceback.format_exc().rstrip())
+    _say(f"bbfalsify itself failed ({message}). Please report it; run again with -v for the traceback.")
+    _say_json({"error": {"kind": "internal", "message": message}}, as_json)
+    # Not one of the documented codes of a result: nobody should take a bug of ours for an outcome.
+    return 70
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _say_json(data: dict, wanted: bool) -> None:
+    if wanted:
+        print(json.dumps(data))

@@ -1,0 +1,50 @@
+"""bbfalsify list: what is there."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from bbfalsify.cli.options import AsJson
+
+
+class Things(StrEnum):
+    EXAMPLES = "examples"
+    ENGINES = "engines"
+    UNITS = "units"
+
+
+def list_things(
+    what: Annotated[Things, typer.Argument(help="examples, engines or units", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """List the built-in examples, the engines or the known units.
+
+    Example:  bbfalsify list examples
+    """
+    rows = {Things.EXAMPLES: _examples, Things.ENGINES: _engines, Things.UNITS: _units}[what]()
+    if as_json:
+        print(json.dumps({what.value: [{"name": name, "text": text} for name, text in rows]}))
+        return
+    width = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        print(f"{name:{width}}  {text}")
+
+
+def _examples() -> list[tuple[str, str]]:
+    from bbfalsify.examples import EXAMPLES, example_folder
+
+    return [(name, f"{text}  ({example_folder(name)})") for name, text in EXAMPLES.items()]
+
+
+def _engines() -> list[tuple[str, str]]:
+    return [("falsify", "usage-aware falsification: counterexamples ranked by their probability under a profile")]
+
+
+def _units() -> list[tuple[str, str]]:
+    from bbfalsify.core.units import UNITS
+
+    return list(UNITS.items())

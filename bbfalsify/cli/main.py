@@ -1,0 +1,71 @@
+"""Entry point `bbfalsify`: puts the commands together.
+
+Nothing heavy is imported here: `--help` must answer at once.  Each command imports what it needs inside its function.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from bbfalsify import __version__
+from bbfalsify.cli import falsify, listing, monitor, replay, run, simulate, validate
+from bbfalsify.cli.exits import Exit, boundary, report_problems
+
+app = typer.Typer(
+    name="bbfalsify",
+    help="Find the failures of a black box, and tell which of them its users will actually meet.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    epilog="Exit codes: 0 nothing found, 1 found, 2 your input, 3 the system failed, 4 inconclusive, 130 interrupted.",
+)
+
+for command, name in (
+    (run.run, "run"),
+    (falsify.falsify, "falsify"),
+    (simulate.simulate, "simulate"),
+    (monitor.monitor, "monitor"),
+    (replay.replay, "replay"),
+    (validate.validate, "validate"),
+    (listing.list_things, "list"),
+):
+    app.command(name)(boundary(command))
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"bbfalsify {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+# typer may carry its own copy of click, so the base class of usage errors is taken from what typer itself exports.
+UsageError = typer.BadParameter.__mro__[1]
+
+
+def main() -> None:
+    """Run the command line; wrong usage is reported in the same way as wrong files."""
+    try:
+        code = app(standalone_mode=False)
+    except UsageError as error:
+        command = getattr(getattr(error, "ctx", None), "command_path", "bbfalsify")
+        hint = f"See '{command} --help'."
+        code = report_problems([f"{error.format_message()} {hint}"], as_json="--json" in sys.argv)
+    except typer.Abort:
+        code = Exit.INTERRUPTED
+    sys.exit(int(code or 0))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""bbfalsify monitor: judge a recorded trace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bbfalsify.cli.exits import Exit
+from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.core.verdict import Verdict
+
+
+def monitor(
+    specification: Annotated[
+        str, typer.Argument(metavar="SPEC", help="A specification file, or a formula such as 'always(T <= 75)'.")
+    ],
+    trace: Annotated[Path, typer.Argument(metavar="TRACE.csv", help="First column time, then one per signal.")],
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Judge a recorded trace against requirements.  Exit code 1 if one is violated, 4 if one is undecided.
+
+    Example:  bbfalsify monitor "always(T <= 75)" trace.csv
+    """
+    from bbfalsify.campaigns.requirements import load_requirements
+    from bbfalsify.core.errors import UserError
+    from bbfalsify.logic import Requirement, parse_stl
+    from bbfalsify.reporting.recordings import read_csv
+
+    recording, problems = None, []
+    try:
+        recording = read_csv(trace)
+    except UserError as error:
+        problems += error.problems
+    signals = None if recording is None else tuple(recording.signals)
+    requirements: list[Requirement] = []
+    try:
+        if _is_file(specification):
+            requirements = [p.requirement for p in load_requirements(specification, signals=signals)]
+        else:
+            requirements = [Requirement("formula", "", parse_stl(specification, signals=signals))]
+    except UserError as error:
+        problems += error.problems
+    if problems or recording is None:
+        raise UserError(problems)
+
+    from bbfalsify.logic.monitor import judge
+
+    judged = [
+        (r, judge(r.formula, recording.times, recording.signals, time=r.time)) for r in requirements
+    ]
+    if as_json:
+        print(json.dumps({"requirements": [_as_json(r.id, j) for r, j in judged]}))
+    else:
+        for requirement, judgement in judged:
+            print(_sentence(requirement.id, judgement))
+    verdicts = {j.verdict for _, j in judged}
+    if Verdict.VIOLATED in verdicts:
+        return Exit.FOUND
+    return Exit.INCONCLUSIVE if Verdict.INCONCLUSIVE in verdicts else Exit.NOTHING_FOUND
+
+
+def _is_file(text: str) -> bool:
+    return text.endswith((".yaml", ".yml")) or Path(text).is_file()
+
+
+def _as_json(name: str, judgement) -> dict:
+    from bbfalsify.reporting.results import finite
+
+    return {
+        "requirement": name,
+        "verdict": judgement.verdict.value,
+        "robustness": finite(judgement.robustness),
+        "first_violation_time": finite(judgement.first_violation_time),
+        "vacuous": judgement.vacuous,
+    }
+
+
+def _sentence(name: str, judgement) -> str:
+    text = f"{name}: {judgement.verdict.value}, robustness {judgement.robustness:.6g}"
+    if judgement.verdict is Verdict.VIOLATED:
+        text += f", certain at time {judgement.first_violation_time:.6g}"
+    if judgement.vacuous:
+        text += " (vacuously: the trigger never occurred)"
+    return text

@@ -1,0 +1,15 @@
+"""Options that several commands share, so that they look and mean the same everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, for machines.")]
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of every random choice; drawn if absent.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Folder for run directories.", show_default="runs")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="More detail; tracebacks of unexpected errors.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Worker processes; does not change results.")]

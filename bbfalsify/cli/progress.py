@@ -1,0 +1,84 @@
+"""Progress on stderr: a bar on a terminal, now and then a plain line elsewhere, nothing with -q.
+
+Workers are forked, and forking a process that has background threads can lock up; so the bar has no refresh thread
+and is drawn only from here.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+PLAIN_INTERVAL_S = 5.0
+BAR_INTERVAL_S = 0.1
+
+
+class Progress:
+    """Use as a context manager; `show` may be called as often as convenient."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.terminal = sys.stderr.isatty()
+        self._bar: Any = None
+        self._task: Any = None
+        self._stage = ""
+        self._started = self._shown = 0.0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end_stage()
+
+    def say(self, text: str) -> None:
+        """One line that stays."""
+        if not self.quiet:
+            self._end_stage()
+            print(text, file=sys.stderr, flush=True)
+
+    def show(self, stage: str, done: int, total: int, note: str = "") -> None:
+        """How far a stage is: `done` of `total`, and a few words on what was found."""
+        if self.quiet:
+            return
+        now = time.monotonic()
+        if stage != self._stage:
+            self._end_stage()
+            self._stage, self._started, self._shown = stage, now, now if not self.terminal else 0.0
+            if self.terminal:
+                self._open_bar(stage, total)
+        if now - self._shown < (BAR_INTERVAL_S if self.terminal else PLAIN_INTERVAL_S):
+            return
+        self._shown = now
+        rate = done / (now - self._started) if now > self._started else 0.0
+        if self.terminal:
+            self._bar.update(self._task, completed=done, total=total, note=note, rate=f"{rate:.0f}/s", refresh=True)
+        else:
+            left = f", about {(total - done) / rate:.0f} s left" if rate else ""
+            text = f"{stage}: {done} of {total} ({rate:.0f}/s{left}){', ' + note if note else ''}"
+            print(text, file=sys.stderr, flush=True)
+
+    def _open_bar(self, stage: str, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        self._bar = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[note]}"),
+            console=Console(stderr=True),
+            auto_refresh=False,
+            transient=True,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task(stage, total=total, note="", rate="")
+
+    def _end_stage(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+        self._stage = ""

@@ -1,0 +1,114 @@
+"""bbfalsify simulate: random walks over a model or profile, as CSV or as a plot."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bbfalsify.cli.exits import Exit
+from bbfalsify.cli.options import AsJson, Quiet, Seed, Verbose
+from bbfalsify.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from bbfalsify.reporting.walks import SampledWalk
+
+
+class Heuristic(StrEnum):
+    STOCHASTIC = "stochastic"
+    RET = "ret"
+
+
+def simulate(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model or profile.")],
+    until: Annotated[float, typer.Option("--until", help="How long each walk lasts, in model time.")] = 100.0,
+    walks: Annotated[int, typer.Option("--walks", min=1, help="Number of walks.")] = 1,
+    heuristic: Annotated[
+        Heuristic, typer.Option("--heuristic", help="stochastic: as the model says; ret: as the search does.")
+    ] = Heuristic.STOCHASTIC,
+    show: Annotated[list[str] | None, typer.Option("--show", metavar="EXPR", help="What to record; repeat.")] = None,
+    period: Annotated[float | None, typer.Option("--period", help="Sampling grid; default: until/100.")] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write the CSV there instead of to stdout.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draw the signals.")] = None,
+    seed: Seed = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Walk randomly through a model; CSV on stdout.
+
+    Example:  bbfalsify simulate profiles/heater_user.yaml --until 50 --walks 3 --plot walks.svg
+    """
+    import math
+
+    from bbfalsify.core.errors import UserError
+    from bbfalsify.core.seeds import draw_seed
+
+    wrong = [
+        f"{name} must be a positive number; found {value:g}."
+        for name, value in (("--until", until), ("--period", period))
+        if value is not None and not (value > 0 and math.isfinite(value))
+    ]
+    if wrong:
+        return _refuse(wrong, as_json)
+    from bbfalsify.cli.compiling import announce_compilation
+    from bbfalsify.reporting.walks import load_walkable
+
+    walkable = load_walkable(model, show)
+    seed = draw_seed() if seed is None else seed
+    with Progress(quiet=quiet) as progress:
+        announce_compilation(progress)
+        sampled = walkable.walk(
+            until=until, count=walks, seed=seed, period=period or until / 100, accelerated=heuristic is Heuristic.RET
+        )
+    if plot is not None:
+        _write(plot, walkable.plot(sampled))
+    if as_json:
+        print(json.dumps({"seed": seed, "walks": [_as_json(w) for w in sampled]}))
+    elif csv is not None:
+        _write(csv, walkable.csv(sampled))
+    elif plot is None:
+        sys.stdout.write(walkable.csv(sampled))
+    if not quiet:
+        ended = ", ".join(f"{count} {name}" for name, count in _endings(sampled).items())
+        print(f"{walks} walk{'s' * (walks != 1)} ({ended}), seed {seed}", file=sys.stderr)
+    failed = [w for w in sampled if w.error]
+    if failed:
+        raise UserError(f"the model fails in walk {failed[0].number}: {failed[0].error}")
+    return Exit.NOTHING_FOUND
+
+
+def _refuse(problems: list[str], as_json: bool) -> int:
+    from bbfalsify.cli.exits import report_problems
+
+    return report_problems(problems, as_json=as_json)
+
+
+def _write(file: Path, text: str) -> None:
+    from bbfalsify.core.errors import UserError
+
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{file} cannot be written: {error.strerror}.") from None
+
+
+def _endings(sampled: list[SampledWalk]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for walk in sampled:
+        counts[walk.ending] = counts.get(walk.ending, 0) + 1
+    return counts
+
+
+def _as_json(walk: SampledWalk) -> dict:
+    return {
+        "walk": walk.number,
+        "ending": walk.ending,
+        "events": [[time, action] for time, action in walk.events],
+        "times": walk.times.tolist(),
+        "signals": {name: values.tolist() for name, values in walk.signals.items()},
+    }

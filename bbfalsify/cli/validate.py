@@ -1,0 +1,99 @@
+"""bbfalsify validate: find every mistake without running anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bbfalsify.cli.exits import Exit, report_problems
+from bbfalsify.cli.options import AsJson, Quiet, Verbose
+
+
+def validate(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Models, profiles, specifications, campaigns.")],
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Check files and report all problems at once.  What a file is follows from its keys.
+
+    Example:  bbfalsify validate experiments/heater/campaign.yaml
+    """
+    from bbfalsify.core.errors import UserError
+
+    problems: list[str] = []
+    kinds: list[dict] = []
+    for file in files:
+        try:
+            kind, summary = check_file(file)
+            kinds.append({"file": str(file), "kind": kind, "summary": summary})
+            if not as_json and not quiet:
+                print(f"{file}: {kind}, {summary}: no problems")
+        except UserError as error:
+            problems += [str(p) for p in error.problems]
+    if problems:
+        return report_problems(problems, as_json=as_json)
+    if as_json:
+        print(json.dumps({"files": kinds}))
+    return Exit.NOTHING_FOUND
+
+
+def check_file(file: Path) -> tuple[str, str]:
+    """What the file is, and a few words about it; raises UserError with all its problems."""
+    from bbfalsify.core.documents import read_yaml
+    from bbfalsify.core.errors import Problem, UserError
+
+    keys = set(data) if isinstance(data := read_yaml(file).data, dict) else set()
+    if keys & {"engine", "system"} and "requirements" in keys or {"engine", "profile"} <= keys:
+        return "campaign", _campaign(file)
+    if "requirements" in keys:
+        return "specification", _specification(file)
+    if "inputs" in keys:
+        return "profile", _profile(file)
+    if "automata" in keys:
+        return "model", _model(file)
+    raise UserError(
+        Problem(
+            "cannot tell what this file is. A campaign has 'engine' and 'requirements', a specification 'requirements', "
+            "a profile 'automata' and 'inputs', a model 'automata'.",
+            file=str(file),
+            line=1,
+        )
+    )
+
+
+def _campaign(file: Path) -> str:
+    from bbfalsify.campaigns import load_campaign
+
+    runs = len(load_campaign(file, seed=0).runs)
+    return f"{runs} run{'s' * (runs != 1)}"
+
+
+def _specification(file: Path) -> str:
+    from bbfalsify.campaigns.requirements import load_requirements
+
+    count = len(load_requirements(file))
+    return f"{count} requirement{'s' * (count != 1)}"
+
+
+def _profile(file: Path) -> str:
+    from bbfalsify.core.errors import UserError
+    from bbfalsify.modelling import check_profile, load_profile
+
+    profile = load_profile(file)
+    problems = check_profile(profile)
+    if problems:
+        raise UserError(problems)
+    return f"inputs {', '.join(i.name for i in profile.inputs)}; actions {', '.join(profile.network.actions)}"
+
+
+def _model(file: Path) -> str:
+    from bbfalsify.modelling import load_network
+
+    network = load_network(file)
+    edges = sum(len(p.edges) for p in network.processes)
+    processes = len(network.processes)
+    return f"{processes} process{'es' * (processes != 1)}, {edges} edge{'s' * (edges != 1)}"

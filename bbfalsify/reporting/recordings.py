@@ -1,0 +1,99 @@
+"""Recorded traces as CSV: the first column is time, each further one a signal; columns of words are left out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.trace import Trace
+
+MOST_PROBLEMS = 20
+"""A file with a wrong separator is wrong on every line; twenty say so as well as a thousand."""
+
+
+def read_csv(path: str | Path) -> Trace:
+    """Read a trace; every malformed line is named (up to twenty)."""
+    file = str(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise UserError(Problem("there is no such file.", file=file)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(Problem(f"the file cannot be read: {error}.", file=file)) from None
+    reader = csv.reader(io.StringIO(text))
+    header = [name.strip() for name in next(reader, [])]
+    problems = _header_problems(header, file)
+    rows = [(reader.line_num, row) for row in reader if row]
+    wanted = _number_columns(header, [row for _, row in rows])
+    data: list[list[float]] = []
+    for line, row in rows:
+        values = _numbers(row, header, wanted, file, line, problems)
+        if values is not None:
+            if data and values[0] <= data[-1][0]:
+                message = f"time must grow; {values[0]:g} follows {data[-1][0]:g}."
+                problems.append(Problem(message, file=file, line=line))
+            data.append(values)
+        if len(problems) >= MOST_PROBLEMS:
+            break
+    if not data and not problems:
+        problems.append(Problem("the file has no samples.", file=file))
+    if problems:
+        raise UserError(problems)
+    table = np.array(data).T
+    return Trace(table[0], dict(zip((header[i] for i in wanted[1:]), table[1:], strict=True)))
+
+
+def _number_columns(header: list[str], rows: list[list[str]]) -> list[int]:
+    """Time, and the columns in which at least one cell is a number; the others hold words, such as actions."""
+    return [0, *(i for i in range(1, len(header)) if any(i < len(row) and _is_number(row[i]) for row in rows))]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _header_problems(header: list[str], file: str) -> list[Problem]:
+    problems = []
+    if len(header) < 2:
+        problems.append(Problem("the first line must name time and at least one signal.", file=file, line=1))
+    elif header[0].lower() not in ("time", "t"):
+        problems.append(Problem(f"the first column must be 'time'; found '{header[0]}'.", file=file, line=1))
+    for name in sorted({n for n in header if header.count(n) > 1}):
+        problems.append(Problem(f"column '{name}' is given twice.", file=file, line=1))
+    return problems
+
+
+def _numbers(
+    row: list[str], header: list[str], wanted: list[int], file: str, line: int, problems: list[Problem]
+) -> list[float] | None:
+    if len(row) != len(header):
+        message = f"{len(row)} values where the first line names {len(header)} columns."
+        problems.append(Problem(message, file=file, line=line))
+        return None
+    values = []
+    for i in wanted:
+        if not _is_number(row[i]) or not np.isfinite(float(row[i])):
+            message = f"column '{header[i]}' must hold finite numbers; found '{row[i]}'."
+            problems.append(Problem(message, file=file, line=line))
+            return None
+        values.append(float(row[i]))
+    return values
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """CSV with floats written so that reading them back gives the same bits."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([repr(float(cell)) if isinstance(cell, float) else cell for cell in row])
+    return out.getvalue()
