@@ -1,0 +1,249 @@
+"""Numbers of the reference interpreter: exact, and aware of the delay they depend on.
+
+While time passes at constant rates every real is an affine function `constant + slope · d` of the delay d.  The
+reference interpreter computes with these functions (`Affine`), and whenever a decision depends on one — a comparison,
+min, max, abs — the sample it is evaluated at decides, and the delay at which the decision would flip is noted as a
+**breakpoint**.  Between two neighbouring breakpoints every decision comes out the same, so trying the breakpoints and
+one point of each gap settles a whole set of delays (`reference_windows.solve`).
+
+Values: `int` (integers and Booleans), `Fraction` (exact reals), `float` (only in models that are not linear in time),
+`Affine` (reals that depend on the delay), `UNKNOWN` (a random draw that has not been made).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bbfalsify.core.errors import BBFalsifyError
+
+
+class ModelRuntimeError(BBFalsifyError):
+    """The model itself went wrong: a range, a bound, a division by zero, an endless loop."""
+
+    def __init__(self, kind: str, message: str, *, variable: str | None = None, edge: str | None = None) -> None:
+        self.kind = kind
+        """range, bounds, division, domain, loop, weight"""
+        self.variable = variable
+        self.edge = edge
+        self.message = message
+        super().__init__(message + (f" (in {edge})" if edge else ""))
+
+
+class NotAffine(BBFalsifyError):
+    """The value is no affine function of the delay: the exact method does not apply."""
+
+
+class DependsOnDraw(BBFalsifyError):
+    """The decision depends on a random draw that has not been made."""
+
+
+class Unknown:
+    """The result of a random draw while transitions are only being looked at."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = Unknown()
+
+
+@dataclass(frozen=True)
+class Affine:
+    constant: Fraction
+    slope: Fraction
+    """Never 0: `affine` gives a plain Fraction then."""
+
+    def at(self, delay: Fraction) -> Fraction:
+        return self.constant + self.slope * delay
+
+
+Value = int | float | Fraction | Affine | Unknown
+
+
+def affine(constant: Fraction, slope: Fraction) -> Fraction | Affine:
+    return Affine(Fraction(constant), Fraction(slope)) if slope != 0 else Fraction(constant)
+
+
+def at_delay(value: Value, delay: Fraction) -> Value:
+    return value.at(delay) if isinstance(value, Affine) else value
+
+
+def _parts(value: Value) -> tuple:
+    return (value.constant, value.slope) if isinstance(value, Affine) else (value, 0)
+
+
+def _wrapped(value: int) -> int:
+    """Two's complement in 64 bits."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def add(left: Value, right: Value) -> Value:
+    if left is UNKNOWN or right is UNKNOWN:
+        return UNKNOWN
+    if isinstance(left, int) and isinstance(right, int):
+        return _wrapped(left + right)
+    if isinstance(left, Affine) or isinstance(right, Affine):
+        (a, b), (c, d) = _parts(left), _parts(right)
+        return affine(a + c, b + d)
+    return left + right
+
+
+def negate(value: Value) -> Value:
+    if value is UNKNOWN:
+        return UNKNOWN
+    if isinstance(value, int):
+        return _wrapped(-value)
+    return affine(-value.constant, -value.slope) if isinstance(value, Affine) else -value
+
+
+def subtract(left: Value, right: Value) -> Value:
+    return add(left, negate(right))
+
+
+def multiply(left: Value, right: Value) -> Value:
+    if left is UNKNOWN or right is UNKNOWN:
+        return UNKNOWN
+    if isinstance(left, int) and isinstance(right, int):
+        return _wrapped(left * right)
+    if isinstance(left, Affine) and isinstance(right, Affine):
+        raise NotAffine("a product of two values that both depend on the delay")
+    if isinstance(left, Affine):
+        return affine(left.constant * right, left.slope * right)
+    if isinstance(right, Affine):
+        return affine(left * right.constant, left * right.slope)
+    return left * right
+
+
+def divide(left: Value, right: Value, *, integer: bool) -> Value:
+    """C's division: truncated for integers; real division never gives infinity but an error."""
+    if left is UNKNOWN or right is UNKNOWN:
+        return UNKNOWN
+    if isinstance(right, Affine):
+        raise NotAffine("a division by a value that depends on the delay")
+    if right == 0:
+        raise ModelRuntimeError("division", "division by zero")
+    if integer:
+        return _wrapped(_truncated_quotient(left, right))
+    if isinstance(left, Affine):
+        return affine(left.constant / right, left.slope / right)
+    return Fraction(left) / right if isinstance(left, int) else left / right
+
+
+def remainder(left: Value, right: Value) -> Value:
+    """C's `%`: the sign of the dividend."""
+    if left is UNKNOWN or right is UNKNOWN:
+        return UNKNOWN
+    if right == 0:
+        raise ModelRuntimeError("division", "remainder by zero")
+    return left - right * _truncated_quotient(left, right)
+
+
+def _truncated_quotient(left: int, right: int) -> int:
+    magnitude = abs(left) // abs(right)
+    return magnitude if (left < 0) == (right < 0) else -magnitude
+
+
+def bitwise(operator: str, left: int, right: int) -> Value:
+    if left is UNKNOWN or right is UNKNOWN:
+        return UNKNOWN
+    if operator == "&":
+        return left & right
+    if operator == "|":
+        return left | right
+    if operator == "^":
+        return left ^ right
+    if not 0 <= right < 64:
+        raise ModelRuntimeError("domain", f"shift by {right}; allowed are 0 to 63")
+    return _wrapped(left << right) if operator == "<<" else left >> right
+
+
+@dataclass
+class Sample:
+    """One delay at which decisions are taken, and the delays at which those very decisions would flip."""
+
+    delay: Fraction
+    breakpoints: set[Fraction]
+
+    def sign(self, value: Value) -> int:
+        if value is UNKNOWN:
+            raise DependsOnDraw("a decision depends on a random draw")
+        if isinstance(value, Affine):
+            root = -value.constant / value.slope
+            if root >= 0:
+                self.breakpoints.add(root)
+            value = value.at(self.delay)
+        return (value > 0) - (value < 0)
+
+    def compare(self, operator: str, left: Value, right: Value) -> int:
+        sign = self.sign(subtract(left, right))
+        return int(_COMPARISONS[operator](sign))
+
+    def truth(self, value: Value) -> bool:
+        return self.sign(value) != 0
+
+
+_COMPARISONS: dict[str, Callable[[int], bool]] = {
+    "==": lambda sign: sign == 0,
+    "!=": lambda sign: sign != 0,
+    "<": lambda sign: sign < 0,
+    "<=": lambda sign: sign <= 0,
+    ">": lambda sign: sign > 0,
+    ">=": lambda sign: sign >= 0,
+}
+
+
+def apply_builtin(name: str, arguments: list[Value], sample: Sample) -> Value:
+    """abs, min, max of affine values stay affine; every other function needs values that do not depend on the delay."""
+    if any(a is UNKNOWN for a in arguments):
+        return UNKNOWN
+    if name == "abs":
+        return negate(arguments[0]) if sample.sign(arguments[0]) < 0 else arguments[0]
+    if name in ("min", "max"):
+        left, right = arguments
+        first_is_smaller = sample.sign(subtract(left, right)) <= 0
+        return left if first_is_smaller == (name == "min") else right
+    if any(isinstance(a, Affine) for a in arguments):
+        raise NotAffine(f"{name} of a value that depends on the delay")
+    if name in _EXACT_FUNCTIONS:
+        return _EXACT_FUNCTIONS[name](*(Fraction(a) for a in arguments))
+    approximate = any(isinstance(a, float) for a in arguments)
+    try:
+        result = _FLOAT_FUNCTIONS[name](*(float(a) for a in arguments))
+    except (ValueError, OverflowError, ZeroDivisionError):
+        result = math.nan
+    if not math.isfinite(result):
+        shown = ", ".join(str(float(a)) for a in arguments)
+        raise ModelRuntimeError("domain", f"{name}({shown}) has no finite value")
+    return result if approximate else Fraction(result)
+
+
+def _fmod(left: Fraction, right: Fraction) -> Fraction:
+    if right == 0:
+        raise ModelRuntimeError("division", "fmod by zero")
+    return left - right * math.trunc(left / right)
+
+
+_EXACT_FUNCTIONS: dict[str, Callable[..., int | Fraction]] = {
+    "floor": lambda a: Fraction(math.floor(a)),
+    "ceil": lambda a: Fraction(math.ceil(a)),
+    "fint": math.trunc,
+    "fmod": _fmod,
+}
+
+_FLOAT_FUNCTIONS: dict[str, Callable[..., float]] = {
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "ln": math.log,
+    "log": math.log10,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "asin": math.asin,
+    "acos": math.acos,
+    "atan": math.atan,
+    "atan2": math.atan2,
+    "pow": math.pow,
+}
