@@ -1,0 +1,62 @@
+"""How much work a run may do, and the one way in which running out of it reaches an engine.
+
+Zero is a budget like any other (nothing is run); "no limit" is None.  So never ask `if budget.simulations:`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.query import Answer
+from bbfalsify.core.verdict import StopReason
+
+
+@dataclass(frozen=True)
+class Budget:
+    simulations: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        problems = []
+        if self.simulations is not None and (
+            isinstance(self.simulations, bool) or int(self.simulations) != self.simulations or self.simulations < 0
+        ):
+            problems.append(Problem(f"a budget of {self.simulations} simulations: give a whole number, 0 or more."))
+        if self.seconds is not None and (math.isnan(self.seconds) or self.seconds < 0):
+            problems.append(Problem(f"a budget of {self.seconds} seconds: give a number, 0 or more."))
+        if problems:
+            raise UserError(problems)
+
+    def simulations_left(self, spent: Spent) -> int | None:
+        return None if self.simulations is None else max(0, self.simulations - spent.simulations)
+
+    def used_up(self, spent: Spent) -> StopReason | None:
+        """Why nothing more may be run, or None."""
+        if self.simulations is not None and spent.simulations >= self.simulations:
+            return StopReason.BUDGET_SIMULATIONS
+        if self.seconds is not None and spent.seconds >= self.seconds:
+            return StopReason.BUDGET_TIME
+        return None
+
+
+@dataclass(frozen=True)
+class Spent:
+    simulations: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class BudgetSpent(Exception):
+    """Raised by `ask` when the run has to end: the budget is used up, or the user pressed Ctrl-C.
+
+    `answers` are the answers to the first queries of the batch, as far as they were obtained.  An engine may catch it,
+    use them, tidy up and return what it has; if it does not, the driver does.  Every later `ask` raises it again.
+    """
+
+    reason: StopReason
+    answers: tuple[Answer, ...] = field(default=())
+
+    def __str__(self) -> str:
+        return f"the run has to stop: {self.reason}"

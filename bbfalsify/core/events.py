@@ -1,0 +1,238 @@
+"""Everything that happens in a run is an event: plain data, recorded first, shown afterwards.
+
+The recorder gives each event its sequence number and time and appends it as one line of JSON to `events.jsonl`.
+Console, reports and progress bars are listeners of the same stream.  A listener that raises is named in the log and
+switched off, and the run goes on; the recorder itself must not fail, so its errors stop the run.
+
+Simulations are recorded many to a line (`BatchAnswered`), well under 300 bytes each.  A record holds all that an engine
+was told, so feeding the recorded answers to the same engine with the same seed leads it to the same place.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.json_files import as_number, plain_number
+from bbfalsify.core.query import Answer
+from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+
+_log = logging.getLogger("bbfalsify.core")
+_log.addHandler(logging.NullHandler())
+
+_MESSAGE_LIMIT = 160
+
+
+@dataclass(frozen=True)
+class Event:
+    """Base of all events; fields are plain data (numbers, strings, lists, dictionaries)."""
+
+
+@dataclass(frozen=True)
+class RunStarted(Event):
+    name: str
+    system: str
+    requirements: tuple[str, ...]
+    seed: int
+    simulations: int | None
+    """The budget; None means no limit."""
+    seconds: float | None
+    jobs: int
+
+
+@dataclass(frozen=True)
+class BatchAnswered(Event):
+    answers: tuple[dict[str, Any], ...]
+    """One `answer_record` per query, in the order asked."""
+
+
+@dataclass(frozen=True)
+class RobustnessImproved(Event):
+    requirement: str
+    robustness: float
+    query: str
+
+
+@dataclass(frozen=True)
+class FindingReported(Event):
+    """A raw hit, not yet confirmed."""
+
+    requirement: str
+    actions: tuple[str, ...]
+    query: str
+    robustness: float
+    first_violation_time: float
+
+
+@dataclass(frozen=True)
+class CounterexampleConfirmed(Event):
+    requirement: str
+    actions: tuple[str, ...]
+    query: str
+    status: str
+    """"confirmed" or "flaky"."""
+    reproduced: int
+    tries: int
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class EstimateMade(Event):
+    what: str
+    estimate: dict[str, Any]
+    actions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ListenerFailed(Event):
+    listener: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Note(Event):
+    """Something a reader of the report should know, in words."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class RunStopped(Event):
+    """Always the last event of a run."""
+
+    reason: str
+    simulations: int
+    seconds: float
+    message: str = ""
+
+
+Listener = Callable[[Event], None]
+
+
+def answer_record(name: str, answer: Answer) -> dict[str, Any]:
+    """The compact record of one simulation; `answer_from_record` is its inverse (all but the trace)."""
+    record: dict[str, Any] = {
+        "query": name,
+        "status": answer.status.value,
+        "judgements": [_judgement_record(judgement) for judgement in answer.judgements],
+        "seconds": round(answer.seconds, 6),
+    }
+    if answer.message:
+        short = len(answer.message) <= _MESSAGE_LIMIT
+        record["message"] = answer.message if short else answer.message[: _MESSAGE_LIMIT - 1] + "…"
+    return record
+
+
+def _judgement_record(judgement: Judgement) -> list:
+    """[verdict, robustness] and, when there is more to say, first violation time and vacuity."""
+    record: list = [judgement.verdict.value, plain_number(judgement.robustness)]
+    if judgement.first_violation_time != math.inf or judgement.vacuous:
+        record.append(plain_number(judgement.first_violation_time))
+    if judgement.vacuous:
+        record.append(True)
+    return record
+
+
+def answer_from_record(record: dict[str, Any]) -> Answer:
+    judgements = tuple(
+        Judgement(Verdict(verdict), as_number(robustness), as_number(rest[0]) if rest else math.inf, len(rest) > 1)
+        for verdict, robustness, *rest in record["judgements"]
+    )
+    return Answer(SimulationStatus(record["status"]), judgements, record.get("message", ""), None, record["seconds"])
+
+
+class Recorder:
+    """Appends events to a file (or to nothing, when there is none) and tells the listeners."""
+
+    def __init__(self, path: str | Path | None = None, listeners: Iterable[Listener] = ()) -> None:
+        self.path = None if path is None else Path(path)
+        self._listeners = list(listeners)
+        self._file = None if path is None else open(path, "a", encoding="utf-8")
+        self._sequence = 0
+
+    def add_listener(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+
+    def record(self, event: Event) -> None:
+        self._append(event)
+        for listener in tuple(self._listeners):
+            try:
+                listener(event)
+            except Exception as error:
+                name = getattr(listener, "__qualname__", type(listener).__qualname__)
+                _log.warning("listener %s failed and is switched off", name, exc_info=True)
+                self._listeners.remove(listener)
+                self._append(ListenerFailed(name, f"{type(error).__name__}: {error}"[:500]))
+
+    def _append(self, event: Event) -> None:
+        if self._file is not None:
+            line = {"sequence": self._sequence, "time": _now(), "event": type(event).__name__}
+            for part in fields(event):
+                line[part.name] = _plain(getattr(event, part.name))
+            self._file.write(json.dumps(line, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n")
+            self._file.flush()
+        self._sequence += 1
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _plain(value: Any) -> Any:
+    return plain_number(value) if isinstance(value, float) else value
+
+
+@dataclass(frozen=True)
+class RecordedEvent:
+    sequence: int
+    time: str
+    kind: str
+    """The name of the event's class."""
+    data: dict[str, Any] = field(repr=False)
+
+
+def read_events(path: str | Path) -> Iterator[RecordedEvent]:
+    """The events of a run in order; an unfinished last line (the machine stopped there) is left out."""
+    path = Path(path)
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise UserError(Problem(f"the events cannot be read: {error.strerror}.", file=str(path))) from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line)
+            yield RecordedEvent(data.pop("sequence"), data.pop("time"), data.pop("event"), data)
+        except (ValueError, KeyError, AttributeError):
+            if number == len(lines):
+                return
+            raise UserError(Problem("not an event of bbfalsify.", file=str(path), line=number)) from None
+
+
+def recorded_answers(path: str | Path) -> dict[str, Answer]:
+    """The answers of a run by the names of their queries, without traces."""
+    return {
+        record["query"]: answer_from_record(record)
+        for event in read_events(path)
+        if event.kind == "BatchAnswered"
+        for record in event.data["answers"]
+    }

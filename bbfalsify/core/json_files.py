@@ -1,0 +1,71 @@
+"""JSON files that people can read and that are never half written.
+
+Objects are indented, lists of numbers stay on one line.  JSON has no infinity: non-finite numbers travel as the strings
+"inf", "-inf" and "nan", which `as_number` (and Python's float) reads back.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.errors import Problem, UserError
+
+
+def plain_number(value: float) -> float | str:
+    """A number that JSON can hold."""
+    value = float(value)
+    return value if math.isfinite(value) else repr(value)
+
+
+def as_number(value: float | str) -> float:
+    return float(value)
+
+
+def format_json(data: Any, indent: str = "") -> str:
+    """JSON text in which only objects (and lists of objects) are broken into lines."""
+    inner = indent + "  "
+    if isinstance(data, dict) and data:
+        names = (json.dumps(str(name), ensure_ascii=False) for name in data)
+        members = (
+            f"{inner}{name}: {format_json(value, inner)}" for name, value in zip(names, data.values(), strict=True)
+        )
+        return "{\n" + ",\n".join(members) + f"\n{indent}}}"
+    if isinstance(data, list | tuple) and any(isinstance(item, dict) for item in data):
+        return "[\n" + ",\n".join(inner + format_json(item, inner) for item in data) + f"\n{indent}]"
+    return json.dumps(data, ensure_ascii=False, allow_nan=False)
+
+
+def write_json(path: Path, data: Any) -> None:
+    write_atomically(path, format_json(data) + "\n")
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """The file is either the old one or the whole new one, also when the machine stops in between."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read_json(path: str | Path) -> Any:
+    path = Path(path)
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(Problem("there is no such file.", file=str(path))) from None
+    except json.JSONDecodeError as error:
+        raise UserError(Problem(f"not valid JSON: {error.msg}.", file=str(path), line=error.lineno)) from None
+    except (OSError, UnicodeDecodeError, RecursionError) as error:
+        raise UserError(Problem(f"the file cannot be read: {error}.", file=str(path))) from None

@@ -1,0 +1,44 @@
+"""What an engine asks and what it is told: the two words in which engines and the driver talk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bbfalsify.core.trace import Stimulus, Trace
+from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """One use of the black box, from reset to close.
+
+    The name is unique within a run ("walk/17"): it names the query's record, and the seed of the simulation is derived
+    from it, so that the answer depends neither on the order of the queries nor on the number of workers.
+    """
+
+    name: str
+    stimulus: Stimulus
+    keep_trace: bool = False
+    """Bring the outputs back, not only the judgements (traces are expensive to move)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """How the simulation ended and, if it ended well, one judgement per requirement."""
+
+    status: SimulationStatus
+    judgements: tuple[Judgement, ...] = ()
+    message: str = ""
+    """Why the simulation failed; empty when it did not."""
+    trace: Trace | None = None
+    seconds: float = 0.0
+    """Wall time inside the system, as measured beside it."""
+
+    @property
+    def ok(self) -> bool:
+        return self.status is SimulationStatus.OK
+
+    @property
+    def violated(self) -> tuple[int, ...]:
+        """The positions of the requirements that this simulation violates."""
+        return tuple(i for i, judgement in enumerate(self.judgements) if judgement.verdict is Verdict.VIOLATED)

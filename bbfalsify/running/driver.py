@@ -1,0 +1,247 @@
+"""THE LOOP: the only place where an engine meets a system.
+
+    engine ── ask(batch of queries) ──► driver ──► worker ──► system, monitor
+       ▲                                  │                         │
+       └────────── answers ───────────────┴◄────────────────────────┘
+                                          └──► events (recorded, then shown)
+
+An engine is a function that is given `ask`.  Everything else about running is written here, once: the budget, the
+recording, what a failed simulation means, Ctrl-C, and (in the pool) processes and time limits.
+
+    with Driver(system, judge, recorder=recorder, budget=Budget(simulations=2000)) as driver:
+        ended = drive(engine, driver, profile, horizon=20)
+        ended.result, ended.reason
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from bbfalsify.core.budget import Budget, BudgetSpent, Spent
+from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError, unknown_name
+from bbfalsify.core.events import BatchAnswered, Listener, Recorder, RunStarted, RunStopped, answer_record
+from bbfalsify.core.query import Answer, Query
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
+from bbfalsify.running.worker import Judge
+from bbfalsify.running.workers import WorkerPool
+from bbfalsify.systems.interface import System
+
+Ask = Callable[[Sequence[Query]], list[Answer]]
+OnFailure = Literal["inconclusive", "violation", "abort"]
+ON_FAILURE: tuple[str, ...] = ("inconclusive", "violation", "abort")
+
+_HOPELESS_AFTER = 10
+"""So many simulations that fail alike, and none before them that did not: the system is unusable."""
+_RECORD_AT_LEAST_EVERY_S = 1.0
+_RECORD_AT_MOST = 256
+"""Answers to one line of the record."""
+
+
+class Driver:
+    """Answers queries within a budget and records every answer.  A context manager: leaving it ends the run."""
+
+    def __init__(
+        self,
+        system: System,
+        judge: Judge,
+        *,
+        recorder: Recorder | None = None,
+        budget: Budget | None = None,
+        jobs: int = 1,
+        time_limit_s: float | None = 60.0,
+        seeds: SeedTree | None = None,
+        requirements: Sequence[str] = ("requirement",),
+        on_failure: OnFailure = "inconclusive",
+        memory_limit_mb: float | None = None,
+        listeners: Iterable[Listener] = (),
+        name: str = "run",
+        log: Path | None = None,
+    ) -> None:
+        if on_failure not in ON_FAILURE:
+            raise UserError(unknown_name("value of on_failure", on_failure, ON_FAILURE))
+        self.system = system
+        self.requirements = tuple(requirements)
+        self.recorder = recorder if recorder is not None else Recorder()
+        for listener in listeners:
+            self.recorder.add_listener(listener)
+        self.budget = budget if budget is not None else Budget()
+        self.seeds = seeds if seeds is not None else SeedTree(0)
+        self.stop_reason: StopReason | None = None
+        """Why the run had to stop before the engine was done; None while it need not."""
+        self.failures: dict[SimulationStatus, int] = {}
+        self._simulations = 0
+        self._on_failure = on_failure
+        self._failed_alike: list[Answer] | None = []
+        self._name, self._jobs = name, jobs
+        self._pool = WorkerPool(
+            system,
+            judge,
+            jobs=jobs,
+            time_limit_s=time_limit_s,
+            seeds=self.seeds,
+            memory_limit_mb=memory_limit_mb,
+            log=log,
+        )
+
+    # ------------------------------------------------------------------ the loop
+
+    def ask(self, queries: Sequence[Query]) -> list[Answer]:
+        """Answer a batch, in the order asked; raises BudgetSpent (with what was answered) when the run has to stop."""
+        if not queries:
+            return []
+        if len({query.name for query in queries}) < len(queries):
+            raise InvariantViolated("two queries of one batch have the same name: their records would be the same")
+        if self.stop_reason is None:
+            self.stop_reason = self.budget.used_up(self.spent)
+        if self.stop_reason is not None:
+            raise BudgetSpent(self.stop_reason)
+        left = self.budget.simulations_left(self.spent)
+        answers = self._run(queries if left is None else queries[:left])
+        if len(answers) < len(queries):
+            if self.stop_reason is None:
+                self.stop_reason = self.budget.used_up(self.spent) or StopReason.BUDGET_TIME
+            raise BudgetSpent(self.stop_reason, tuple(answers))
+        return answers
+
+    def _run(self, queries: Sequence[Query]) -> list[Answer]:
+        answers: list[Answer] = []
+        recorded, recorded_at = 0, time.monotonic()
+        try:
+            for answer in self._pool.answers(queries, deadline=self._deadline):
+                answers.append(self._interpret(queries[len(answers)], answer))
+                self._simulations += 1
+                self._give_up_if_hopeless(answer)
+                if (
+                    len(answers) - recorded >= _RECORD_AT_MOST
+                    or time.monotonic() - recorded_at >= _RECORD_AT_LEAST_EVERY_S
+                ):
+                    self._record(queries, answers, recorded)
+                    recorded, recorded_at = len(answers), time.monotonic()
+        except KeyboardInterrupt:
+            self.stop_reason = StopReason.INTERRUPTED
+        finally:
+            self._record(queries, answers, recorded)
+        return answers
+
+    def rerun(self, queries: Sequence[Query]) -> list[Answer]:
+        """Answer again what was asked before, to confirm it: outside the budget, and not recorded one by one."""
+        if self.stop_reason is StopReason.INTERRUPTED:
+            raise BudgetSpent(StopReason.INTERRUPTED)
+        try:
+            return [
+                self._interpret(query, answer)
+                for query, answer in zip(queries, self._pool.answers(queries), strict=True)
+            ]
+        except KeyboardInterrupt:
+            self.stop_reason = StopReason.INTERRUPTED
+            raise BudgetSpent(StopReason.INTERRUPTED) from None
+
+    @property
+    def spent(self) -> Spent:
+        return Spent(self._simulations, time.monotonic() - self._started if self._started is not None else 0.0)
+
+    # ------------------------------------------------------------------ what an answer means
+
+    def _interpret(self, query: Query, answer: Answer) -> Answer:
+        """A failed simulation has no judgements, unless the user says that failing is a violation."""
+        if answer.ok or self._on_failure != "violation":
+            return answer
+        # Nobody knows when it became certain; at the latest at the end of the stimulus.
+        broken = Judgement(Verdict.VIOLATED, -math.inf, query.stimulus.duration)
+        return replace(answer, judgements=(broken,) * len(self.requirements))
+
+    def _give_up_if_hopeless(self, answer: Answer) -> None:
+        if answer.ok:
+            self._failed_alike = None
+            return
+        self.failures[answer.status] = self.failures.get(answer.status, 0) + 1
+        if self._on_failure == "abort":
+            raise SystemFailure(f"the system '{self.system.name}' failed ({answer.status}): {answer.message}")
+        if self._on_failure == "violation" or self._failed_alike is None:
+            return
+        self._failed_alike.append(answer)
+        if len({_way_of_failing(failed) for failed in self._failed_alike}) > 1:
+            self._failed_alike = None
+        elif len(self._failed_alike) >= _HOPELESS_AFTER:
+            raise SystemFailure(
+                f"the first {_HOPELESS_AFTER} simulations of the system '{self.system.name}' all failed alike "
+                f"({answer.status}): {answer.message}"
+            )
+
+    def _record(self, queries: Sequence[Query], answers: Sequence[Answer], start: int) -> None:
+        if start < len(answers):
+            records = (answer_record(q.name, a) for q, a in zip(queries[start:], answers[start:], strict=False))
+            self.recorder.record(BatchAnswered(tuple(records)))
+
+    # ------------------------------------------------------------------ beginning and end
+
+    _started: float | None = None
+    _deadline: float | None = None
+
+    def __enter__(self) -> Driver:
+        self._started = time.monotonic()
+        if self.budget.seconds is not None:
+            self._deadline = self._started + self.budget.seconds
+        limits = self.budget.simulations, self.budget.seconds
+        self.recorder.record(
+            RunStarted(self._name, self.system.name, self.requirements, self.seeds.root, *limits, self._jobs)
+        )
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
+        """The last event always comes, however the run ended; then the workers go."""
+        reason, message = self._how_it_ended(kind, error)
+        try:
+            self.recorder.record(RunStopped(reason, self._simulations, round(self.spent.seconds, 3), message))
+        finally:
+            self._pool.close()
+
+    def _how_it_ended(self, kind: type[BaseException] | None, error: BaseException | None) -> tuple[str, str]:
+        if kind is None or isinstance(error, BudgetSpent):
+            return (self.stop_reason or StopReason.COMPLETED).value, self._failure_message
+        if issubclass(kind, KeyboardInterrupt):
+            return StopReason.INTERRUPTED.value, ""
+        if issubclass(kind, SystemFailure):
+            return StopReason.SYSTEM_FAILED.value, str(error)
+        return "error", f"{kind.__name__}: {error}"
+
+    _failure_message = ""
+
+    def system_failed(self, failure: SystemFailure) -> None:
+        self.stop_reason = StopReason.SYSTEM_FAILED
+        self._failure_message = str(failure)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How an engine ended: what it returned (None if it was stopped before it could) and why it ended."""
+
+    result: Any
+    reason: StopReason
+    message: str = ""
+
+
+def drive(engine: Callable[..., Any], driver: Driver, *arguments: Any, **parameters: Any) -> Ended:
+    """Call `engine(ask, …)`; being stopped by the budget, by Ctrl-C or by the system is an end like any other."""
+    result, message = None, ""
+    try:
+        result = engine(driver.ask, *arguments, **parameters)
+    except BudgetSpent:
+        pass
+    except KeyboardInterrupt:
+        driver.stop_reason = StopReason.INTERRUPTED
+    except SystemFailure as failure:
+        driver.system_failed(failure)
+        message = str(failure)
+    return Ended(result, driver.stop_reason or StopReason.COMPLETED, message)
+
+
+def _way_of_failing(answer: Answer) -> tuple[SimulationStatus, str]:
+    """Messages differ in numbers; what an exception is called, or the kind of failure, does not."""
+    return answer.status, answer.message.split(":")[0] if answer.status is SimulationStatus.RAISED else ""

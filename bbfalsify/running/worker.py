@@ -1,0 +1,170 @@
+"""Inside a worker process: take queries, use the black box, judge the traces, send the answers back one by one.
+
+Foreign code runs here and nowhere else.  Whatever it does to this process (exit, crash, eat memory, write to the
+terminal, start children) stays here: standard output and error go to the parent's bounded log, standard input is empty,
+the process has its own session, so that Ctrl-C does not reach it and everything it started can be killed with it.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from bbfalsify.core.query import Query
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.trace import Trace
+from bbfalsify.core.verdict import Judgement, SimulationStatus
+from bbfalsify.running.channel import BlockingChannel
+from bbfalsify.systems.border import MalformedAnswer, check_outputs
+from bbfalsify.systems.interface import System
+
+Judge = Callable[[Trace], tuple[Judgement, ...]]
+
+READY, ANSWER, UNUSABLE, JUDGE_FAILED = range(4)
+_MESSAGE_LIMIT = 500
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a worker needs to know, once."""
+
+    system: System
+    judge: Judge
+    seeds: SeedTree
+    memory_limit_mb: float | None
+    die_with_parent: bool
+
+
+def simulation_seed(seeds: SeedTree, query_name: str) -> int:
+    """The seed of one simulation depends on the run's seed and the query's name alone."""
+    return seeds.child("query", query_name, "system").word()
+
+
+def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: Assignment) -> None:
+    """The life of a worker process."""
+    for foreign in inherited:  # copies made by fork; as long as we hold them, nobody notices that the parent is gone
+        foreign.close()
+    _settle(output, assignment)
+    channel = BlockingChannel(end)
+    system = assignment.system
+    try:
+        try:
+            for warm_up in (getattr(assignment.judge, "warm_up", None), getattr(system, "prepare", None)):
+                if warm_up is not None:
+                    warm_up()
+        except BaseException as error:
+            channel.send((UNUSABLE, _describe(error)))
+            return
+        channel.send((READY,))
+        while tasks := channel.receive():
+            for index, query in tasks:
+                channel.send(_answer(assignment, index, query))
+        close = getattr(system, "close", None)
+        if close is not None:
+            close()
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the parent is gone, and nobody is left to answer
+    finally:
+        channel.end()
+
+
+def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
+    """(ANSWER, index, status, judgements, message, seconds, outputs): plain tuples, because they travel fast."""
+    system, stimulus = assignment.system, query.stimulus
+    for values in (stimulus.times, *stimulus.inputs.values()):
+        values.setflags(write=False)  # the judge must see the inputs as they were asked, not as the system left them
+    seed = simulation_seed(assignment.seeds, query.name) if system.capabilities.seedable else 0
+    started = time.perf_counter()
+    try:
+        with system.open(seed) as session:
+            raw = session.execute(stimulus)
+    except BaseException as error:  # SystemExit too: a simulation may end itself, but not the worker
+        return ANSWER, index, SimulationStatus.RAISED.value, (), _describe(error), time.perf_counter() - started, None
+    seconds = time.perf_counter() - started
+    try:
+        outputs = check_outputs(system.outputs, stimulus.times, raw)
+    except MalformedAnswer as error:
+        return ANSWER, index, SimulationStatus.MALFORMED.value, (), str(error)[:_MESSAGE_LIMIT], seconds, None
+    except BaseException as error:  # an answer that fights back while it is looked at
+        return ANSWER, index, SimulationStatus.MALFORMED.value, (), _describe(error), seconds, None
+    try:
+        judgements = assignment.judge(Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events))
+    except Exception:
+        return JUDGE_FAILED, f"while judging {query.name}:\n{traceback.format_exc()}"
+    plain = tuple(
+        (j.verdict.value, float(j.robustness), float(j.first_violation_time), bool(j.vacuous)) for j in judgements
+    )
+    return ANSWER, index, SimulationStatus.OK.value, plain, "", seconds, outputs if query.keep_trace else None
+
+
+def _describe(error: BaseException) -> str:
+    """One line for the record; the whole traceback goes to the log."""
+    traceback.print_exception(error, file=sys.stderr)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno} in {frames[-1].name})" if frames else ""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(an error that cannot be shown)"
+    name = type(error).__name__
+    return f"{name}: {text[: _MESSAGE_LIMIT - len(where) - len(name) - 2]}{where}" if text else f"{name}{where}"
+
+
+def _settle(output: Any, assignment: Assignment) -> None:
+    """Shut the doors between this process and the terminal, and bound what it may take."""
+    if os.name == "posix":
+        os.setsid()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _die_first()
+        if assignment.die_with_parent:
+            _die_with_parent()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(output.fileno(), 1)
+    os.dup2(output.fileno(), 2)
+    os.close(nothing)
+    output.close()
+    sys.stdin = open(0, encoding="utf-8", closefd=False)
+    sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
+    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    faulthandler.enable(file=sys.stderr)
+    if assignment.memory_limit_mb is not None:
+        _limit_memory(assignment.memory_limit_mb)
+
+
+def _limit_memory(megabytes: float) -> None:
+    """Allow so much more address space than the process has now (libraries alone reserve gigabytes)."""
+    import resource
+
+    with open("/proc/self/statm", encoding="ascii") as file:
+        now = int(file.read().split()[0]) * resource.getpagesize()
+    limit = now + int(megabytes * 2**20)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _die_first() -> None:
+    """When the machine runs out of memory, a worker should go before the driver and its records."""
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+            file.write("500")
+    except OSError:
+        pass
+
+
+def _die_with_parent() -> None:
+    """Linux: be killed when the parent is, even in the middle of a simulation that hangs."""
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes
+
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)

@@ -1,0 +1,350 @@
+"""Worker processes: where black boxes run, and why one that misbehaves costs one query and not the run.
+
+Every simulation runs in a worker process, also when there is only one worker, so a callable that hangs, exits, crashes
+or eats memory becomes the status of that one query.  The parent sends queries in chunks; the worker answers one by one
+and in order, so the first unanswered query of a worker is always the one it is working on.  If that takes longer than
+the time limit, the parent kills the worker and all its children, replaces it, and hands what had not been started to
+others.  Answers come out in the order asked, so their number of workers cannot be seen in the result.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import multiprocessing
+import os
+import selectors
+import signal
+import socket
+import sys
+import threading
+import time
+import warnings
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bbfalsify.core.errors import InvariantViolated, SystemFailure
+from bbfalsify.core.query import Answer, Query
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.trace import Trace
+from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.running.channel import PollingChannel
+from bbfalsify.running.worker import ANSWER, JUDGE_FAILED, READY, Assignment, Judge, work
+from bbfalsify.running.worker_log import WorkerLog, WorkerOutput
+from bbfalsify.systems.interface import System
+
+_POLL_S = 0.2
+"""A worker whose child keeps its socket open dies without a sign; so often we look."""
+_CHUNK_S = 0.005
+"""A chunk should hold about this much work: enough to hide the round trip, little enough to share fairly."""
+_LARGEST_CHUNK = 64
+_GRACE_S = 2.0
+"""How long a system may take to close itself."""
+
+
+class WorkerPool:
+    """`answers(queries)` yields one answer per query, in order.  A context manager; closing leaves no process."""
+
+    def __init__(
+        self,
+        system: System,
+        judge: Judge,
+        *,
+        jobs: int = 1,
+        time_limit_s: float | None = 60.0,
+        seeds: SeedTree | None = None,
+        memory_limit_mb: float | None = None,
+        start_limit_s: float = 120.0,
+        log: Path | None = None,
+        log_limit_bytes: int = 1_000_000,
+        start_method: str | None = None,
+    ) -> None:
+        self._jobs = max(1, jobs)
+        self._time_limit_s = time_limit_s
+        self._start_limit_s = start_limit_s
+        # A worker is killed with the *thread* that started it, so only the main thread may ask for that.
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        self._assignment = Assignment(system, judge, seeds or SeedTree(0), memory_limit_mb, in_main_thread)
+        # Forked workers inherit notebook functions and compiled code; elsewhere fork is unsafe or missing.
+        method = start_method or ("fork" if sys.platform.startswith("linux") else "spawn")
+        self._context = multiprocessing.get_context(method)
+        self._log = WorkerLog(log, log_limit_bytes)
+        self._selector = selectors.DefaultSelector()
+        self._workers: list[_Worker] = []
+        self._seconds_per_query: float | None = None
+        self._looked_at = 0.0
+        self._owner = os.getpid()
+        atexit.register(self.close)
+
+    # ------------------------------------------------------------------ asking
+
+    def answers(self, queries: Sequence[Query], *, deadline: float | None = None) -> Iterator[Answer]:
+        """Answer in the order asked; stops early when `time.monotonic()` reaches the deadline."""
+        waiting = deque(range(len(queries)))
+        finished: dict[int, Answer] = {}
+        following = 0
+        for worker in [w for w in self._workers if w.channel.closed or w.exited()]:
+            self._remove(worker)  # died while idle: no query of this batch is to blame
+        try:
+            while following < len(queries):
+                if following in finished:
+                    yield finished.pop(following)
+                    following += 1
+                    continue
+                if deadline is not None and time.monotonic() >= deadline:
+                    return
+                self._hand_out(queries, waiting)
+                for worker in self._wait(deadline):
+                    self._collect(worker, queries, waiting, finished)
+                self._enforce_limits(queries, waiting, finished)
+        finally:
+            for worker in [w for w in self._workers if w.assigned]:
+                self._remove(worker)
+
+    def _hand_out(self, queries: Sequence[Query], waiting: deque[int]) -> None:
+        busy = sum(bool(worker.assigned) for worker in self._workers)
+        while waiting and len(self._workers) < min(self._jobs, busy + len(waiting)):
+            self._start_worker()
+        for worker in self._workers:
+            chunk = self._chunk_size(len(waiting))
+            if waiting and len(worker.assigned) <= chunk // 2:
+                indices = [waiting.popleft() for _ in range(min(chunk, len(waiting)))]
+                if not worker.assigned:
+                    worker.clock_started = time.monotonic()
+                worker.assigned.extend(indices)
+                worker.channel.push([(index, queries[index]) for index in indices])
+                self._watch_for_writing(worker)
+
+    def _chunk_size(self, waiting: int) -> int:
+        """One at a time until the speed is known; then about `_CHUNK_S`, with something left for every worker."""
+        if self._seconds_per_query is None:
+            return 1
+        fitting = int(_CHUNK_S / max(self._seconds_per_query, 1e-9))
+        return max(1, min(fitting, _LARGEST_CHUNK, -(-waiting // self._jobs)))
+
+    def _wait(self, deadline: float | None) -> list[_Worker]:
+        """Sleep until something happens; returns the workers that have something to say."""
+        now = time.monotonic()
+        moments = [now + _POLL_S, *(self._latest_end(w) for w in self._workers if w.assigned)]
+        if deadline is not None:
+            moments.append(deadline)
+        speaking = []
+        for key, events in self._selector.select(max(0.0, min(moments) - now)):
+            worker: _Worker = key.data
+            if key.fileobj is worker.output:
+                worker.output.drain()
+                if worker.output.closed:
+                    self._selector.unregister(worker.output)
+                    worker.output_watched = False
+                continue
+            if events & selectors.EVENT_WRITE:
+                worker.channel.flush()
+                self._watch_for_writing(worker)
+            if events & selectors.EVENT_READ:
+                speaking.append(worker)
+        return speaking
+
+    def _collect(
+        self, worker: _Worker, queries: Sequence[Query], waiting: deque[int], finished: dict[int, Answer]
+    ) -> None:
+        """Take in what a worker says; if it has gone, say so and give its queries back."""
+        try:
+            for message in worker.channel.messages():
+                self._take(worker, message, queries, finished)
+        except (SystemFailure, InvariantViolated):
+            raise
+        except Exception as error:  # not from our own code in the worker: something wrote into the socket
+            self._fail(worker, SimulationStatus.DIED, f"the worker sent rubbish ({error})", waiting, finished)
+            return
+        if worker.channel.closed:
+            self._fail(worker, SimulationStatus.DIED, None, waiting, finished)
+
+    def _take(self, worker: _Worker, message: tuple, queries: Sequence[Query], finished: dict[int, Answer]) -> None:
+        kind = message[0]
+        if kind == ANSWER:
+            _, index, status, judgements, text, seconds, outputs = message
+            if index != worker.assigned.popleft():
+                raise InvariantViolated(f"a worker answered query {index} out of turn")
+            now = time.monotonic()
+            taken, worker.clock_started = now - worker.clock_started, now
+            known = self._seconds_per_query
+            self._seconds_per_query = taken if known is None else 0.8 * known + 0.2 * taken
+            finished[index] = _answer(queries[index], status, judgements, text, seconds, outputs)
+        elif kind == READY:
+            worker.ready = True
+            worker.clock_started = time.monotonic()
+        elif kind == JUDGE_FAILED:
+            raise InvariantViolated(f"the monitor failed {message[1]}")
+        else:
+            raise SystemFailure(f"the system '{self._assignment.system.name}' could not be started: {message[1]}")
+
+    # ------------------------------------------------------------------ limits and failures
+
+    def _latest_end(self, worker: _Worker) -> float:
+        limit = self._time_limit_s if worker.ready else self._start_limit_s
+        return float("inf") if limit is None else worker.clock_started + limit
+
+    def _enforce_limits(self, queries: Sequence[Query], waiting: deque[int], finished: dict[int, Answer]) -> None:
+        now = time.monotonic()
+        look = now >= self._looked_at + _POLL_S  # a system call for each worker, so not at every turn
+        if look:
+            self._looked_at = now
+        for worker in list(self._workers):
+            if look and worker.exited():
+                self._collect(worker, queries, waiting, finished)  # its last words first
+                if worker in self._workers:
+                    self._fail(worker, SimulationStatus.DIED, None, waiting, finished)
+            elif worker.assigned and now >= self._latest_end(worker):
+                self._collect(worker, queries, waiting, finished)  # the answer may have come while we were busy
+                if worker in self._workers and worker.assigned and now >= self._latest_end(worker):
+                    text = f"no answer within {self._time_limit_s:g} s"
+                    self._fail(worker, SimulationStatus.TIMED_OUT, text, waiting, finished)
+
+    def _fail(
+        self,
+        worker: _Worker,
+        status: SimulationStatus,
+        text: str | None,
+        waiting: deque[int],
+        finished: dict[int, Answer],
+    ) -> None:
+        """Blame the query the worker was at, give the others back, and let go of the worker."""
+        how_it_ended = self._remove(worker)
+        if not worker.ready:
+            raise SystemFailure(
+                f"the system '{self._assignment.system.name}' could not be started: {text or how_it_ended}"
+            )
+        if worker.assigned:
+            finished[worker.assigned.popleft()] = Answer(status, (), text or how_it_ended)
+            waiting.extendleft(reversed(worker.assigned))
+            worker.assigned.clear()
+
+    # ------------------------------------------------------------------ processes
+
+    def _start_worker(self) -> None:
+        ours, theirs = socket.socketpair()
+        output_ours, output_theirs = self._context.Pipe(duplex=False)
+        inherited: tuple = ()
+        if self._context.get_start_method() == "fork":
+            others = itertools.chain.from_iterable((w.channel, w.output) for w in self._workers)
+            inherited = (ours, output_ours, self._selector, *others)
+        process = self._context.Process(target=work, args=(theirs, output_theirs, inherited, self._assignment))
+        with warnings.catch_warnings():
+            # Python warns when a process with threads forks; the child uses none of the locks they could hold.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process.start()
+        theirs.close()
+        output_theirs.close()
+        worker = _Worker(process, PollingChannel(ours), WorkerOutput(output_ours, self._log))
+        self._workers.append(worker)
+        self._selector.register(worker.channel, selectors.EVENT_READ, worker)
+        self._selector.register(worker.output, selectors.EVENT_READ, worker)
+
+    def _watch_for_writing(self, worker: _Worker) -> None:
+        wants = worker.channel.wants_to_write
+        if wants != worker.watched_for_writing:
+            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if wants else 0)
+            self._selector.modify(worker.channel, events, worker)
+            worker.watched_for_writing = wants
+
+    def _remove(self, worker: _Worker) -> str:
+        """Kill the process with everything it started; returns how it had ended, if it had."""
+        self._workers.remove(worker)
+        self._selector.unregister(worker.channel)
+        if worker.output_watched:
+            self._selector.unregister(worker.output)
+        return worker.destroy()
+
+    def close(self) -> None:
+        """End all workers; those that are idle may close their system first."""
+        if os.getpid() != self._owner:  # a copy in a child that somebody forked: these are not its workers
+            return
+        try:
+            idle = [worker for worker in self._workers if worker.ready and not worker.assigned]
+            for worker in idle:
+                worker.channel.push(())
+            until = time.monotonic() + _GRACE_S
+            for worker in idle:
+                worker.channel.wait_until_closed(max(0.01, until - time.monotonic()))
+        finally:  # also when Ctrl-C is pressed again
+            for worker in list(self._workers):
+                self._remove(worker)
+            self._selector.close()
+            self._log.close()
+            atexit.unregister(self.close)
+
+    def __enter__(self) -> WorkerPool:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+class _Worker:
+    """The parent's view of one worker process."""
+
+    def __init__(self, process: multiprocessing.Process, channel: PollingChannel, output: WorkerOutput) -> None:
+        self.process = process
+        self.channel = channel
+        self.output = output
+        self.assigned: deque[int] = deque()
+        """Sent and not yet answered; the first one is being worked on."""
+        self.clock_started = time.monotonic()
+        self.ready = False
+        self.watched_for_writing = False
+        self.output_watched = True
+
+    def exited(self) -> bool:
+        if os.name != "posix":
+            return not self.process.is_alive()
+        # Only look (WNOWAIT): while the process is not reaped, its number cannot be given to another one.
+        return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def destroy(self) -> str:
+        ended_by_itself = self.exited() or self._ends_soon()
+        if os.name == "posix":
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):  # it had not yet made its own group
+                self.process.kill()
+        else:
+            self.process.kill()
+        self.process.join()
+        self.output.drain()
+        code = self.process.exitcode
+        self.process.close()
+        self.channel.close()
+        self.output.close()
+        return _how_it_ended(code, self.output.last_line()) if ended_by_itself else "killed by the driver"
+
+    def _ends_soon(self) -> bool:
+        """Its socket is closed, so it is about to end by itself; wait for the reason rather than kill it."""
+        if not self.channel.closed:
+            return False
+        until = time.monotonic() + _POLL_S
+        while time.monotonic() < until:
+            if self.exited():
+                return True
+            time.sleep(0.001)
+        return False
+
+
+def _how_it_ended(code: int | None, last_line: str) -> str:
+    if code is not None and code < 0:
+        try:
+            text = f"the process was killed by {signal.Signals(-code).name}"
+        except ValueError:
+            text = f"the process was killed by signal {-code}"
+    else:
+        text = f"the process ended itself with exit code {code}"
+    return f"{text}; its last output: {last_line[:200]}" if last_line else text
+
+
+def _answer(query: Query, status: str, judgements: tuple, text: str, seconds: float, outputs: dict | None) -> Answer:
+    trace = None
+    if outputs is not None:
+        stimulus = query.stimulus
+        trace = Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events)
+    judged = tuple(Judgement(Verdict(verdict), *rest) for verdict, *rest in judgements)
+    return Answer(SimulationStatus(status), judged, text, trace, seconds)

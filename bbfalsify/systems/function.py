@@ -1,0 +1,124 @@
+"""Any Python function as a black box.
+
+    @system(inputs={"heat": "1"}, outputs={"T": "degC"})
+    def heater(stimulus):
+        ...
+        return {"T": temperatures}
+
+The function takes the `Stimulus` (`times`, `inputs["heat"]`, `events`) and returns each output as a sequence with one
+number per sample.  A function with two arguments is called as `f(times, inputs)`.  One that has an argument named
+`seed` is seedable: it gets the seed of each simulation, and has to take all its randomness from it.
+
+The decorated function can still be called as before.  State kept between calls (globals, caches) is the function's own
+affair: every call must start from reset.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.trace import Stimulus
+from bbfalsify.systems.interface import Capabilities, Port
+
+PortsLike = Mapping[str, str | None] | Iterable[str | Port]
+
+
+class FunctionSystem:
+    """A callable with named, united ports."""
+
+    def __init__(
+        self,
+        function: Callable[..., Mapping[str, Any]],
+        *,
+        inputs: PortsLike,
+        outputs: PortsLike,
+        name: str | None = None,
+        capabilities: Capabilities | None = None,
+    ) -> None:
+        self.function = function
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.inputs = _ports(inputs)
+        self.outputs = _ports(outputs)
+        self.__doc__ = getattr(function, "__doc__", None)
+        self._takes_times_and_inputs, takes_seed = _calling_convention(function, self.name)
+        self._takes_seed = takes_seed
+        self.capabilities = replace(capabilities or Capabilities(), seedable=takes_seed)
+        names = [port.name for port in (*self.inputs, *self.outputs)]
+        twice = sorted({n for n in names if names.count(n) > 1})
+        if twice:
+            raise UserError(Problem(f"system '{self.name}': the name '{n}' is used by two ports.") for n in twice)
+        if not self.outputs:
+            raise UserError(f"system '{self.name}' declares no output, so nothing could be judged.")
+
+    def open(self, seed: int) -> _FunctionSession:
+        return _FunctionSession(self, seed)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Mapping[str, Any]:
+        return self.function(*arguments, **named)
+
+    def __repr__(self) -> str:
+        ports = [", ".join(port.name for port in side) for side in (self.inputs, self.outputs)]
+        return f"<system {self.name}: {ports[0]} -> {ports[1]}>"
+
+
+class _FunctionSession:
+    __slots__ = ("_seed", "_system")
+
+    def __init__(self, system: FunctionSystem, seed: int) -> None:
+        self._system, self._seed = system, seed
+
+    def execute(self, stimulus: Stimulus) -> Mapping[str, np.ndarray]:
+        system = self._system
+        seed = {"seed": self._seed} if system._takes_seed else {}
+        if system._takes_times_and_inputs:
+            return system.function(stimulus.times, stimulus.inputs, **seed)
+        return system.function(stimulus, **seed)
+
+    def __enter__(self) -> _FunctionSession:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+
+def system(
+    *, inputs: PortsLike, outputs: PortsLike, name: str | None = None, capabilities: Capabilities | None = None
+) -> Callable[[Callable[..., Mapping[str, Any]]], FunctionSystem]:
+    """Decorate a function to make it a system; ports are names with units, or names alone."""
+
+    def decorate(function: Callable[..., Mapping[str, Any]]) -> FunctionSystem:
+        return FunctionSystem(function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities)
+
+    return decorate
+
+
+def _ports(ports: PortsLike) -> tuple[Port, ...]:
+    if isinstance(ports, str):
+        ports = (ports,)
+    if isinstance(ports, Mapping):
+        return tuple(Port(name, unit) for name, unit in ports.items())
+    return tuple(port if isinstance(port, Port) else Port(port) for port in ports)
+
+
+def _calling_convention(function: Callable, name: str) -> tuple[bool, bool]:
+    """Whether it takes (times, inputs) rather than the stimulus, and whether it takes a seed."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # compiled callables that do not show their arguments
+        return False, False
+    others = [p for p in parameters if p.name != "seed"]
+    positional = [p for p in others if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)]
+    needed = [p for p in positional if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
+    not_given = [p for p in others if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+    if not positional or len(needed) > 2 or not_given:
+        raise UserError(
+            f"system '{name}': the function must take one argument (the stimulus) or two (times, inputs), "
+            f"and may take 'seed'; it is {name}{inspect.signature(function)}."
+        )
+    return len(needed) == 2, any(p.name == "seed" for p in parameters)

@@ -1,0 +1,129 @@
+"""What every black box looks like from inside bbfalsify.
+
+A `System` is the black box: its ports, what it can do, and `open`.  A `Session` is one use of it from reset to close, a
+context manager.  A system that takes whole signals gives sessions with `execute(stimulus)`; one that goes step by step
+derives its session from `StepwiseSession` and gets `execute` for free.
+
+    class Thermostat:
+        name = "thermostat"
+        inputs = (Port("heat", "1"),)
+        outputs = (Port("T", "degC"),)
+        capabilities = Capabilities()
+
+        def open(self, seed: int) -> Session: ...
+
+Two optional methods save time: `prepare()` is called once in each worker process before its first simulation (load a
+library, start an interpreter), and `close()` once when that process ends.  Neither counts against the time limit of a
+simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import TracebackType
+from typing import Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.trace import Stimulus
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of the system, with its unit ("1" for a pure number, None when unknown)."""
+
+    name: str
+    unit: str | None = None
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Optional abilities: declared here, asked for before a run starts, never discovered in the middle of one."""
+
+    seedable: bool = False
+    """`open(seed)` fixes everything random inside: the same seed and stimulus give the same trace."""
+    stepwise: bool = False
+    """Outputs can be seen before all inputs are decided."""
+    snapshot: bool = False
+    """A session can save its state and be continued from it."""
+    forkable: bool = False
+    """A session can be copied while it is running."""
+    batch: bool = False
+    """Sessions can execute many stimuli in one call."""
+    real_time: bool = False
+    """Time passes by itself: a simulation of 20 s takes 20 s."""
+    grid_period_s: float | None = None
+    """Inputs can change only at multiples of this period; None means at any time."""
+
+
+class CapabilityMissing(UserError):
+    """The run needs an ability that this system does not declare."""
+
+
+@runtime_checkable
+class Session(Protocol):
+    """One use of the black box; leaving the context releases it, whatever happened."""
+
+    def execute(self, stimulus: Stimulus) -> Mapping[str, np.ndarray]:
+        """Each output at each of `stimulus.times`."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None: ...
+
+
+@runtime_checkable
+class System(Protocol):
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    capabilities: Capabilities
+
+    def open(self, seed: int) -> Session:
+        """A fresh session; `seed` matters only to a seedable system."""
+        ...
+
+
+class StepwiseSession:
+    """A session that advances step by step; implement `observe` and `step`."""
+
+    def observe(self) -> Mapping[str, float]:
+        """The outputs now."""
+        raise TypeError(f"{type(self).__name__} must define observe()")
+
+    def step(self, inputs: Mapping[str, float], duration_s: float) -> None:
+        """Hold the inputs for `duration_s` seconds."""
+        raise TypeError(f"{type(self).__name__} must define step()")
+
+    def execute(self, stimulus: Stimulus) -> Mapping[str, np.ndarray]:
+        rows = [dict(self.observe())]
+        held = {name: values.tolist() for name, values in stimulus.inputs.items()}
+        for i, duration_s in enumerate(np.diff(stimulus.times).tolist()):
+            self.step({name: values[i] for name, values in held.items()}, duration_s)
+            rows.append(dict(self.observe()))
+        # Names are taken from every row, so that an output that comes and goes is noticed at the border.
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+
+def require_capability(system: System, capability: str, purpose: str) -> None:
+    """Refuse, before anything runs, what the system cannot do."""
+    if not getattr(system.capabilities, capability):
+        declared = tuple(f.name for f in fields(Capabilities) if getattr(system.capabilities, f.name))
+        raise CapabilityMissing(
+            Problem(
+                f"{purpose} needs the capability '{capability}', which the system '{system.name}' does not declare "
+                f"(it declares: {', '.join(declared) or 'none'})."
+            )
+        )

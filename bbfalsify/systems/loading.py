@@ -1,0 +1,235 @@
+"""From a reference in a campaign file or on the command line to a system.
+
+    adapters/heater             a folder with adapter.py (and in it `Adapter`, `system`, or exactly one system)
+    plant.py:heater             an object in a file; `plant.py` alone if it holds exactly one system
+    package.module:object       an object in an installed package
+    name                        an entry point of the group "bbfalsify.systems"
+
+Relative paths are relative to `base`, the folder of the file that mentions them.  Nothing is imported before it is
+named.  What goes wrong inside somebody's adapter is told with its own file and line, not with ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import inspect
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.systems.interface import Capabilities, System
+
+ENTRY_POINTS = "bbfalsify.systems"
+_FORMS = ("a folder with adapter.py", "file.py:object", "package.module:object", f"an entry point of '{ENTRY_POINTS}'")
+_KNOWN_SUFFIXES = {
+    ".fmu": "an FMU",
+    ".dot": "a learned machine",
+    ".xml": "a model file",
+    ".yaml": "a model file",
+    ".yml": "a model file",
+    ".slx": "a Simulink model",
+    ".m": "an Octave or MATLAB program",
+}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where a system is to be found; exactly one of `file`, `module` and `entry_point` is given."""
+
+    text: str
+    file: Path | None = None
+    module: str | None = None
+    entry_point: str | None = None
+    attribute: str | None = None
+
+    def file_hash(self) -> str | None:
+        """SHA-256 of the adapter's file, for the manifest."""
+        return hashlib.sha256(self.file.read_bytes()).hexdigest() if self.file is not None else None
+
+
+def load_system(reference: str, base: str | Path = ".") -> System:
+    """The system a reference names; every mistake is a UserError that says what is available."""
+    found = resolve_reference(reference, base)
+    if found.file is not None:
+        module, shown = _import_file(found.file), str(found.file)
+    elif found.module is not None:
+        module, shown = _import_module(found.module, reference), found.module
+    else:
+        return _as_system(_load_entry_point(found.entry_point), reference, None)
+    target = _pick(module, shown) if found.attribute is None else _attribute(module, found.attribute, shown)
+    return _as_system(target, reference, shown)
+
+
+def resolve_reference(reference: str, base: str | Path = ".") -> Reference:
+    """Say what a reference means, without importing anything."""
+    base = Path(base)
+    text = reference.strip()
+    if not text:
+        raise UserError(Problem("the reference to the system is empty.", allowed=_FORMS))
+    if text.startswith("cmd:"):
+        raise UserError(Problem("a command ('cmd:…') cannot be used as a system yet.", allowed=_FORMS))
+    place, _, attribute = text.rpartition(":") if ":" in text else (text, "", "")
+    suffix = Path(place).suffix.lower()
+    if suffix in _KNOWN_SUFFIXES:
+        raise UserError(Problem(f"'{text}': {_KNOWN_SUFFIXES[suffix]} cannot be used as a system yet.", allowed=_FORMS))
+    if suffix == ".py":
+        return _file_reference(text, base / place, attribute or None)
+    for folder in (base / text, base / "adapters" / text):
+        if folder.is_dir():
+            return _file_reference(text, folder / "adapter.py", None)
+    if attribute and all(part.isidentifier() for part in place.split(".")):
+        return Reference(text, module=place, attribute=attribute)
+    names = {point.name for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
+    if text in names:
+        return Reference(text, entry_point=text)
+    neighbours = {str(Path(text).parent / p.name) for p in _siblings(base / text)} | names
+    raise UserError(_not_found(text, base, neighbours))
+
+
+def _siblings(path: Path) -> list[Path]:
+    return [p for p in path.parent.glob("*") if (p / "adapter.py").is_file()] if path.parent.is_dir() else []
+
+
+def _not_found(text: str, base: Path, known: set[str]) -> Problem:
+    closest = unknown_name("system", text, known).closest
+    available = f" There are: {', '.join(sorted(known))}." if known else ""
+    return Problem(f"no system '{text}' (looked in {base.resolve()}).{available}", allowed=_FORMS, closest=closest)
+
+
+def _file_reference(text: str, file: Path, attribute: str | None) -> Reference:
+    if file.is_file():
+        return Reference(text, file=file.resolve(), attribute=attribute)
+    others = {p.name for p in file.parent.glob("*.py")} if file.parent.is_dir() else set()
+    closest = unknown_name("file", file.name, others).closest
+    raise UserError(Problem(f"there is no file {file.name} for the system '{text}'.", file=str(file), closest=closest))
+
+
+def _import_file(file: Path) -> ModuleType:
+    """Import a file under a name of its own; its folder counts as a package, so it may import its neighbours."""
+    name = f"bbfalsify_adapter_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=[str(file.parent)])
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.insert(0, str(file.parent))
+    try:
+        spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        del sys.modules[name]
+        raise
+    except BaseException as error:  # an adapter may raise anything, SystemExit included
+        del sys.modules[name]
+        raise UserError(_import_problem(error, str(file), "the adapter")) from None
+    finally:
+        sys.path.remove(str(file.parent))
+    return module
+
+
+def _import_module(name: str, reference: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except KeyboardInterrupt:
+        raise
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            problem = Problem(f"no module '{error.name}' for the system '{reference}'.", allowed=_FORMS)
+            raise UserError(problem) from None
+        raise UserError(_import_problem(error, None, f"the module '{name}'")) from None
+    except BaseException as error:
+        raise UserError(_import_problem(error, None, f"the module '{name}'")) from None
+
+
+def _import_problem(error: BaseException, file: str | None, what: str) -> Problem:
+    """The last line of the traceback that belongs to the adapter, and what was raised there."""
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return Problem(f"{what} is not valid Python: {error.msg}.", file=error.filename, line=error.lineno)
+    ours = str(Path(__file__))
+    frames = traceback.extract_tb(error.__traceback__)
+    foreign = [f for f in frames if f.filename != ours and "importlib" not in f.filename]
+    inside = [f for f in foreign if f.filename == file] or foreign
+    place = inside[-1] if inside else None
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return Problem(
+        f"{what} failed while it was imported: {text}.",
+        file=place.filename if place else file,
+        line=place.lineno if place else None,
+    )
+
+
+def _load_entry_point(name: str) -> Any:
+    [point, *_] = importlib.metadata.entry_points(group=ENTRY_POINTS, name=name)
+    try:
+        return point.load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        owner = point.dist.name if point.dist is not None else "an unknown package"
+        raise UserError(_import_problem(error, None, f"the system '{name}' of the package '{owner}'")) from None
+
+
+def _attribute(module: ModuleType, path: str, shown: str) -> Any:
+    target: Any = module
+    for part in path.split("."):
+        if not hasattr(target, part):
+            known = [name for name in vars(target) if not name.startswith("_")] if hasattr(target, "__dict__") else []
+            raise UserError(unknown_name("name", part, known, file=shown))
+        target = getattr(target, part)
+    return target
+
+
+def _pick(module: ModuleType, shown: str) -> Any:
+    """`Adapter`, `system`, or the only system in the module."""
+    if hasattr(module, "Adapter"):
+        return module.Adapter
+    if _looks_like_system(getattr(module, "system", None)):
+        return module.system
+    systems = {name: value for name, value in vars(module).items() if _looks_like_system(value)}
+    if len(set(map(id, systems.values()))) == 1:
+        return next(iter(systems.values()))
+    if systems:
+        raise UserError(Problem("several systems; name one of them after a colon.", file=shown, allowed=tuple(systems)))
+    text = "no system in this file: define a class 'Adapter', or decorate a function with @system."
+    raise UserError(Problem(text, file=shown))
+
+
+def _looks_like_system(value: Any) -> bool:
+    return not inspect.isclass(value) and isinstance(value, System)
+
+
+def _as_system(target: Any, reference: str, file: str | None) -> System:
+    """An instance with everything a system needs, or all that is missing."""
+    if inspect.isclass(target):
+        try:
+            target = target()
+        except Exception as error:
+            raise UserError(
+                Problem(f"the class '{target.__name__}' cannot be made without arguments: {error}.", file=file)
+            ) from None
+    missing = [name for name in ("name", "inputs", "outputs", "capabilities", "open") if not hasattr(target, name)]
+    if missing and callable(target) and not hasattr(target, "open"):
+        name = getattr(target, "__name__", "it")
+        raise UserError(
+            Problem(
+                f"'{name}' is a plain function; say what its inputs and outputs are: "
+                f"@system(inputs={{...}}, outputs={{...}}) from bbfalsify.systems.",
+                file=file,
+            )
+        )
+    problems = [Problem(f"the system '{reference}' has no '{name}'.", file=file) for name in missing]
+    if not missing and not isinstance(target.capabilities, Capabilities):
+        problems.append(Problem(f"the capabilities of '{reference}' are not a Capabilities(…).", file=file))
+    for side in ("inputs", "outputs"):
+        ports = getattr(target, side, ())
+        if not isinstance(ports, tuple) or not all(hasattr(port, "name") and hasattr(port, "unit") for port in ports):
+            problems.append(Problem(f"the {side} of '{reference}' are not a tuple of Port(name, unit).", file=file))
+    if problems:
+        raise UserError(problems)
+    return target
