@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 from bbfalsify.modelling.network import Edge, Location, Network
@@ -41,6 +42,7 @@ from bbfalsify.modelling.reference_windows import (
 
 if TYPE_CHECKING:
     import numpy as np
+
 
 class ReferenceInterpreter:
     def __init__(self, network: Network, *, step: float = 2**-6, horizon: float | None = None) -> None:
@@ -69,10 +71,9 @@ class ReferenceInterpreter:
 
     def invariant_delays(self, state: State, process: int) -> Windows:
         """How long this component's own location lets it stay, whatever the others say."""
-        if self._location(state, process).urgent or self._location(state, process).committed:
-            return first_stretch((Window(Fraction(0), False, Fraction(0), False),))
-        invariant = self._location(state, process).invariant
-        return first_stretch(self._solve(self._flow(state), state, lambda machine: machine.holds(invariant)))
+        location = self._location(state, process)
+        stay = first_stretch(self._solve(self._flow(state), state, lambda m: m.holds(location.invariant)))
+        return up_to(stay, Fraction(0)) if location.urgent or location.committed else stay
 
     def _flow(self, state: State) -> Flow:
         if self._last is not None and self._last[0] == state:
@@ -86,7 +87,7 @@ class ReferenceInterpreter:
             locations = [self._location(state, p) for p in range(len(state.locations))]
             if any(location.urgent or location.committed for location in locations):
                 stay = up_to(stay, Fraction(0))
-            for transition in self._candidates(state):
+            for transition in self.candidates(state):
                 channel = self._edge(transition.sender).channel
                 if channel is not None and self.network.channels[channel].urgent:
                     enabled = self._solve(flow, state, lambda m, t=transition: self._enabled(m, t), within=stay)
@@ -119,14 +120,14 @@ class ReferenceInterpreter:
         """Every transition that can fire after some delay, with the exact set of those delays."""
         flow, stay = self._stay(state)
         found = []
-        for candidate in self._candidates(state):
+        for candidate in self.candidates(state):
             windows = self._solve(flow, state, lambda m, t=candidate: self._enabled(m, t), within=stay)
             if windows:
                 found.append(Transition(candidate.sender, candidate.receivers, candidate.broadcast, windows))
         return found
 
-    def _candidates(self, state: State) -> Iterator[Transition]:
-        """By locations and channels alone."""
+    def candidates(self, state: State) -> Iterator[Transition]:
+        """By locations and channels alone; guards and invariants not yet looked at."""
         for name in self._active(state):
             edge = self._edge(name)
             if edge.channel is None:
@@ -167,21 +168,15 @@ class ReferenceInterpreter:
         return [[transition.sender], *(by_process[p] for p in sorted(by_process))]
 
     def _respects_committed(self, locations: list[int], taking_part: list[list[EdgeName]]) -> bool:
-        committed = {
-            p for p, here in enumerate(locations) if self.network.processes[p].locations[here].committed
-        }
+        committed = {p for p, here in enumerate(locations) if self.network.processes[p].locations[here].committed}
         return not committed or any(group[0][0] in committed for group in taking_part)
 
-    def _ways(
-        self, machine: Machine, taking_part: list[list[EdgeName]]
-    ) -> Iterator[tuple[tuple[Move, ...], Fraction]]:
+    def _ways(self, machine: Machine, taking_part: list[list[EdgeName]]) -> Iterator[tuple[tuple[Move, ...], Fraction]]:
         """Every combination of receiving edges and branches that may be drawn, with the probability of the branches."""
         for names in product(*taking_part):
             for branches in product(*(self._branches(machine, name) for name in names)):
-                probability = Fraction(1)
-                for _, share in branches:
-                    probability *= share
-                yield tuple((*name, b) for name, (b, _) in zip(names, branches, strict=True)), probability
+                moves = tuple((*name, branch) for name, (branch, _) in zip(names, branches, strict=True))
+                yield moves, prod((share for _, share in branches), start=Fraction(1))
 
     def _branches(self, machine: Machine, name: EdgeName) -> list[tuple[int, Fraction]]:
         """The branches of positive weight, with their probabilities."""
@@ -212,8 +207,8 @@ class ReferenceInterpreter:
             try:
                 after.run(chosen.updates)
             except ModelRuntimeError as error:
-                error.edge = error.edge or self.edge_text((process, edge))
-                raise ModelRuntimeError(error.kind, error.message, variable=error.variable, edge=error.edge) from None
+                where = self.edge_text((process, edge))
+                raise ModelRuntimeError(error.kind, error.message, variable=error.variable, edge=where) from None
             memory.locations[process] = chosen.target
         return after
 
@@ -274,9 +269,12 @@ class ReferenceInterpreter:
         after = self._after(machine, tuple(moves), draw or draw_with(generator))
         return self._state(after, state.time + delay)
 
+    def can_fire(self, state: State, transition: Transition, delay: Fraction | float) -> bool:
+        """At this very delay; agrees with the transition's windows, but is decided with plain numbers."""
+        return contains(self.delays(state), delay) and self._enabled(self.machine_at(state, delay), transition)
+
     def _firing(self, machine: Machine, state: State, transition: Transition) -> list[list[EdgeName]]:
-        allowed = contains(self.delays(state), machine.sample.delay) and self._enabled(machine, transition)
-        if not allowed:
+        if not self.can_fire(state, transition, machine.sample.delay):
             raise ValueError(f"{self.edge_text(transition.sender)} cannot fire after {machine.sample.delay}")
         return self._taking_part(machine, transition)
 
