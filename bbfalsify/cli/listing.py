@@ -23,6 +23,7 @@ def list_things(
 ) -> None:
     """List the built-in examples, the engines or the known units.
 
+    \b
     Example:  bbfalsify list examples
     """
     rows = {Things.EXAMPLES: _examples, Things.ENGINES: _engines, Things.UNITS: _units}[what]()

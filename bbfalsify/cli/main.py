@@ -17,7 +17,7 @@ from bbfalsify.cli.exits import Exit, boundary, report_problems
 app = typer.Typer(
     name="bbfalsify",
     help="Find the failures of a black box, and tell which of them its users will actually meet.",
-    no_args_is_help=True,
+    rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
     epilog="Exit codes: 0 nothing found, 1 found, 2 your input, 3 the system failed, 4 inconclusive, 130 interrupted.",
@@ -57,7 +57,7 @@ UsageError = typer.BadParameter.__mro__[1]
 def main() -> None:
     """Run the command line; wrong usage is reported in the same way as wrong files."""
     try:
-        code = app(standalone_mode=False)
+        code = app(sys.argv[1:] or ["--help"], prog_name="bbfalsify", standalone_mode=False)
     except UsageError as error:
         command = getattr(getattr(error, "ctx", None), "command_path", "bbfalsify")
         hint = f"See '{command} --help'."

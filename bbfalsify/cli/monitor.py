@@ -24,6 +24,7 @@ def monitor(
 ) -> int:
     """Judge a recorded trace against requirements.  Exit code 1 if one is violated, 4 if one is undecided.
 
+    \b
     Example:  bbfalsify monitor "always(T <= 75)" trace.csv
     """
     from bbfalsify.campaigns.requirements import load_requirements

@@ -41,6 +41,7 @@ def simulate(
 ) -> int:
     """Walk randomly through a model; CSV on stdout.
 
+    \b
     Example:  bbfalsify simulate profiles/heater_user.yaml --until 50 --walks 3 --plot walks.svg
     """
     import math

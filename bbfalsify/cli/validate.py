@@ -20,6 +20,7 @@ def validate(
 ) -> int:
     """Check files and report all problems at once.  What a file is follows from its keys.
 
+    \b
     Example:  bbfalsify validate experiments/heater/campaign.yaml
     """
     from bbfalsify.core.errors import UserError

@@ -19,7 +19,7 @@ WIDTH, PANEL, LEFT, RIGHT, TOP, BOTTOM, SPACE = 880, 150, 78, 24, 34, 46, 26
 
 @dataclass(frozen=True)
 class Line:
-    """One walk: its signals share the times; each value holds from its time on where `steps`, else lines connect."""
+    """One walk: `values` holds one array per panel, each as long as `times`."""
 
     label: str
     times: np.ndarray

@@ -1,0 +1,28 @@
+"""The word before the first run: numba compiles once, which takes a while and must not look like a hang."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from bbfalsify.cli.progress import Progress
+
+ABOUT_S = 30
+
+
+def announce_compilation(progress: Progress) -> None:
+    if not kernel_is_compiled():
+        progress.say(f"compiling the simulation kernel once (about {ABOUT_S} s); later runs start at once")
+
+
+def kernel_is_compiled() -> bool:
+    """Whether numba's cache holds the kernel: index files beside the source, or in the folder numba was told."""
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        return True
+    import bbfalsify
+
+    kernel = Path(bbfalsify.__file__).parent / "kernel"
+    told = os.environ.get("NUMBA_CACHE_DIR")
+    folders = [Path(told)] if told else [kernel / "__pycache__"]
+    newest_source = max((f.stat().st_mtime for f in kernel.glob("*.py")), default=0.0)
+    return any(f.stat().st_mtime >= newest_source for folder in folders for f in folder.rglob("*.nbi"))

@@ -1,0 +1,102 @@
+"""bbfalsify falsify: one run, described on the command line."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bbfalsify.cli.options import AsJson, Jobs, Out, Quiet, Seed, Verbose
+
+
+class Estimator(StrEnum):
+    AUTO = "auto"
+    CONDITIONAL = "conditional"
+    SPLITTING = "splitting"
+
+
+class Delays(StrEnum):
+    CYCLE = "cycle"
+    TWO_POINTS = "two_points"
+
+
+class OnFailure(StrEnum):
+    INCONCLUSIVE = "inconclusive"
+    VIOLATION = "violation"
+    ABORT = "abort"
+
+
+def falsify(
+    system: Annotated[str, typer.Option("--system", help="Folder with adapter.py, file.py:object or module:object.")],
+    profile: Annotated[str, typer.Option("--profile", help="The usage profile.")],
+    require: Annotated[
+        list[str], typer.Option("--require", metavar="STL", help="A formula, or a specification file; repeat.")
+    ],
+    horizon: Annotated[float, typer.Option("--horizon", help="How long a use lasts.")],
+    counterexamples: Annotated[int | None, typer.Option(help="How many to look for.", show_default="10")] = None,
+    simulations: Annotated[int | None, typer.Option(help="Budget of the search.", show_default="2000")] = None,
+    max_time: Annotated[float | None, typer.Option(help="Seconds of the search.", show_default="no limit")] = None,
+    passes: Annotated[int | None, typer.Option(help="Passes of the estimation.", show_default="10")] = None,
+    traces: Annotated[int | None, typer.Option(help="Traces per pass.", show_default="100")] = None,
+    estimator: Annotated[Estimator | None, typer.Option(help="How to estimate.", show_default="auto")] = None,
+    delays: Annotated[Delays | None, typer.Option(help="Delays of the search.", show_default="cycle")] = None,
+    period: Annotated[float | None, typer.Option(help="Sampling grid.", show_default="horizon/100")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds per simulation.", show_default="60")] = None,
+    on_failure: Annotated[
+        OnFailure | None, typer.Option(help="What a failed simulation means.", show_default="inconclusive")
+    ] = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    seed: Seed = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Find counterexamples and rank them by how probable they are in use.
+
+    \b
+    Example:  bbfalsify falsify --system adapters/heater --profile profiles/heater_user.yaml \\
+              --require "always[0:20](T <= 75)" --horizon 20
+    """
+    from bbfalsify.campaigns import plan_document
+    from bbfalsify.cli.session import run_campaign
+    from bbfalsify.core.documents import Document
+
+    engine = {
+        "kind": "falsify",
+        "horizon": horizon,
+        "counterexamples": counterexamples,
+        "simulations": simulations,
+        "max_time": max_time,
+        "passes": passes,
+        "traces": traces,
+        "estimator": estimator and estimator.value,
+        "delays": delays and delays.value,
+        "period": period,
+    }
+    data = {
+        "format_version": 1,
+        "name": "falsify",
+        "system": system,
+        "profile": profile,
+        "requirements": [_requirement(i, text) for i, text in enumerate(require, start=1)],
+        "engine": {key: value for key, value in engine.items() if value is not None},
+        "time_limit": time_limit,
+        "on_failure": on_failure and on_failure.value,
+    }
+    document = Document("", {key: value for key, value in data.items() if value is not None}, {})
+    campaign = plan_document(document, base=Path(), seed=seed, jobs=jobs, label=_option)
+    return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def _requirement(number: int, text: str) -> str | dict[str, str]:
+    return text if text.endswith((".yaml", ".yml")) else {"id": f"R{number}", "stl": text}
+
+
+def _option(path: tuple[str | int, ...]) -> str:
+    """The option that gave the value: --horizon for engine.horizon, --require for requirements[0].stl."""
+    names = [str(key) for key in path if isinstance(key, str) and key not in ("engine", "stl")]
+    name = "require" if "requirements" in names else names[-1] if names else "options"
+    return f"--{name.replace('_', '-')}"

@@ -1,0 +1,70 @@
+"""What `run` and `falsify` share: execute plans one after the other, show each result, decide the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bbfalsify.cli.compiling import announce_compilation
+from bbfalsify.cli.exits import Exit, exit_of_outcomes
+from bbfalsify.cli.progress import Progress
+from bbfalsify.core.verdict import StopReason
+
+if TYPE_CHECKING:
+    from bbfalsify.campaigns import Campaign
+    from bbfalsify.reporting.results import RunResult
+
+
+def run_campaign(campaign: Campaign, *, out: Path | None, as_json: bool, quiet: bool, verbose: bool) -> int:
+    from bbfalsify.campaigns.execute import execute
+    from bbfalsify.reporting.results import result_from_json
+
+    results: list[dict[str, Any]] = []
+    with Progress(quiet=quiet) as progress:
+        announce_compilation(progress)
+        for plan in campaign.runs:
+            results.append(execute(plan, out=out or Path("runs"), progress=progress))
+            if not as_json:
+                show_result(result_from_json(results[-1]), plan.varies, verbose=verbose)
+            if results[-1]["stop_reason"] == StopReason.INTERRUPTED:
+                break
+    if as_json:
+        print(json.dumps(results[0] if len(campaign.runs) == 1 else {"runs": results}, allow_nan=False))
+    return exit_code([result_from_json(r) for r in results])
+
+
+def exit_code(results: list[RunResult]) -> int:
+    """Outcomes that were expected are no news; an unexpected one is 1; the others decide as they are."""
+    if any(r.stop_reason == StopReason.INTERRUPTED for r in results):
+        return Exit.INTERRUPTED
+    rows = [row for result in results for row in result.requirements]
+    if any(row.as_expected is False for row in rows):
+        return Exit.FOUND
+    return exit_of_outcomes(row.outcome for row in rows if row.expected is None)
+
+
+def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> None:
+    from rich.console import Console
+
+    from bbfalsify.reporting.tables import LEGEND, closing_lines, result_table
+    from bbfalsify.reporting.words import interval
+
+    console = Console(highlight=False, markup=False)
+    if varies:
+        console.print(f"\n{result.name}: " + ", ".join(f"{key} {value}" for key, value in varies.items()))
+    for row in result.requirements:
+        if not any(c.requirement == row.id for c in result.counterexamples):
+            continue
+        console.print()
+        console.print(result_table(result, row.id, console.width))
+        if row.found_probability is not None:
+            total = interval(row.found_probability)
+            console.print(f"a use of the system meets one of these with probability {total}")
+    if verbose and result.counterexamples:
+        console.print(LEGEND)
+    for note in result.notes:
+        console.print(f"note: {note}", soft_wrap=True)
+    console.print()
+    for line in closing_lines(result):
+        console.print(line, soft_wrap=True)

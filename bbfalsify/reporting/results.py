@@ -1,0 +1,124 @@
+"""Results as recorded: reads a run's `results.json` (or the same object printed by --json).
+
+The field names are a contract with scripts; see "JSON" in experiments/README.md.  More fields may be added.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.json_files import read_json
+
+
+def finite(value: float | str | None) -> float | None:
+    """A number for JSON: what is not finite is null."""
+    return None if value is None or not math.isfinite(float(value)) else float(value)
+
+
+@dataclass(frozen=True)
+class CounterexampleRow:
+    rank: int
+    requirement: str
+    status: str
+    actions: tuple[str, ...]
+    probability: Estimate
+    violating: int
+    traces: int
+    first_violation_time: float | None
+    robustness: float | None
+    iteration: int | None
+    file: str | None
+
+    @property
+    def share(self) -> float | None:
+        """The fraction of the traces along this word that violate."""
+        return self.violating / self.traces if self.traces else None
+
+
+@dataclass(frozen=True)
+class RequirementRow:
+    id: str
+    text: str
+    outcome: str
+    expected: str | None
+    found_probability: Estimate | None
+    best_robustness: float | None
+
+    @property
+    def as_expected(self) -> bool | None:
+        return None if self.expected is None else self.outcome == self.expected
+
+
+@dataclass(frozen=True)
+class RunResult:
+    name: str
+    outcome: str
+    seed: int
+    simulations: int
+    stop_reason: str
+    requirements: tuple[RequirementRow, ...]
+    counterexamples: tuple[CounterexampleRow, ...]
+    found_probability: Estimate | None
+    run_directory: str | None
+    notes: tuple[str, ...]
+
+
+def read_results(path: str | Path) -> RunResult:
+    """The results in a run directory, or in a results file."""
+    file = Path(path)
+    file = file / "results.json" if file.is_dir() else file
+    return result_from_json(read_json(file), file=str(file))
+
+
+def result_from_json(data: Any, *, file: str | None = None) -> RunResult:
+    try:
+        return RunResult(
+            name=data.get("name", ""),
+            outcome=data["outcome"],
+            seed=data["seed"],
+            simulations=data["simulations"],
+            stop_reason=data.get("stop_reason", ""),
+            requirements=tuple(_requirement(r) for r in data["requirements"]),
+            counterexamples=tuple(_counterexample(c) for c in data["counterexamples"]),
+            found_probability=_estimate(data["found_probability"]),
+            run_directory=data.get("run_directory"),
+            notes=tuple(data.get("notes", ())),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UserError(Problem(f"not the results of a run ({type(error).__name__}: {error}).", file=file)) from None
+
+
+def _estimate(data: dict | None) -> Estimate | None:
+    return None if data is None else Estimate.from_json(data)
+
+
+def _requirement(data: dict) -> RequirementRow:
+    return RequirementRow(
+        id=data["id"],
+        text=data.get("text", ""),
+        outcome=data["outcome"],
+        expected=data.get("expected"),
+        found_probability=_estimate(data.get("found_probability")),
+        best_robustness=finite(data.get("best_robustness")),
+    )
+
+
+def _counterexample(data: dict) -> CounterexampleRow:
+    return CounterexampleRow(
+        rank=data["rank"],
+        requirement=data["requirement"],
+        status=data["status"],
+        actions=tuple(data["actions"]),
+        probability=Estimate.from_json(data["probability"]),
+        violating=data.get("violating", 0),
+        traces=data.get("traces", 0),
+        first_violation_time=finite(data["first_violation_time"]),
+        robustness=finite(data["robustness"]),
+        iteration=data.get("iteration"),
+        file=data.get("file"),
+    )

@@ -1,0 +1,78 @@
+"""The result of a run as a terminal shows it: one table per falsified requirement, then what it means.
+
+Everything fits into 80 columns; a wider terminal gives the room to the words of actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from bbfalsify.core.verdict import Outcome
+from bbfalsify.reporting.results import RequirementRow, RunResult
+from bbfalsify.reporting.words import interval, number, shorten_word
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+OTHER_COLUMNS = 62
+"""What all columns but the words take, spaces included."""
+
+
+def result_table(result: RunResult, requirement: str, width: int) -> Table:
+    """Ranked counterexamples of one requirement, most probable first."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("actions", no_wrap=True)
+    table.add_column("probability [95 %]", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("len", justify="right", no_wrap=True)
+    table.add_column("at", justify="right", no_wrap=True)
+    table.add_column("robust.", justify="right", no_wrap=True)
+    table.add_column("walk", justify="right", no_wrap=True)
+    room = max(width - OTHER_COLUMNS, 12)
+    for row in result.counterexamples:
+        if row.requirement == requirement:
+            word = shorten_word(row.actions, room - 6) + " flaky" if row.status == "flaky" else None
+            table.add_row(
+                str(row.rank),
+                word or shorten_word(row.actions, room),
+                interval(row.probability),
+                "–" if row.share is None else f"{100 * row.share:.3g}%",
+                str(len(row.actions)),
+                number(row.first_violation_time),
+                number(row.robustness),
+                "–" if row.iteration is None else str(row.iteration),
+            )
+    return table
+
+
+LEGEND = (
+    "share: part of the traces along these actions that violate · at: when the violation was certain · "
+    "walk: search walk that found it"
+)
+
+
+def requirement_line(row: RequirementRow) -> str:
+    """R1 falsified (as expected): never above 75 degrees"""
+    text = f"{row.id} {row.outcome.replace('_', ' ')}"
+    if row.expected is not None:
+        text += " (as expected)" if row.as_expected else f" (expected: {row.expected.replace('_', ' ')})"
+    return f"{text}: {row.text}" if row.text else text
+
+
+def closing_lines(result: RunResult) -> Iterator[str]:
+    """The last lines of every run: outcome per requirement, run directory, seed, replay command."""
+    for row in result.requirements:
+        yield requirement_line(row)
+    if result.outcome == Outcome.NOT_FALSIFIED:
+        yield "not falsified is not verified: another profile, seed or budget may still find a failure"
+    if result.run_directory is not None:
+        yield f"run directory: {result.run_directory}"
+    yield f"seed: {result.seed}"
+    first = next((c for c in result.counterexamples if c.file), None)
+    if first is not None:
+        yield f"replay: bbfalsify replay {first.file}"

@@ -1,0 +1,39 @@
+"""CPU seconds that the command line needs before it does anything: `python experiments/bench/startup.py`.
+
+Each command runs five times in a fresh process; the smallest user + system time counts, as noise only adds.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+COMMANDS = {
+    "--help": (["--help"], 0.4),
+    "run --help": (["run", "--help"], 0.4),
+    "list examples": (["list", "examples"], 0.4),
+    "validate campaign": (["validate", str(ROOT / "experiments" / "heater" / "campaign.yaml")], 0.8),
+    "validate profile": (["validate", str(ROOT / "profiles" / "heater_user.yaml")], 0.8),
+}
+REPEATS = 5
+
+
+def cpu_seconds(arguments: list[str]) -> float:
+    before = os.times()
+    subprocess.run([sys.executable, "-m", "bbfalsify.cli.main", *arguments], cwd=ROOT, check=True, capture_output=True)
+    after = os.times()
+    return after.children_user - before.children_user + after.children_system - before.children_system
+
+
+def main() -> None:
+    print(f"{'command':20} {'CPU s':>6} {'target':>6}")
+    for name, (arguments, target) in COMMANDS.items():
+        seconds = min(cpu_seconds(arguments) for _ in range(REPEATS))
+        print(f"{name:20} {seconds:6.2f} {target:6.2f}{'' if seconds <= target else '  too slow'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""Commands are called in this process, through the same `main` that the installed script calls."""
+
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bbfalsify.cli.main import main
+from bbfalsify.examples import example_folder
+
+
+@dataclass(frozen=True)
+class Called:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def problems(self) -> list[str]:
+        return self.err.splitlines()
+
+    @property
+    def json(self) -> dict:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch, tmp_path):
+    """Call a command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> Called:
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["bbfalsify", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        return Called(ended.value.code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def heater(tmp_path) -> Path:
+    """A copy of the heater example that a test may spoil."""
+    folder = tmp_path / "heater"
+    shutil.copytree(example_folder("heater"), folder, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder

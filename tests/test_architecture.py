@@ -1,0 +1,81 @@
+"""Imports go one way: each room looks only at those the table names, also inside functions."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "bbfalsify"
+
+ALL_BELOW_SYSTEMS = {"core", "modelling", "kernel", "logic", "stats"}
+LOOKS_AT = {
+    "core": set(),
+    "modelling": {"core"},
+    "kernel": {"core", "modelling"},
+    "logic": {"core", "modelling"},
+    "stats": {"core"},
+    "systems": {"core", "modelling", "kernel"},
+    "engines": ALL_BELOW_SYSTEMS,
+    "running": ALL_BELOW_SYSTEMS | {"systems", "engines"},
+    "campaigns": ALL_BELOW_SYSTEMS | {"systems", "engines", "running"},
+    "reporting": ALL_BELOW_SYSTEMS | {"systems", "engines", "running"},
+    "testing": ALL_BELOW_SYSTEMS | {"systems", "engines", "running"},
+    "examples": {"core", "systems"},
+    "cli": ALL_BELOW_SYSTEMS | {"systems", "engines", "running", "campaigns", "reporting", "examples", "testing"},
+}
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imported_modules(tree: ast.AST) -> set[str]:
+    """Every module imported anywhere in the file, lazy imports and type-checking ones included."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative import"
+            names.add(node.module or "")
+    return names
+
+
+def test_every_room_is_in_the_table():
+    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert rooms == set(LOOKS_AT)
+
+
+@pytest.mark.parametrize("file", FILES, ids=[str(f.relative_to(PACKAGE)) for f in FILES])
+def test_a_room_looks_only_where_it_may(file: Path):
+    parts = file.relative_to(PACKAGE).parts
+    if len(parts) == 1:
+        return  # the package's front page names everything by text
+    room = parts[0]
+    allowed = LOOKS_AT[room] | {room}
+    seen = {m.split(".")[1] for m in imported_modules(ast.parse(file.read_text())) if m.startswith("bbfalsify.")}
+    assert seen <= allowed, f"{room} must not import {sorted(seen - allowed)}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=[str(f.relative_to(PACKAGE)) for f in FILES])
+def test_nothing_knows_the_shelves(file: Path):
+    roots = {m.split(".")[0] for m in imported_modules(ast.parse(file.read_text()))}
+    assert not roots & {"adapters", "profiles", "specs", "experiments", "tests"}
+
+
+def test_only_the_command_line_prints():
+    for file in FILES:
+        if "cli" in file.relative_to(PACKAGE).parts:
+            continue
+        calls = [n for n in ast.walk(ast.parse(file.read_text())) if isinstance(n, ast.Call)]
+        assert not [c.lineno for c in calls if isinstance(c.func, ast.Name) and c.func.id == "print"], file
+
+
+HEAVY = ("numba", "scipy", "rtamt", "aalpy", "pydantic", "numpy", "lark", "rich.progress")
+
+
+def test_the_command_line_starts_without_heavy_imports():
+    """What `--help` loads: a dependency imported here would be paid by every command."""
+    code = f"import sys, bbfalsify.cli.main; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,64 @@
+"""Every mistake in a campaign becomes one sentence with its place."""
+
+import pytest
+
+from bbfalsify.campaigns.reading import Reader, dotted
+from bbfalsify.campaigns.schema import EngineEntry, RequirementEntry
+from bbfalsify.core.documents import parse_yaml
+
+
+def problems_of(adapter, text: str) -> list[str]:
+    document = parse_yaml(text, file="c.yaml")
+    reader = Reader(document, [])
+    value = reader.check(adapter, document.data, ())
+    assert (value is None) == bool(reader.problems)
+    return [str(p) for p in reader.problems]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{kind: falsify, horizon: 0}", "c.yaml:1: horizon must be greater than 0; found 0."),
+        ("{kind: falsify, horizon: .inf}", "c.yaml:1: horizon must be finite; found inf."),
+        ("{kind: falsify, horizon: true}", "c.yaml:1: horizon must be a number; found True."),
+        ("{kind: falsify, horizon: soon}", "c.yaml:1: horizon must be a number; found 'soon'."),
+        ("kind: falsify\nhorizon: [20,\n  -1]", "c.yaml:3: horizon[1] must be greater than 0; found -1."),
+        ("{kind: falsify, horizon: []}", "c.yaml:1: horizon must not be empty; found []."),
+        ("{kind: falsify}", "c.yaml:1: horizon is missing."),
+        ("{kind: falsify, horizon: 20, simulations: 0}", "c.yaml:1: simulations must be at least 1; found 0."),
+        ("{kind: falsify, horizon: 20, passes: 1.5}", "c.yaml:1: passes must be a whole number; found 1.5."),
+        (
+            "{kind: falsifie, horizon: 20}",
+            "c.yaml:1: kind cannot be 'falsifie'. Allowed: falsify.",
+        ),
+        (
+            "{kind: falsify, horizon: 20, delays: cycles}",
+            "c.yaml:1: delays cannot be 'cycles'. Allowed: cycle, two_points. Did you mean 'cycle'?",
+        ),
+        ("falsify", "c.yaml:1:  must be a mapping of keys to values; found 'falsify'."),
+    ],
+)
+def test_wrong_engine_settings(text, message):
+    assert problems_of(EngineEntry, text) == [message]
+
+
+def test_unknown_key_names_the_closest():
+    (message,) = problems_of(EngineEntry, "kind: falsify\nhorizon: 20\ntrace: 3\n")
+    assert message.startswith("c.yaml:3: unknown key 'trace'. Allowed: batch, counterexamples,")
+    assert message.endswith("Did you mean 'traces'?")
+
+
+def test_all_mistakes_come_together():
+    messages = problems_of(RequirementEntry, "id: 3\ntime: fluid\nperiod: 0\nexpected: broken\nwords: x\n")
+    assert len(messages) == 6  # five wrong ones and the missing formula
+    assert "c.yaml:1: stl is missing." in messages
+
+
+def test_numbers_in_scientific_notation_are_numbers():
+    document = parse_yaml("{kind: falsify, horizon: 1e3}", file="c.yaml")
+    assert document.data["horizon"] == "1e3", "YAML 1.1 reads it as text"
+    assert Reader(document, []).check(EngineEntry, document.data, ()).horizon == [1000.0]
+
+
+def test_key_paths_read_like_the_file():
+    assert dotted(("requirements", 0, "stl")) == "requirements[0].stl"
