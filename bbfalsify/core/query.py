@@ -20,6 +20,8 @@ class Query:
     stimulus: Stimulus
     keep_trace: bool = False
     """Bring the outputs back, not only the judgements (traces are expensive to move)."""
+    seed_name: str | None = None
+    """Repeat another query: take the simulation's seed from that name instead of this one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,9 +43,9 @@ class Assignment:
     die_with_parent: bool
 
 
-def simulation_seed(seeds: SeedTree, query_name: str) -> int:
+def simulation_seed(seeds: SeedTree, query: Query) -> int:
     """The seed of one simulation depends on the run's seed and the query's name alone."""
-    return seeds.child("query", query_name, "system").word()
+    return seeds.child("query", query.seed_name or query.name, "system").word()
 
 
 def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: Assignment) -> None:
@@ -54,26 +54,35 @@ def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: 
         foreign.close()
     _settle(output, assignment)
     channel = BlockingChannel(end)
-    system = assignment.system
     try:
-        try:
-            for warm_up in (getattr(assignment.judge, "warm_up", None), getattr(system, "prepare", None)):
-                if warm_up is not None:
-                    warm_up()
-        except BaseException as error:
-            channel.send((UNUSABLE, _describe(error)))
+        if (failure := _prepare(assignment)) is not None:
+            channel.send(failure)
             return
         channel.send((READY,))
         while tasks := channel.receive():
             for index, query in tasks:
                 channel.send(_answer(assignment, index, query))
-        close = getattr(system, "close", None)
-        if close is not None:
-            close()
+        getattr(assignment.system, "close", _nothing)()
     except (BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone, and nobody is left to answer
     finally:
         channel.end()
+
+
+def _prepare(assignment: Assignment) -> tuple | None:
+    """Do once what would otherwise count against the time limit of the first simulation."""
+    try:
+        getattr(assignment.judge, "warm_up", _nothing)()
+    except Exception:
+        return JUDGE_FAILED, f"while it was prepared:\n{traceback.format_exc()}"
+    try:
+        getattr(assignment.system, "prepare", _nothing)()
+    except BaseException as error:
+        return UNUSABLE, _describe(error)
+    return None
+
+
+def _nothing() -> None: ...
 
 
 def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
@@ -81,7 +90,7 @@ def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
     system, stimulus = assignment.system, query.stimulus
     for values in (stimulus.times, *stimulus.inputs.values()):
         values.setflags(write=False)  # the judge must see the inputs as they were asked, not as the system left them
-    seed = simulation_seed(assignment.seeds, query.name) if system.capabilities.seedable else 0
+    seed = simulation_seed(assignment.seeds, query) if system.capabilities.seedable else 0
     started = time.perf_counter()
     try:
         with system.open(seed) as session:

@@ -74,6 +74,7 @@ class WorkerPool:
         self._workers: list[_Worker] = []
         self._seconds_per_query: float | None = None
         self._looked_at = 0.0
+        self._warm = False
         self._owner = os.getpid()
         atexit.register(self.close)
 
@@ -227,6 +228,7 @@ class WorkerPool:
         output_ours, output_theirs = self._context.Pipe(duplex=False)
         inherited: tuple = ()
         if self._context.get_start_method() == "fork":
+            self._warm_up()
             others = itertools.chain.from_iterable((w.channel, w.output) for w in self._workers)
             inherited = (ours, output_ours, self._selector, *others)
         process = self._context.Process(target=work, args=(theirs, output_theirs, inherited, self._assignment))
@@ -240,6 +242,12 @@ class WorkerPool:
         self._workers.append(worker)
         self._selector.register(worker.channel, selectors.EVENT_READ, worker)
         self._selector.register(worker.output, selectors.EVENT_READ, worker)
+
+    def _warm_up(self) -> None:
+        """Compile the monitor here, once, so that every forked worker inherits it."""
+        if not self._warm:
+            getattr(self._assignment.judge, "warm_up", lambda: None)()
+            self._warm = True
 
     def _watch_for_writing(self, worker: _Worker) -> None:
         wants = worker.channel.wants_to_write

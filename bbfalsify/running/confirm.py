@@ -1,0 +1,63 @@
+"""Believe a finding only after it has happened again.
+
+The stimulus is executed k more times with the seed of the original query.  If every repetition violates the requirement
+at the same moment, the finding is confirmed; otherwise it is flaky, which is reported with its rate and never hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bbfalsify.core.query import Answer, Query
+from bbfalsify.core.trace import Trace
+from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+
+TRIES = 3
+TOLERANCE_S = 1e-6
+"""Two violations within this time are the same one; reordered floating-point sums move them by far less."""
+
+
+@dataclass(frozen=True, eq=False)
+class Confirmation:
+    reproduced: int
+    """Repetitions that violated the requirement again."""
+    tries: int
+    same_moment: bool
+    """All of them became violated at the time first seen."""
+    trace: Trace | None
+    """Of the first repetition that reproduced it (or of the first that ended well)."""
+
+    @property
+    def status(self) -> str:
+        return "confirmed" if self.reproduced == self.tries and self.same_moment else "flaky"
+
+
+def confirm(
+    rerun: Callable[[Sequence[Query]], Sequence[Answer]],
+    query: Query,
+    requirement: int,
+    seen: Judgement,
+    *,
+    tries: int = TRIES,
+    tolerance_s: float = TOLERANCE_S,
+) -> Confirmation:
+    """Repeat `query` and compare what happens to requirement number `requirement` with what was `seen`."""
+    seed_name = query.seed_name or query.name
+    repetitions = [Query(f"{query.name}/again/{i}", query.stimulus, True, seed_name) for i in range(1, tries + 1)]
+    return compare(rerun(repetitions), requirement, seen, tolerance_s)
+
+
+def compare(answers: Sequence[Answer], requirement: int, seen: Judgement, tolerance_s: float) -> Confirmation:
+    violated = [answer for answer in answers if _violates(answer, requirement)]
+    same_moment = all(
+        abs(answer.judgements[requirement].first_violation_time - seen.first_violation_time) <= tolerance_s
+        for answer in violated
+    )
+    ended_well = [answer for answer in answers if answer.status is SimulationStatus.OK]
+    trace = next((answer.trace for answer in [*violated, *ended_well] if answer.trace is not None), None)
+    return Confirmation(len(violated), len(answers), same_moment and bool(violated), trace)
+
+
+def _violates(answer: Answer, requirement: int) -> bool:
+    return len(answer.judgements) > requirement and answer.judgements[requirement].verdict is Verdict.VIOLATED

@@ -1,0 +1,157 @@
+"""Execute a counterexample file again: is the failure still there?
+
+SAME      it still violates the requirement, at the same moment (a flaky one: it still happens now and then)
+FIXED     the requirement holds, every time
+CHANGED   anything else: it violates at another moment, only sometimes, or the simulation fails
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+
+from bbfalsify.core.counterexample import Counterexample
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.query import Answer, Query
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.trace import Trace
+from bbfalsify.core.verdict import SimulationStatus, Verdict
+from bbfalsify.running.confirm import TOLERANCE_S, TRIES, compare
+from bbfalsify.running.judging import RequirementsJudge
+from bbfalsify.running.worker import Judge
+from bbfalsify.running.workers import WorkerPool
+from bbfalsify.systems import System, load_system
+
+_TRIES_IF_FLAKY = 10
+
+
+class ReplayOutcome(StrEnum):
+    SAME = "same"
+    FIXED = "fixed"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, eq=False)
+class ReplayResult:
+    outcome: ReplayOutcome
+    counterexample: Counterexample
+    reproduced: int
+    tries: int
+    answers: tuple[Answer, ...]
+    explanation: str
+    largest_difference: float | None
+    """Between the outputs then and now, over all samples and outputs; None where there is nothing to compare."""
+
+    @property
+    def rate(self) -> float:
+        return self.reproduced / self.tries
+
+
+def replay(
+    file: str | Path | Counterexample,
+    system: System | None = None,
+    *,
+    judge: Judge | None = None,
+    tries: int | None = None,
+    time_limit_s: float | None = None,
+    tolerance_s: float = TOLERANCE_S,
+) -> ReplayResult:
+    """Replay a file on the system it names, or on another one (a newer version, say)."""
+    counterexample = file if isinstance(file, Counterexample) else Counterexample.read(file)
+    system = system if system is not None else _load(counterexample, file)
+    _check_ports(counterexample, system)
+    judge = judge if judge is not None else _judge(counterexample, system)
+    tries = tries if tries is not None else TRIES if counterexample.status == "confirmed" else _TRIES_IF_FLAKY
+    if tries < 1:
+        raise UserError(f"replay needs at least one try, not {tries}.")
+    seed = counterexample.seed
+    queries = [Query(f"replay/{i}", counterexample.stimulus, True, seed.query) for i in range(1, tries + 1)]
+    limit = time_limit_s if time_limit_s is not None else counterexample.time_limit_s
+    with WorkerPool(system, judge, time_limit_s=limit, seeds=SeedTree(seed.root, seed.path)) as pool:
+        answers = tuple(pool.answers(queries))
+    return _conclude(counterexample, answers, tolerance_s)
+
+
+def _conclude(counterexample: Counterexample, answers: Sequence[Answer], tolerance_s: float) -> ReplayResult:
+    if counterexample.simulation is not SimulationStatus.OK:
+        reproduced = sum(answer.status is counterexample.simulation for answer in answers)
+        same_moment, difference = True, None
+    else:
+        found = compare(answers, 0, counterexample.judgement, tolerance_s)
+        reproduced, same_moment = found.reproduced, found.same_moment
+        difference = _largest_difference(counterexample.trace, found.trace, counterexample.outputs)
+    tries = len(answers)
+    holds = sum(answer.ok and answer.judgements[0].verdict is Verdict.SATISFIED for answer in answers)
+    flaky = counterexample.status == "flaky"
+    if reproduced == tries and same_moment:
+        outcome, text = ReplayOutcome.SAME, "violated again at the same moment"
+    elif flaky and reproduced:
+        outcome, text = ReplayOutcome.SAME, f"violated in {reproduced} of {tries} tries, as flaky as before"
+    elif holds == tries:
+        outcome, text = ReplayOutcome.FIXED, "the requirement holds now"
+    elif reproduced == tries:
+        outcome, text = ReplayOutcome.CHANGED, "violated, but at another moment"
+    elif reproduced:
+        outcome, text = ReplayOutcome.CHANGED, f"violated in only {reproduced} of {tries} tries"
+    else:
+        outcome, text = ReplayOutcome.CHANGED, _what_happened(answers)
+    return ReplayResult(outcome, counterexample, reproduced, tries, tuple(answers), text, difference)
+
+
+def _what_happened(answers: Sequence[Answer]) -> str:
+    failed = next((answer for answer in answers if not answer.ok), None)
+    if failed is not None:
+        return f"the simulation failed ({failed.status}): {failed.message}"
+    return "neither violated nor satisfied: the verdict is inconclusive"
+
+
+def _largest_difference(then: Trace | None, now: Trace | None, outputs: dict) -> float | None:
+    if then is None or now is None or not outputs:
+        return None
+    return max(float(np.max(np.abs(then.signals[name] - now.signals[name]))) for name in outputs)
+
+
+def _load(counterexample: Counterexample, file: str | Path | Counterexample) -> System:
+    """Look where the run found the system; if that place is gone, beside the file and in the current folder."""
+    record = counterexample.system
+    places = [Path(record.base)]
+    if not isinstance(file, Counterexample):
+        places.append(Path(file).resolve().parent)
+    places.append(Path("."))
+    first: UserError | None = None
+    for place in dict.fromkeys(places):
+        try:
+            return load_system(record.reference, base=place)
+        except UserError as error:
+            first = first or error
+    raise first
+
+
+def _check_ports(counterexample: Counterexample, system: System) -> None:
+    """A file for another system is a mistake to report, not a failure to replay."""
+    problems = []
+    for what, ports, needed in (
+        ("input", system.inputs, counterexample.inputs),
+        ("output", system.outputs, counterexample.outputs),
+    ):
+        names = {port.name for port in ports}
+        if needed and names != set(needed):
+            expected, got = ", ".join(sorted(needed)) or "none", ", ".join(sorted(names)) or "none"
+            problems.append(
+                Problem(f"the counterexample has the {what}s {expected}; the system '{system.name}' has {got}.")
+            )
+    if problems:
+        raise UserError(problems)
+
+
+def _judge(counterexample: Counterexample, system: System) -> Judge:
+    from bbfalsify.logic import Requirement, parse_stl
+
+    record = counterexample.requirement
+    signals = [port.name for port in (*system.inputs, *system.outputs)]
+    formula = parse_stl(record.stl, signals=signals)
+    return RequirementsJudge([Requirement(record.id, record.text, formula, record.time, record.period)])
