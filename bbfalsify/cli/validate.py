@@ -13,7 +13,9 @@ from bbfalsify.cli.options import AsJson, Quiet, Verbose
 
 
 def validate(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Models, profiles, specifications, campaigns.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Models, profiles, specifications or campaigns.")
+    ],
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -58,8 +60,8 @@ def check_file(file: Path) -> tuple[str, str]:
         return "model", _model(file)
     raise UserError(
         Problem(
-            "cannot tell what this file is. A campaign has 'engine' and 'requirements', a specification 'requirements', "
-            "a profile 'automata' and 'inputs', a model 'automata'.",
+            "cannot tell what this file is. A campaign has 'engine' and 'requirements', a specification "
+            "'requirements', a profile 'automata' and 'inputs', a model 'automata'.",
             file=str(file),
             line=1,
         )

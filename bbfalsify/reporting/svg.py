@@ -83,7 +83,8 @@ def _panel(name: str, top: float, end: float, series: list[tuple[Line, np.ndarra
     for index, (line, values) in enumerate(series):
         colour = COLOURS[index % len(COLOURS)]
         for piece in _pieces(values):
-            points = " ".join(f"{_x(t, end):.1f},{y(v):.1f}" for t, v in zip(line.times[piece], values[piece], strict=True))
+            pairs = zip(line.times[piece], values[piece], strict=True)
+            points = " ".join(f"{_x(time, end):.1f},{y(value):.1f}" for time, value in pairs)
             parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
         for time, action in line.events:
             if time <= end:
