@@ -1,7 +1,64 @@
-"""bbfalsify replay: execute a counterexample file again."""
+"""bbfalsify replay: execute a counterexample again."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Annotated
 
-def replay() -> int:
-    return 0
+import typer
+
+from bbfalsify.cli.exits import Exit
+from bbfalsify.cli.options import AsJson, Quiet, Verbose
+
+_EXITS = {"same": Exit.FOUND, "fixed": Exit.NOTHING_FOUND, "changed": Exit.INCONCLUSIVE}
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A counterexample file of a run directory.")],
+    system: Annotated[
+        str | None, typer.Option("--system", help="Replay on this system instead of the one the file names.")
+    ] = None,
+    tries: Annotated[
+        int | None, typer.Option("--tries", min=1, help="Repetitions.", show_default="3, flaky ones 10")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Execute a counterexample again: SAME (exit code 1), FIXED (0) or CHANGED (4).
+
+    \b
+    Example:  bbfalsify replay runs/heater-2026-01-31-1/counterexamples/001-on-on-on-off.json
+    """
+    from bbfalsify.running.replay import replay as execute_again
+    from bbfalsify.systems import load_system
+
+    given = None if system is None else load_system(system, base=Path())
+    result = execute_again(file, given, tries=tries)
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "outcome": result.outcome.value,
+                    "requirement": result.counterexample.requirement.id,
+                    "actions": list(result.counterexample.actions),
+                    "reproduced": result.reproduced,
+                    "tries": result.tries,
+                    "explanation": result.explanation,
+                    "largest_difference": result.largest_difference,
+                    "seed": result.counterexample.seed.root,
+                    "file": str(file),
+                }
+            )
+        )
+    else:
+        record = result.counterexample.requirement
+        print(f"{result.outcome.value.upper()}: {result.explanation} ({result.reproduced} of {result.tries})")
+        print(f"{record.id}: {record.text or record.stl}")
+        print(f"actions: {'·'.join(result.counterexample.actions)}")
+        if result.largest_difference is not None:
+            print(f"largest difference of an output to the recorded trace: {result.largest_difference:g}")
+        print(f"seed: {result.counterexample.seed.root}")
+        print(f"replay: bbfalsify replay {file}")
+    return _EXITS[result.outcome.value]

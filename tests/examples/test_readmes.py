@@ -1,0 +1,62 @@
+"""What the READMEs say is executed, so that it stays true."""
+
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+from tests.examples.documents import BLOCKS, PAGES, ROOT, command
+
+from bbfalsify.cli.main import app
+from bbfalsify.cli.validate import check_file
+
+PYTHON = [b for b in BLOCKS if b.language == "python"]
+WHOLE_FILES = [b for b in BLOCKS if b.language == "yaml" and "format_version" in b.text]
+COMMANDS = {info.name for info in app.registered_commands}
+
+
+@pytest.mark.parametrize("block", PYTHON, ids=str)
+def test_python_snippets_run(block, desk):
+    """As a script of its own, in a folder that has the shelves."""
+    script = desk / "snippet.py"
+    script.write_text(block.text, encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300, cwd=desk)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("block", WHOLE_FILES, ids=str)
+def test_whole_yaml_files_are_valid(block):
+    """Written where the page is, because relative paths are relative to the file."""
+    file = block.page.parent / f".snippet-{block.line}.yaml"
+    try:
+        file.write_text(block.text, encoding="utf-8")
+        check_file(file)
+    finally:
+        file.unlink()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    missing = [t for t in targets if not t.startswith("http") and not (page.parent / t).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_only_commands_that_exist_are_shown(page):
+    shown = re.findall(r"bbfalsify ([a-z]+)\b(?= [A-Z-]|`| \w+/)", page.read_text(encoding="utf-8"))
+    assert set(shown) <= COMMANDS
+
+
+def test_the_commands_are_one_line_and_set_everything_up():
+    for name in ("run", "test"):
+        words = shlex.split(command(name).replace("{", "").replace("}", "").replace(";", ""))
+        assert "venv" in words and ".venv/bin/pip" in words
+
+
+def test_ci_runs_the_command_of_the_readme():
+    """The script's own extraction, without executing what it extracts."""
+    script = (ROOT / ".ci" / "run").read_text().replace('exec bash -c "$command"', "")
+    done = subprocess.run(["bash", "-c", script, str(ROOT / ".ci" / "run")], capture_output=True, text=True, timeout=30)
+    assert done.stdout == f"$ {command('test')}\n"
