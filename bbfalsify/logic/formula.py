@@ -1,0 +1,233 @@
+"""Signal temporal logic formulas as small frozen trees: they print, compare, pickle and travel between processes.
+
+A *term* is a number over time (`Signal`, `Number`, `Arithmetic`, `Function`), a *condition* is true or false over time
+(`Truth`, `Compare`, `Not`, `Connective`, `Window`, `Reach`, `Step`).  A `Formula` is a condition together with the text it came from
+and the facts others need: which signals it reads and how far it looks ahead.
+
+    parse_stl("always[0:20](T <= 75)", signals=["T"]).duration(20.0)      # 20.0
+
+`str(formula)` is a canonical text that parses to an equal formula.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+ARITHMETIC = ("+", "-", "*", "/", "pow")
+FUNCTIONS = ("abs", "sqrt", "exp")
+COMPARISONS = ("<=", "<", ">=", ">", "==", "!=")
+CONNECTIVES = ("and", "or", "implies", "iff", "xor")
+FUTURE_WINDOWS = ("always", "eventually")
+PAST_WINDOWS = ("historically", "once")
+STEPS = ("next", "s_next", "prev", "s_prev", "rise", "fall")
+
+
+@dataclass(frozen=True)
+class Signal:
+    name: str
+
+
+@dataclass(frozen=True)
+class Number:
+    value: float
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    operator: str
+    """One of `ARITHMETIC`."""
+    left: Term
+    right: Term
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str
+    """One of `FUNCTIONS`."""
+    argument: Term
+
+
+Term = Signal | Number | Arithmetic | Function
+
+
+@dataclass(frozen=True)
+class Truth:
+    value: bool
+
+
+@dataclass(frozen=True)
+class Compare:
+    operator: str
+    """One of `COMPARISONS`."""
+    left: Term
+    right: Term
+
+
+@dataclass(frozen=True)
+class Not:
+    body: Condition
+
+
+@dataclass(frozen=True)
+class Connective:
+    operator: str
+    """One of `CONNECTIVES`."""
+    left: Condition
+    right: Condition
+
+
+@dataclass(frozen=True)
+class Window:
+    """always, eventually (from t + lower to t + upper), historically, once (from t - upper to t - lower); ends included."""
+
+    operator: str
+    lower: float
+    upper: float
+    body: Condition
+
+
+@dataclass(frozen=True)
+class Reach:
+    """`left until[lower:upper] right`, or `since` for the past.
+
+    until: at some t' in [t + lower, t + upper] right holds, and left holds on [t, t') — not necessarily at t' itself.
+    since: at some t' in [t - upper, t - lower] right holds, and left holds on (t', t].
+    """
+
+    operator: str
+    lower: float
+    upper: float
+    left: Condition
+    right: Condition
+
+
+@dataclass(frozen=True)
+class Step:
+    """Operators on neighbouring samples (discrete time only): one of `STEPS`; `s_next` and `s_prev` are the strong ones."""
+
+    operator: str
+    body: Condition
+
+
+Condition = Truth | Compare | Not | Connective | Window | Reach | Step
+
+
+def children(node: Condition | Term) -> tuple[Condition | Term, ...]:
+    """The direct parts of a node."""
+    if isinstance(node, Arithmetic | Compare | Connective | Reach):
+        return (node.left, node.right)
+    if isinstance(node, Not | Window | Step):
+        return (node.body,)
+    return (node.argument,) if isinstance(node, Function) else ()
+
+
+def walk(node: Condition | Term) -> Iterator[Condition | Term]:
+    """The node and everything below it, in reading order."""
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+def lookahead(node: Condition | Term, period: float = 0.0) -> float:
+    """How long after t the truth of a condition at t can depend on; an unbounded operator counts its lower bound."""
+    inner = max((lookahead(child, period) for child in children(node)), default=0.0)
+    if isinstance(node, Window | Reach):
+        if node.operator in ("always", "eventually", "until"):
+            return inner + (node.lower if math.isinf(node.upper) else node.upper)
+        # Left of since is needed up to t itself, right of it and the body of a past window only up to t - lower.
+        past = max(0.0, lookahead(children(node)[-1], period) - node.lower)
+        return max(past, lookahead(node.left, period)) if isinstance(node, Reach) else past
+    if isinstance(node, Step):
+        shift = period if node.operator in ("next", "s_next") else -period if node.operator in ("prev", "s_prev") else 0.0
+        return max(0.0, inner + shift)
+    return inner
+
+
+@dataclass(frozen=True)
+class Formula:
+    root: Condition
+    text: str = field(default="", compare=False)
+    """As the user wrote it."""
+
+    @cached_property
+    def signals(self) -> tuple[str, ...]:
+        """The signals read, in order of appearance."""
+        return tuple(dict.fromkeys(node.name for node in walk(self.root) if isinstance(node, Signal)))
+
+    @cached_property
+    def lookahead(self) -> float:
+        return lookahead(self.root)
+
+    @cached_property
+    def unbounded(self) -> bool:
+        """Some future operator has no upper bound, so that only a violation (or only a witness) can be final."""
+        return any(
+            isinstance(n, Window | Reach) and n.operator in ("always", "eventually", "until") and math.isinf(n.upper)
+            for n in walk(self.root)
+        )
+
+    @cached_property
+    def discrete_only(self) -> tuple[str, ...]:
+        """The operators used that only make sense between neighbouring samples."""
+        return tuple(dict.fromkeys(n.operator for n in walk(self.root) if isinstance(n, Step)))
+
+    def duration(self, horizon: float, period: float = 0.0) -> float:
+        """How long a trace must be so that everything up to the horizon can be decided."""
+        return max(horizon, (horizon if self.unbounded else 0.0) + lookahead(self.root, period))
+
+    def __str__(self) -> str:
+        return render(self.root)
+
+    def __getstate__(self) -> dict:
+        return {"root": self.root, "text": self.text}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state)
+
+
+def render_number(value: float) -> str:
+    if math.isinf(value):
+        return "inf"
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+
+
+def render_interval(lower: float, upper: float) -> str:
+    return "" if lower == 0 and math.isinf(upper) else f"[{render_number(lower)}:{render_number(upper)}]"
+
+
+def render(node: Condition | Term) -> str:
+    """Canonical text, with parentheses wherever a reader could hesitate."""
+    match node:
+        case Signal(name):
+            return name
+        case Number(value):
+            return render_number(value)
+        case Truth(value):
+            return "true" if value else "false"
+        case Function(name, argument):
+            return f"{name}({render(argument)})"
+        case Arithmetic("pow", left, right):
+            return f"pow({render(left)}, {render(right)})"
+        case Arithmetic(operator, left, right):
+            return f"{_operand(left)} {operator} {_operand(right)}"
+        case Compare(operator, left, right):
+            return f"{render(left)} {operator} {render(right)}"
+        case Not(body):
+            return f"not({render(body)})"
+        case Connective(operator, left, right):
+            return f"({render(left)}) {operator} ({render(right)})"
+        case Window(operator, lower, upper, body):
+            return f"{operator}{render_interval(lower, upper)}({render(body)})"
+        case Reach(operator, lower, upper, left, right):
+            return f"({render(left)}) {operator}{render_interval(lower, upper)} ({render(right)})"
+        case Step(operator, body):
+            return f"{operator}({render(body)})"
+    raise TypeError(f"not part of a formula: {node!r}")
+
+
+def _operand(term: Term) -> str:
+    text = render(term)
+    return f"({text})" if isinstance(term, Arithmetic) and term.operator != "pow" else text

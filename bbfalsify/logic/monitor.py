@@ -1,0 +1,205 @@
+"""Judge traces: verdict, robustness, time of the violation, vacuity.
+
+    judge(parse_stl("always[0:20](T <= 75)"), times, {"T": values})
+
+VIOLATED and SATISFIED are final, whatever follows the trace: a window that reaches past the last sample leaves the verdict
+INCONCLUSIVE unless what was seen already decides it.  (Certainty is that of Kleene's three-valued logic, so `p or not p`
+about an unseen moment is not recognised as true.)  The verdict never looks at the robustness: `T <= 75` is satisfied at exactly 75 and `T < 75` is
+violated, though both have robustness 0.
+
+Formulas are judged at the first sample.  Dense time: a sample's values hold until the next sample.  Discrete time: only
+the samples count, they must be one period apart, and bounds must be multiples of the period.  See `program.py` for vacuity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.trace import Trace
+from bbfalsify.core.verdict import Judgement, Verdict
+from bbfalsify.logic.dense import judge_dense, robustness_dense
+from bbfalsify.logic.discrete import judge_discrete
+from bbfalsify.logic.formula import Formula, Number, Signal, Window, render, render_number, walk
+from bbfalsify.logic.program import Program, atom_values, compile_formula
+
+Signals = Mapping[str, np.ndarray]
+
+
+def judge(
+    formula: Formula, times: np.ndarray, signals: Signals, *, time: str = "dense", period: float | None = None
+) -> Judgement:
+    """Judge one trace; `period` (discrete time) is taken from the samples if not given."""
+    program = compile_formula(formula)
+    times, values = _checked(formula, times, signals)
+    margins, truths = atom_values(program.atoms, values, len(times))
+    if np.isnan(margins).any():
+        raise UserError(_undefined(program, times, margins))
+    if time == "dense":
+        refuse_steps(formula)
+        robustness, true_at, false_at, occurred, scale, ticks = judge_dense(
+            times, margins, truths, program.op, program.left, program.right, program.lower, program.upper, program.need,
+            program.root, program.trigger,
+        )  # fmt: skip
+        violated = math.inf if false_at == math.inf else _moment(false_at, times, ticks, scale)
+    elif time == "discrete":
+        lower, upper = _sample_bounds(program, times, period)
+        found = judge_discrete(
+            margins, truths, program.op, program.left, program.right, lower, upper, program.need
+        )
+        robustness, true_at, false_at = found[program.root, :, 0].tolist()
+        occurred = found[program.trigger, 1, 0] if program.trigger >= 0 else -math.inf
+        violated = math.inf if false_at == math.inf else float(times[max(0, int(max(false_at, 0.0)))])
+    else:
+        raise ValueError(f"time is 'dense' or 'discrete', not {time!r}")
+    verdict = Verdict.INCONCLUSIVE
+    if false_at < math.inf:
+        verdict = Verdict.VIOLATED
+    elif true_at < math.inf:
+        verdict = Verdict.SATISFIED
+    return Judgement(verdict, robustness, violated, occurred == math.inf and verdict is not Verdict.VIOLATED)
+
+
+def judge_batch(
+    formula: Formula,
+    traces: Iterable[Trace | tuple[np.ndarray, Signals]],
+    *,
+    time: str = "dense",
+    period: float | None = None,
+) -> list[Judgement]:
+    """Judge many traces, each a `Trace` or a pair (times, signals)."""
+    pairs = ((t.times, t.signals) if isinstance(t, Trace) else t for t in traces)
+    return [judge(formula, times, signals, time=time, period=period) for times, signals in pairs]
+
+
+def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) -> tuple[np.ndarray, np.ndarray]:
+    """The robustness of what stands under the outermost always or eventually, as steps in dense time.
+
+    (The robustness of a whole `always` only ever falls towards time 0 and says nothing about when things went wrong.)
+    Entry i holds from its time until the next; the last time is that of the last sample.
+    """
+    body = formula.root
+    while isinstance(body, Window) and body.operator in ("always", "eventually"):
+        body = body.body
+    inner = Formula(body)
+    refuse_steps(inner)
+    program = compile_formula(inner)
+    times, values = _checked(inner, times, signals)
+    margins, truths = atom_values(program.atoms, values, len(times))
+    if np.isnan(margins).any():
+        raise UserError(_undefined(program, times, margins))
+    keys, levels, scale, last = robustness_dense(
+        times, margins, truths, program.op, program.left, program.right, program.lower, program.upper, program.need & 1,
+        program.root,
+    )  # fmt: skip
+    inside = keys <= 2 * last
+    keys, levels = keys[inside], levels[inside]
+    moments = times[0] + (keys >> 1) / scale
+    # A value held only for an instant shares its time with the one after it; the lower of the two is shown.
+    instant = np.flatnonzero(np.diff(keys >> 1) == 0)
+    levels[instant + 1] = np.minimum(levels[instant], levels[instant + 1])
+    moments, levels = np.delete(moments, instant), np.delete(levels, instant)
+    if moments[-1] < times[-1]:
+        moments, levels = np.append(moments, times[-1]), np.append(levels, levels[-1])
+    return moments, levels
+
+
+def _checked(formula: Formula, times: np.ndarray, signals: Signals) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The times and the signals the formula reads, as doubles; everything wrong with them in one `UserError`."""
+    times = np.ascontiguousarray(times, np.float64)
+    n = len(times)
+    problems: list[Problem] = []
+    if n == 0:
+        problems.append(Problem("the trace has no samples; a requirement is judged at its first sample."))
+    elif not np.isfinite(times).all():
+        problems.append(Problem("the times of the trace must be finite."))
+    elif n > 1 and not (times[1:] > times[:-1]).all():
+        i = int(np.flatnonzero(np.diff(times) <= 0)[0]) + 1
+        problems.append(
+            Problem(f"the times must increase, but sample {i} at {times[i]:g} follows one at {times[i - 1]:g}.")
+        )
+    values: dict[str, np.ndarray] = {}
+    for name in formula.signals:
+        if name not in signals:
+            problems.append(unknown_name("signal", name, signals, where=f"in '{formula}'"))
+            continue
+        values[name] = value = np.ascontiguousarray(signals[name], np.float64)
+        if value.shape != times.shape:
+            problems.append(Problem(f"signal '{name}' has {value.size} samples, the trace has {n}."))
+        elif np.isnan(value).any():
+            moment = times[int(np.flatnonzero(np.isnan(value))[0])]
+            problems.append(Problem(f"signal '{name}' is not a number at time {moment:g}."))
+    if problems:
+        raise UserError(problems)
+    return times, values
+
+
+def _undefined(program: Program, times: np.ndarray, margins: np.ndarray) -> list[Problem]:
+    problems = []
+    for atom, margin in zip(program.atoms, margins, strict=True):
+        bad = np.flatnonzero(np.isnan(margin))
+        if len(bad):
+            names = sorted({node.name for node in walk(atom) if isinstance(node, Signal)})
+            problems.append(
+                Problem(
+                    f"'{render(atom)}' is undefined at time {times[bad[0]]:g} (division by zero, root of a negative "
+                    f"number or infinite values of {', '.join(names)})."
+                )
+            )
+    return problems
+
+
+def refuse_steps(formula: Formula) -> None:
+    """Dense time has no next sample."""
+    if formula.discrete_only:
+        used = ", ".join(formula.discrete_only)
+        raise UserError(
+            Problem(f"'{formula}' uses {used}: that needs discrete time (time: discrete), dense time has no next sample.")
+        )
+
+
+def _moment(at: float, times: np.ndarray, ticks: np.ndarray, scale: float) -> float:
+    """The time of a tick: exactly that of the sample there, if there is one."""
+    if at <= 0:
+        return float(times[0])
+    index = int(np.searchsorted(ticks, at))
+    if index >= len(ticks):
+        return float(times[-1])
+    return float(times[index]) if ticks[index] == at else float(times[0]) + at / scale
+
+
+def _sample_bounds(program: Program, times: np.ndarray, period: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds as numbers of samples."""
+    problems: list[Problem] = []
+    n = len(times)
+    step = period if period is not None else (times[-1] - times[0]) / (n - 1) if n > 1 else None
+    if step is not None and not step > 0:
+        raise UserError(Problem(f"the period must be positive, not {step:g}."))
+    if step is not None and n > 1:
+        drift = np.abs(times - times[0] - step * np.arange(n))
+        if drift.max() > 1e-3 * step:
+            i = int(np.flatnonzero(drift > 1e-3 * step)[0])
+            problems.append(
+                Problem(f"discrete time needs one sample every {step:g}, but sample {i} is at {times[i]:g}; use dense time.")
+            )
+    bounds = []
+    for column in (program.lower, program.upper):
+        counted = np.full(len(column), n + 1, np.int64)
+        for i, bound in enumerate(column):
+            if math.isinf(bound):
+                continue
+            ratio = float(bound) / step if step is not None else (0.0 if bound == 0 else n + 1.0)
+            if abs(ratio - round(ratio)) > 1e-6:
+                text = f"the bound {render_number(float(bound))} is not a multiple of the sampling period {step:g}."
+                problems.append(Problem(text))
+            counted[i] = min(round(ratio), n + 1)
+        bounds.append(counted)
+    if problems:
+        raise UserError(list(dict.fromkeys(problems)))
+    return bounds[0], bounds[1]
+
+
+__all__ = ["Number", "Sequence", "judge", "judge_batch", "refuse_steps", "robustness_over_time"]
