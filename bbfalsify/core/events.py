@@ -48,6 +48,13 @@ class RunStarted(Event):
 
 
 @dataclass(frozen=True)
+class StageStarted(Event):
+    stage: str
+    simulations: int
+    """How many the stage will need at most; progress is counted from the batches that follow."""
+
+
+@dataclass(frozen=True)
 class BatchAnswered(Event):
     answers: tuple[dict[str, Any], ...]
     """One `answer_record` per query, in the order asked."""

@@ -38,8 +38,14 @@ class Finding:
     walk: Walk
     stimulus: Stimulus
     judgement: Judgement
+    status: SimulationStatus
+    """OK, unless a failing simulation counts as a violation."""
     iteration: int
     """1-based number of the walk that found it."""
+
+    @property
+    def query(self) -> str:
+        return query_name(self.iteration)
 
 
 @dataclass
@@ -57,9 +63,13 @@ class Search:
     stopped: StopReason | None = None
 
 
+def query_name(iteration: int) -> str:
+    return f"search/{iteration}"
+
+
 class Listener(Protocol):
-    def found(self, finding: Finding) -> None: ...
-    def progress(self, search: Search) -> None: ...
+    def found(self, finding: Finding) -> None:
+        """A new key; called while the batch that found it is read."""
 
 
 def accelerate(
@@ -75,7 +85,6 @@ def accelerate(
     listener: Listener,
     delays: str = "cycle",
     out_of_time: Callable[[], bool] = lambda: False,
-    failure_violates: bool = False,
 ) -> None:
     """Walk, simulate and judge until every requirement has `wanted` distinct counterexamples or the budget is spent."""
     search.best_robustness = [np.inf] * requirements
@@ -101,10 +110,10 @@ def accelerate(
             moving = np.flatnonzero(walks.status == WalkStatus.REACHED_END)
             search.zeno_walks += len(numbers) - len(moving)
             runs = [(int(numbers[i]) + 1, walk := walks.walk(int(i)), usage.stimulus(walk)) for i in moving]
-            answers = ask([Query(f"search/{iteration}", stimulus) for iteration, _, stimulus in runs])
+            answers = ask([Query(query_name(iteration), stimulus) for iteration, _, stimulus in runs])
             for (iteration, walk, stimulus), answer in zip(runs, answers, strict=True):
                 search.statuses[answer.status] = search.statuses.get(answer.status, 0) + 1
-                for number, judgement in enumerate(judgements_of(answer, stimulus, requirements, failure_violates)):
+                for number, judgement in enumerate(answer.judgements):
                     search.best_robustness[number] = min(search.best_robustness[number], judgement.robustness)
                     search.conclusive[number] += judgement.verdict is not Verdict.INCONCLUSIVE
                     search.vacuous[number] += judgement.vacuous
@@ -114,20 +123,9 @@ def accelerate(
                     actions = walk.actions(usage.model)[:steps]
                     if actions not in known[number]:
                         known[number].add(actions)
-                        finding = Finding(number, actions, walk.prefix(steps), stimulus, judgement, iteration)
+                        finding = Finding(
+                            number, actions, walk.prefix(steps), stimulus, judgement, answer.status, iteration
+                        )
                         search.findings.append(finding)
                         listener.found(finding)
             search.iterations = int(numbers[-1]) + 1
-            listener.progress(search)
-
-
-def judgements_of(
-    answer: Answer, stimulus: Stimulus, requirements: int, failure_violates: bool
-) -> tuple[Judgement, ...]:
-    """The verdicts of an answer, one per requirement; none where the simulation failed, unless failing violates.
-
-    A failing simulation then breaks every requirement at the end of its input, as nobody saw when.
-    """
-    if answer.status is SimulationStatus.OK or not failure_violates:
-        return answer.judgements
-    return (Judgement(Verdict.VIOLATED, -np.inf, stimulus.duration),) * requirements

@@ -1,10 +1,10 @@
-"""Usage-aware falsification, whole (Paper D, Figure D.3): search, confirm, estimate, rank.
+"""Usage-aware falsification, whole (Paper D, Figure D.3): search, estimate, rank.
 
-    1. search      the accelerator's walks find words that violate a requirement;
-    2. confirm     every finding is executed again: the same violation each time, or it is reported as flaky;
-    3. estimate    R passes of splitting per finding: traces that follow its word under the true stochastic semantics,
+    1. search      the accelerator's walks find words that violate a requirement (each is executed again at once by the
+                   driver's side: a finding that does not repeat is flaky);
+    2. estimate    R passes of splitting per finding: traces that follow its word under the true stochastic semantics,
                    executed and judged, say how probable it is that a user meets exactly this failure;
-    4. rank        most probable first.
+    3. rank        most probable first.
 
 A counterexample's event is "the run follows a1…ak and is first violated in step k".  These events are disjoint, so
 their probabilities add up.
@@ -14,16 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import Protocol
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Query
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.trace import Trace
-from bbfalsify.core.verdict import Judgement, Verdict
-from bbfalsify.engines.falsification.accelerator import Ask, Finding, Listener, Search, accelerate, judgements_of
+from bbfalsify.core.verdict import Verdict
+from bbfalsify.engines.falsification.accelerator import Ask, Finding, Listener, Search, accelerate
 from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
 from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
@@ -31,9 +29,6 @@ from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage, violating_step
 from bbfalsify.kernel import supports_conditional
 from bbfalsify.stats.intervals import Passes, splitting_estimate, total_estimate
-
-REPLAYS = 2
-"""Executions that must repeat a finding before it is called confirmed."""
 
 
 @dataclass(frozen=True)
@@ -48,24 +43,17 @@ class Options:
     batch: int = 44
     """Queries per batch of the search, whatever the number of workers: four rounds of the delay cycle."""
     confidence: float = 0.95
-    failure_violates: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """A confirmed (or flaky) finding with its probability."""
+    """A finding with its probability."""
 
     finding: Finding
-    reproduced: int
-    replays: int
-    trace: Trace | None
     passes: Passes
     probability: Estimate
     cylinder: Estimate
-
-    @property
-    def confirmed(self) -> bool:
-        return self.reproduced == self.replays
+    """Of following the word at all, violated or not."""
 
     @property
     def order(self) -> tuple:
@@ -89,7 +77,10 @@ class Progress:
         return total_estimate(items, method="sum over disjoint counterexamples", confidence=confidence)
 
 
-class FalsificationListener(Listener):
+class FalsificationListener(Listener, Protocol):
+    def searched(self, search: Search) -> None:
+        """The search is over; what follows are estimates of its findings."""
+
     def estimated(self, ranked: Ranked) -> None: ...
 
 
@@ -124,36 +115,20 @@ def run(
         delays=options.delays,
         listener=listener,
         out_of_time=out_of_time,
-        failure_violates=options.failure_violates,
     )
+    listener.searched(progress.search)
     for finding in progress.search.findings:
         name = f"{finding.requirement}/{finding.iteration}"
-        reproduced, trace = confirm(ask, finding, name, failure_violates=options.failure_violates)
         passes, method = estimate(ask, usage, finding, name, options, seeds.child("estimate", name))
         value, low, high = passes.cylinder(options.confidence)
         ranked = Ranked(
             finding,
-            reproduced,
-            REPLAYS,
-            trace,
             passes,
             splitting_estimate(passes, method=method, confidence=options.confidence),
             Estimate(value, low, high, options.confidence, method, passes.total_traces),
         )
         progress.ranked.append(ranked)
         listener.estimated(ranked)
-
-
-def confirm(ask: Ask, finding: Finding, name: str, *, failure_violates: bool) -> tuple[int, Trace | None]:
-    """Execute the finding's input again: how often the same requirement was violated in the same step."""
-    queries = [Query(f"confirm/{name}/{i}", finding.stimulus, keep_trace=i == 0) for i in range(REPLAYS)]
-    answers = ask(queries)
-    times = finding.walk.times
-    reproduced = 0
-    for answer in answers:
-        judgements = judgements_of(answer, finding.stimulus, finding.requirement + 1, failure_violates)
-        reproduced += bool(judgements) and _first_violated_in(judgements[finding.requirement], times, len(times))
-    return reproduced, next((a.trace for a in answers if a.trace is not None), None)
 
 
 def estimate(
@@ -169,17 +144,14 @@ def estimate(
         cylinder, walks = split(usage.model, finding.actions, effort=options.traces, seeds=seeds.child("pass", number))
         stimuli = [usage.stimulus(walk, stop=float(walk.times[-1])) for walk in walks]
         answers = ask([Query(f"estimate/{name}/{number}/{j}", s) for j, s in enumerate(stimuli)])
-        violated = 0
-        for walk, stimulus, answer in zip(walks, stimuli, answers, strict=True):
-            judgements = judgements_of(answer, stimulus, finding.requirement + 1, options.failure_violates)
-            violated += bool(judgements) and _first_violated_in(
-                judgements[finding.requirement], walk.times, len(finding.actions)
-            )
         cylinders.append(cylinder)
-        hits.append(int(violated))
+        hits.append(
+            sum(
+                violating_step(walk.times, judgement.first_violation_time) == len(finding.actions)
+                for walk, answer in zip(walks, answers, strict=True)
+                for judgement in answer.judgements[finding.requirement : finding.requirement + 1]
+                if judgement.verdict is Verdict.VIOLATED
+            )
+        )
         traces.append(len(walks))
     return Passes(tuple(cylinders), tuple(hits), tuple(traces)), method
-
-
-def _first_violated_in(judgement: Judgement, times: np.ndarray, step: int) -> bool:
-    return judgement.verdict is Verdict.VIOLATED and violating_step(times, judgement.first_violation_time) == step

@@ -1,0 +1,314 @@
+"""One falsification from beginning to end: profile, system and requirements in, a ranked run directory out.
+
+    result = falsify(system, profile, requirements, horizon=20.0, seed=1)
+    result.outcome, result.counterexamples[0].probability, result.directory
+
+The engine decides what to try (`engines/falsification`); this file gives it a driver, confirms what it finds, writes the
+counterexample files and draws the conclusion.  Everything shown to a user comes from the recorded results.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.counterexample import (
+    Counterexample,
+    RequirementRecord,
+    SeedRecord,
+    SystemRecord,
+    signals_as_samples,
+)
+from bbfalsify.core.errors import UserError
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.events import (
+    CounterexampleConfirmed,
+    EstimateMade,
+    FindingReported,
+    Listener,
+    Recorder,
+    StageStarted,
+)
+from bbfalsify.core.query import Query
+from bbfalsify.core.seeds import SeedTree, draw_seed
+from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
+from bbfalsify.engines.falsification.accelerator import Finding, Search
+from bbfalsify.engines.falsification.engine import Options, Progress, Ranked, run
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import compile_network
+from bbfalsify.logic import Requirement
+from bbfalsify.modelling import Profile, check_profile
+from bbfalsify.running.confirm import Confirmation, confirm
+from bbfalsify.running.driver import Driver, OnFailure, drive
+from bbfalsify.running.judging import RequirementsJudge
+from bbfalsify.running.result import FalsificationResult, RankedCounterexample, RequirementResult
+from bbfalsify.running.rundir import RunDirectory, versions
+from bbfalsify.systems import System
+
+SAMPLES = 100
+"""Without a sampling period, the duration is cut into so many."""
+
+
+def falsify(
+    system: System,
+    profile: Profile,
+    requirements: Sequence[Requirement],
+    *,
+    horizon: float,
+    options: Options | None = None,
+    period: float | None = None,
+    max_time: float | None = None,
+    seed: int | None = None,
+    jobs: int = 1,
+    time_limit_s: float | None = 60.0,
+    on_failure: OnFailure = "inconclusive",
+    out: str | Path | None = "runs",
+    name: str | None = None,
+    system_record: SystemRecord | None = None,
+    listeners: Iterable[Listener] = (),
+    configuration: dict[str, Any] | None = None,
+) -> FalsificationResult:
+    """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
+
+    `max_time` (seconds) ends the search; the estimates of what it found are still made.  `out=None` writes nothing.
+    """
+    started = time.monotonic()
+    options, name = options or Options(), name or profile.name
+    seed = draw_seed() if seed is None else seed
+    problems = check_profile(profile)
+    if problems:
+        raise UserError(problems)
+    duration = max(r.formula.duration(horizon) for r in requirements)
+    usage = Usage(profile, compile_network(profile.network), duration, period or duration / SAMPLES or 1.0)
+    judge = RequirementsJudge(requirements)
+    judge.warm_up()
+    directory = None if out is None else RunDirectory.create(out, name)
+    if directory is not None:
+        record = system_record or SystemRecord(system.name)
+        directory.write_manifest(seed=seed, configuration=configuration or {}, adapter_sha256=record.sha256)
+    with (
+        directory.recorder(*listeners) if directory is not None else Recorder(None, listeners) as recorder,
+        Driver(
+            system,
+            judge,
+            recorder=recorder,
+            jobs=jobs,
+            time_limit_s=time_limit_s,
+            seeds=SeedTree(seed),
+            requirements=[r.id for r in requirements],
+            on_failure=on_failure,
+            name=name,
+            log=None if directory is None else directory.log,
+        ) as driver,
+    ):
+        scribe = _Scribe(driver, recorder, requirements, options)
+        recorder.record(StageStarted("searching", options.simulations))
+        ended = drive(
+            run,
+            driver,
+            usage,
+            scribe.progress,
+            options,
+            requirements=len(requirements),
+            seeds=SeedTree(seed),
+            listener=scribe,
+            out_of_time=lambda: max_time is not None and time.monotonic() - started >= max_time,
+        )
+        simulations, failures = driver.spent.simulations, dict(driver.failures)
+    reason = scribe.progress.search.stopped if ended.reason is StopReason.COMPLETED else ended.reason
+    notes = [*_notes(scribe.progress, failures, requirements), *([ended.message] if ended.message else [])]
+    outcomes = [_outcome(scribe.progress, number, reason) for number in range(len(requirements))]
+    counterexamples = []
+    for number, requirement in enumerate(requirements):
+        for rank, item in enumerate(scribe.items(number), start=1):
+            file = None
+            if directory is not None:
+                stored = _counterexample(
+                    item, requirement, horizon, seed, system_record or SystemRecord(system.name), profile, time_limit_s
+                )
+                file = str(directory.write_counterexample(stored, rank))
+            counterexamples.append(_row(item, requirement, rank, file))
+    totals = [
+        scribe.progress.found_probability(i, options.confidence) if outcomes[i] is Outcome.FALSIFIED else None
+        for i in range(len(requirements))
+    ]
+    result = FalsificationResult(
+        name=name,
+        outcome=_overall(outcomes),
+        seed=seed,
+        simulations=simulations,
+        iterations=scribe.progress.search.iterations,
+        stop_reason=reason or StopReason.COMPLETED,
+        requirements=tuple(
+            RequirementResult(r.id, r.text, r.formula.text, outcomes[i], totals[i], _best(scribe.progress, i))
+            for i, r in enumerate(requirements)
+        ),
+        counterexamples=tuple(counterexamples),
+        # Different requirements may be broken by the same use, so their totals do not add up.
+        found_probability=totals[0] if len(requirements) == 1 else None,
+        seconds=time.monotonic() - started,
+        directory=None if directory is None else directory.path,
+        notes=tuple(notes),
+    )
+    if directory is not None:
+        directory.write_results(result.as_json())
+    return result
+
+
+@dataclass
+class _Scribe:
+    """Listens to the engine: confirms each finding at once, and records what happens."""
+
+    driver: Driver
+    recorder: Recorder
+    requirements: Sequence[Requirement]
+    options: Options
+    progress: Progress = field(default_factory=Progress)
+    confirmations: dict[int, Confirmation] = field(default_factory=dict)
+
+    def found(self, finding: Finding) -> None:
+        requirement, seen = self.requirements[finding.requirement].id, finding.judgement
+        self.recorder.record(
+            FindingReported(
+                requirement, finding.actions, finding.query, seen.robustness, seen.first_violation_time
+            )
+        )
+        query = Query(f"confirm/{finding.requirement}/{finding.iteration}", finding.stimulus, seed_name=finding.query)
+        confirmation = confirm(self.driver.rerun, query, finding.requirement, seen)
+        self.confirmations[id(finding)] = confirmation
+        self.recorder.record(
+            CounterexampleConfirmed(
+                requirement,
+                finding.actions,
+                finding.query,
+                confirmation.status,
+                confirmation.reproduced,
+                confirmation.tries,
+            )
+        )
+
+    def searched(self, search: Search) -> None:
+        traces = len(search.findings) * self.options.passes * self.options.traces
+        self.recorder.record(StageStarted("estimating", traces))
+
+    def estimated(self, ranked: Ranked) -> None:
+        requirement = self.requirements[ranked.finding.requirement].id
+        self.recorder.record(EstimateMade(requirement, ranked.probability.as_json(), ranked.finding.actions))
+
+    def items(self, requirement: int) -> list[_Item]:
+        """Ranked first, then what was found but not estimated because the run was stopped."""
+        ranked = self.progress.ranking(requirement)
+        done = {id(r.finding) for r in ranked}
+        rest = [f for f in self.progress.search.findings if f.requirement == requirement and id(f) not in done]
+        nothing = Estimate(1.0, 0.0, 1.0, self.options.confidence, "not estimated", 0)
+        items = [_Item(r.finding, r.probability, r) for r in ranked] + [_Item(f, nothing, None) for f in rest]
+        return [replace(i, confirmation=self.confirmations.get(id(i.finding))) for i in items]
+
+
+@dataclass(frozen=True, eq=False)
+class _Item:
+    finding: Finding
+    probability: Estimate
+    ranked: Ranked | None
+    confirmation: Confirmation | None = None
+
+    @property
+    def status(self) -> str:
+        return "flaky" if self.confirmation is None else self.confirmation.status
+
+
+def _row(item: _Item, requirement: Requirement, rank: int, file: str | None) -> RankedCounterexample:
+    ranked, seen = item.ranked, item.finding.judgement
+    return RankedCounterexample(
+        rank=rank,
+        requirement=requirement.id,
+        status=item.status,
+        actions=item.finding.actions,
+        probability=item.probability,
+        cylinder=None if ranked is None else ranked.cylinder,
+        violating=0 if ranked is None else ranked.passes.total_hits,
+        traces=0 if ranked is None else ranked.passes.total_traces,
+        first_violation_time=seen.first_violation_time,
+        robustness=seen.robustness,
+        iteration=item.finding.iteration,
+        file=file,
+    )
+
+
+def _counterexample(
+    item: _Item,
+    requirement: Requirement,
+    horizon: float,
+    seed: int,
+    system: SystemRecord,
+    profile: Profile,
+    time_limit_s: float | None,
+) -> Counterexample:
+    finding, confirmation = item.finding, item.confirmation
+    stimulus = finding.stimulus
+    trace = None if confirmation is None else confirmation.trace
+    outputs = {} if trace is None else {k: v for k, v in trace.signals.items() if k not in stimulus.inputs}
+    return Counterexample(
+        requirement=RequirementRecord(
+            requirement.id, requirement.text, requirement.formula.text, requirement.time, requirement.period
+        ),
+        horizon=horizon,
+        actions=finding.actions,
+        word=tuple(zip(finding.walk.times.tolist(), finding.actions, strict=True)),
+        times=tuple(stimulus.times.tolist()),
+        inputs=signals_as_samples(stimulus.inputs),
+        outputs=signals_as_samples(outputs),
+        judgement=finding.judgement,
+        status=item.status,
+        reproduced=0 if confirmation is None else confirmation.reproduced,
+        tries=0 if confirmation is None else confirmation.tries,
+        seed=SeedRecord(seed, finding.query),
+        system=system,
+        versions=versions(),
+        simulation=finding.status,
+        probability=item.probability,
+        estimates={} if item.ranked is None else {"cylinder": item.ranked.cylinder},
+        profile=profile.file,
+        time_limit_s=time_limit_s,
+    )
+
+
+def _outcome(progress: Progress, requirement: int, reason: StopReason | None) -> Outcome:
+    """Falsified where anything was found; "not falsified" needs a search that ran and could judge."""
+    if any(f.requirement == requirement for f in progress.search.findings):
+        return Outcome.FALSIFIED
+    if reason is StopReason.SYSTEM_FAILED:
+        return Outcome.ERROR
+    finished = reason in (StopReason.COMPLETED, StopReason.BUDGET_SIMULATIONS, StopReason.BUDGET_TIME)
+    judged = progress.search.conclusive and progress.search.conclusive[requirement] > 0
+    return Outcome.NOT_FALSIFIED if finished and judged else Outcome.INCONCLUSIVE
+
+
+def _overall(outcomes: Sequence[Outcome]) -> Outcome:
+    for outcome in (Outcome.FALSIFIED, Outcome.ERROR, Outcome.INCONCLUSIVE):
+        if outcome in outcomes:
+            return outcome
+    return Outcome.NOT_FALSIFIED
+
+
+def _best(progress: Progress, requirement: int) -> float:
+    return progress.search.best_robustness[requirement] if progress.search.best_robustness else math.inf
+
+
+def _notes(progress: Progress, failures: dict[SimulationStatus, int], requirements: Sequence[Requirement]) -> list[str]:
+    """What a reader must know to read the numbers rightly."""
+    notes = []
+    if failures:
+        what = ", ".join(f"{count} {status.value.replace('_', ' ')}" for status, count in sorted(failures.items()))
+        notes.append(f"simulations that failed: {what}; unless failing counts as violating, they count as not violated")
+    if progress.search.zeno_walks:
+        notes.append(f"{progress.search.zeno_walks} walks stood still (zeno) and were not simulated")
+    for number, requirement in enumerate(requirements):
+        seen = progress.search.conclusive[number] if progress.search.conclusive else 0
+        if seen and progress.search.vacuous[number] == seen:
+            notes.append(f"{requirement.id} held only vacuously: its trigger never occurred in {seen} simulations")
+    return notes

@@ -1,0 +1,100 @@
+"""What a falsification concludes, as plain data: for Python users as objects, for everyone else as results.json."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.verdict import Outcome, StopReason
+
+
+@dataclass(frozen=True)
+class RankedCounterexample:
+    rank: int
+    requirement: str
+    status: str
+    actions: tuple[str, ...]
+    probability: Estimate
+    cylinder: Estimate | None
+    violating: int
+    traces: int
+    first_violation_time: float
+    robustness: float
+    iteration: int
+    file: str | None
+
+    def as_json(self) -> dict[str, Any]:
+        plain = {name: getattr(self, name) for name in ("rank", "requirement", "status", "violating", "traces")}
+        return {
+            **plain,
+            "actions": list(self.actions),
+            "probability": self.probability.as_json(),
+            "cylinder": None if self.cylinder is None else self.cylinder.as_json(),
+            "transitions": len(self.actions),
+            "first_violation_time": _finite(self.first_violation_time),
+            "robustness": _finite(self.robustness),
+            "iteration": self.iteration,
+            "file": self.file,
+        }
+
+
+@dataclass(frozen=True)
+class RequirementResult:
+    id: str
+    text: str
+    stl: str
+    outcome: Outcome
+    found_probability: Estimate | None
+    best_robustness: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "text": self.text,
+            "stl": self.stl,
+            "outcome": self.outcome.value,
+            "found_probability": None if self.found_probability is None else self.found_probability.as_json(),
+            "best_robustness": _finite(self.best_robustness),
+        }
+
+
+@dataclass(frozen=True)
+class FalsificationResult:
+    name: str
+    outcome: Outcome
+    seed: int
+    simulations: int
+    """Uses of the system, all told; `iterations` of them searched (walks that stood still were not simulated)."""
+    iterations: int
+    stop_reason: StopReason
+    requirements: tuple[RequirementResult, ...]
+    counterexamples: tuple[RankedCounterexample, ...]
+    found_probability: Estimate | None
+    seconds: float
+    directory: Path | None
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "outcome": self.outcome.value,
+            "seed": self.seed,
+            "simulations": self.simulations,
+            "iterations": self.iterations,
+            "stop_reason": self.stop_reason.value,
+            "requirements": [r.as_json() for r in self.requirements],
+            "counterexamples": [c.as_json() for c in self.counterexamples],
+            "found_probability": None if self.found_probability is None else self.found_probability.as_json(),
+            "smc": None,
+            "seconds": round(self.seconds, 3),
+            "run_directory": None if self.directory is None else str(self.directory),
+            "notes": list(self.notes),
+        }
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity: what is not finite is null."""
+    return value if math.isfinite(value) else None
