@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import itertools
 import multiprocessing
+import multiprocessing.util  # registers its exit handler, which waits for children, before ours, which ends them
 import os
 import selectors
 import signal

@@ -1,0 +1,45 @@
+"""Looking at processes from outside, for tests that promise to leave none behind."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+
+def _table() -> dict[int, tuple[str, int, int]]:
+    """pid → (state, parent, session)."""
+    table = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                state, parent, _, session, *_ = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            table[int(entry.name)] = (state, int(parent), int(session))
+    return table
+
+
+def descendants(root: int) -> set[int]:
+    """All processes whose chain of parents leads to `root`, zombies included."""
+    table = _table()
+    found: set[int] = set()
+    frontier = {root}
+    while frontier:
+        frontier = {pid for pid, (_, parent, _) in table.items() if parent in frontier} - found
+        found |= frontier
+    return found
+
+
+def worker_sessions(root: int) -> set[int]:
+    """The sessions of all descendants: every worker makes one of its own, and what it starts belongs to it."""
+    table = _table()
+    return {table[pid][2] for pid in descendants(root) if pid in table} - {table[root][2]}
+
+
+def survivors(sessions: set[int], patience_s: float = 5.0) -> set[int]:
+    """Processes of these sessions that still live after they had time to die (a killed process needs a moment)."""
+    until = time.monotonic() + patience_s
+    while True:
+        living = {pid for pid, (state, _, session) in _table().items() if session in sessions and state not in "ZX"}
+        if not living or time.monotonic() > until:
+            return living
