@@ -3,8 +3,8 @@
     result = falsify(system, profile, requirements, horizon=20.0, seed=1)
     result.outcome, result.counterexamples[0].probability, result.directory
 
-The engine decides what to try (`engines/falsification`); this file gives it a driver, confirms what it finds, writes the
-counterexample files and draws the conclusion.  Everything shown to a user comes from the recorded results.
+The engine decides what to try (`engines/falsification`); this file gives it a driver, confirms what it finds, writes
+the counterexample files and draws the conclusion.  All that a user is shown comes from the recorded results.
 """
 
 from __future__ import annotations
@@ -173,9 +173,7 @@ class _Scribe:
     def found(self, finding: Finding) -> None:
         requirement, seen = self.requirements[finding.requirement].id, finding.judgement
         self.recorder.record(
-            FindingReported(
-                requirement, finding.actions, finding.query, seen.robustness, seen.first_violation_time
-            )
+            FindingReported(requirement, finding.actions, finding.query, seen.robustness, seen.first_violation_time)
         )
         query = Query(f"confirm/{finding.requirement}/{finding.iteration}", finding.stimulus, seed_name=finding.query)
         confirmation = confirm(self.driver.rerun, query, finding.requirement, seen)

@@ -38,9 +38,7 @@ def conditional_split(
         if mean == 0.0:
             return 0.0, []
         parents = systematic_resampling(q, float(rng.random()))
-        step = conditional_step(
-            model, family.particles.take(parents, seeds.child("level", level).words(effort)), label
-        )
+        step = conditional_step(model, family.particles.take(parents, seeds.child("level", level).words(effort)), label)
         family.append(parents, step, np.arange(effort))
     return probability, family.walks()
 

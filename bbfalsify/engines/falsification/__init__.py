@@ -1,0 +1,1 @@
+"""Usage-aware falsification (Kiviriga, Paper D).  Start reading at `engine.py`."""

@@ -1,0 +1,146 @@
+"""A whole falsification through real worker processes: list, files, flaky and failing systems, interruption."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+from tests import heater
+
+from bbfalsify.core.counterexample import Counterexample
+from bbfalsify.core.errors import UserError
+from bbfalsify.core.events import read_events
+from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
+from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.examples.heater.system import heater as heater_system
+from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.modelling import parse_profile
+from bbfalsify.running.falsify import falsify
+from bbfalsify.running.replay import ReplayOutcome, replay
+from bbfalsify.systems import system
+
+SMALL = Options(counterexamples=10, simulations=110, passes=10, traces=20)
+
+
+def requirement(stl="always[0:20](T <= 75)", name="R1"):
+    return Requirement(name, "", parse_stl(stl, signals=["T", "heat"]))
+
+
+def run(box=heater_system, requirements=None, out=None, **arguments):
+    arguments = {"horizon": 20.0, "options": SMALL, "seed": 1, **arguments}
+    return falsify(box, heater.profile(), requirements or [requirement()], out=out, **arguments)
+
+
+def test_the_list_does_not_depend_on_the_number_of_workers():
+    one, two = run(jobs=1), run(jobs=2)
+    assert one.outcome is Outcome.FALSIFIED and len(one.counterexamples) == 4
+    assert one.counterexamples == two.counterexamples and one.found_probability == two.found_probability
+    assert run(seed=2).counterexamples != one.counterexamples
+
+
+def test_everything_is_stored_and_replayable(tmp_path):
+    result = run(out=tmp_path, name="heater")
+    assert json.loads((result.directory / "results.json").read_text()) == result.as_json()
+    assert json.loads((result.directory / "manifest.json").read_text())["seed"] == 1
+    files = sorted((result.directory / "counterexamples").iterdir())
+    assert [c.file for c in result.counterexamples] == [str(f) for f in files]
+    for row in result.counterexamples:
+        stored = Counterexample.read(row.file)
+        assert stored.actions == row.actions and stored.probability == row.probability
+        assert row.status == stored.status == "confirmed" and stored.reproduced == stored.tries == 3
+        assert replay(row.file, heater_system).outcome is ReplayOutcome.SAME
+    kinds = [e.kind for e in read_events(result.directory / "events.jsonl")]
+    assert kinds[0] == "RunStarted" and kinds[-1] == "RunStopped"
+    assert kinds.count("FindingReported") == kinds.count("EstimateMade") == 4
+
+
+@system(inputs={"heat": "1"}, outputs={"T": "degC"})
+def cold_heater(stimulus):
+    return {"T": np.zeros(len(stimulus.times))}
+
+
+def test_replay_on_a_mended_system_says_fixed(tmp_path):
+    result = run(out=tmp_path)
+    assert replay(result.counterexamples[0].file, cold_heater).outcome is ReplayOutcome.FIXED
+
+
+def test_not_falsified_says_how_close_it_came_and_never_more():
+    result = run(cold_heater)
+    assert result.outcome is Outcome.NOT_FALSIFIED and result.counterexamples == ()
+    assert result.requirements[0].best_robustness == 75.0 and result.found_probability is None
+
+
+def test_several_requirements_get_their_own_lists_and_totals():
+    requirements = [requirement(), requirement("always[0:20](T <= 80)", "R2"), requirement("always(T <= 101)", "R3")]
+    result = run(requirements=requirements)
+    outcomes = [r.outcome for r in result.requirements]
+    assert outcomes == [Outcome.FALSIFIED, Outcome.FALSIFIED, Outcome.NOT_FALSIFIED]
+    assert result.found_probability is None
+    first, second = (result.requirements[i].found_probability.value for i in (0, 1))
+    assert 0 < second < first  # hotter is rarer
+
+
+def test_a_flaky_failure_is_reported_with_its_status():
+    @system(inputs={"heat": "1"}, outputs={"T": "degC"})
+    def moody(stimulus):
+        hot = int.from_bytes(os.urandom(1)) < 64
+        return {"T": np.full(len(stimulus.times), 90.0 if hot else 0.0)}
+
+    result = run(moody, options=Options(counterexamples=1, simulations=110, passes=2, traces=5))
+    assert [c.status for c in result.counterexamples] == ["flaky"]
+
+
+@system(inputs={"heat": "1"}, outputs={"T": "degC"})
+def fragile(stimulus):
+    """Dies where it should get hot."""
+    answer = heater_system.open(0).execute(stimulus)
+    if answer["T"].max() > 75:
+        os._exit(3)
+    return answer
+
+
+def test_a_dying_system_is_a_finding_when_asked_and_a_note_otherwise(tmp_path):
+    small = Options(counterexamples=2, simulations=66, passes=2, traces=5)
+    quiet = run(fragile, options=small)
+    assert quiet.outcome is Outcome.NOT_FALSIFIED and "died" in quiet.notes[0]
+    loud = run(fragile, options=small, on_failure="violation", out=tmp_path)
+    assert loud.outcome is Outcome.FALSIFIED
+    stored = Counterexample.read(loud.counterexamples[0].file)
+    assert stored.simulation is SimulationStatus.DIED and stored.status == "confirmed"
+    assert replay(loud.counterexamples[0].file, fragile).outcome is ReplayOutcome.SAME
+
+
+def test_a_system_that_always_fails_is_an_error_with_its_own_words():
+    @system(inputs={"heat": "1"}, outputs={"T": "degC"})
+    def broken(stimulus):
+        raise RuntimeError("no licence")
+
+    result = run(broken)
+    assert result.outcome is Outcome.ERROR and result.stop_reason is StopReason.SYSTEM_FAILED
+    assert any("no licence" in note for note in result.notes)
+
+
+def test_budget_zero_is_inconclusive():
+    result = run(options=Options(simulations=0))
+    assert result.outcome is Outcome.INCONCLUSIVE and result.simulations == 0
+
+
+def test_no_time_ends_the_search_at_once():
+    result = run(max_time=0.0)
+    assert result.stop_reason is StopReason.BUDGET_TIME and result.iterations == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('guard: "x >= 4"', 'guard: "x >= 6"', "on"),
+        ("action: on", 'sync: "c!"', "handshake"),
+    ],
+)
+def test_a_profile_with_a_fault_is_refused_before_anything_runs(old, new, message):
+    text = heater.PROFILE.replace(old, new)
+    if "sync" in new:
+        text = text.replace("automata:", 'declarations: "chan c;"\nautomata:').replace("{on: 1, off: 0}", "{c: 1, off: 0}")
+    profile = parse_profile(text)
+    with pytest.raises(UserError, match=message):
+        falsify(heater_system, profile, [requirement()], horizon=20.0, out=None)
