@@ -46,7 +46,10 @@ _HOME = {
     "System": "bbfalsify.systems",
     "system": "bbfalsify.systems",
     "load_system": "bbfalsify.systems",
+    "NetworkBuilder": "bbfalsify.modelling",
+    "falsify": "bbfalsify.running.falsify",
     "load_campaign": "bbfalsify.campaigns",
+    "replay": "bbfalsify.running.replay",
 }
 
 __all__ = ["__version__", *sorted(_HOME)]

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from bbfalsify.systems import System
 
 
+TIME_LIMIT_S = 60.0
+"""A simulation that takes longer than this is taken to hang, unless the campaign says otherwise."""
+
+
 @dataclass(frozen=True)
 class EngineOptions:
     """One point of the engine's settings; the meaning of each is explained in experiments/README.md."""
@@ -49,12 +53,14 @@ class RunPlan:
     name: str
     system: System
     system_reference: str
+    base: Path
+    """The folder that the reference is relative to."""
     profile: Profile
     requirements: tuple[PlannedRequirement, ...]
     engine: EngineOptions
     seed: int
     jobs: int
-    time_limit: float | None
+    time_limit: float
     on_failure: str
     varies: Mapping[str, Any] = field(default_factory=dict)
     """The keys whose lists made several runs, with this run's values: what tells it from its neighbours."""
@@ -102,7 +108,7 @@ def plan_document(
         "profile": list(profiles),
         "engine": engines,
         "seed": [seed] if seed is not None else sections.get("seed") or [draw_seed()],
-        "time_limit": sections.get("time_limit", [None]),
+        "time_limit": sections.get("time_limit", [TIME_LIMIT_S]),
         "on_failure": sections.get("on_failure", ["inconclusive"]),
     }
     runs = []
@@ -113,6 +119,7 @@ def plan_document(
                 name=name if _count(settings) == 1 else f"{name}-{len(runs) + 1}",
                 system=systems[point["system"]],
                 system_reference=point["system"],
+                base=base,
                 profile=profiles[point["profile"]],
                 requirements=tuple(requirements),
                 engine=point["engine"],

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from bbfalsify.core.errors import Problem, unknown_name
-from bbfalsify.core.units import check_unit
+from bbfalsify.core.units import unit_problem
 
 if TYPE_CHECKING:
     from bbfalsify.modelling import Profile
@@ -43,14 +43,11 @@ def _units(
     problems = []
     for name, unit in of_profile.items():
         other = of_system.get(name)
-        wrong = check_unit(unit, file=profile.file)
-        if wrong is not None:
-            problems.append(wrong)
-        elif unit is not None and other is not None and unit != other:
+        if unit is not None and other is not None and unit != other:
             message = f"'{name}' is in '{unit}' here but in '{other}' in system '{system.name}'."
             problems.append(Problem(message, file=profile.file))
     for name, unit in of_system.items():
-        wrong = check_unit(unit)
+        wrong = None if unit is None else unit_problem(unit)
         if wrong is not None:
             message = f"system '{system.name}', port '{name}': {wrong.message}"
             problems.append(Problem(message, allowed=wrong.allowed, closest=wrong.closest))

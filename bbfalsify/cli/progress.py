@@ -82,3 +82,24 @@ class Progress:
             self._bar.stop()
             self._bar = None
         self._stage = ""
+
+
+class RunProgress:
+    """Listens to the events of one run and shows how far it is."""
+
+    def __init__(self, progress: Progress, name: str = "") -> None:
+        self._progress = progress
+        self._name = f"{name}: " if name else ""
+        self._stage, self._total, self._done, self._found = "", 0, 0, 0
+
+    def __call__(self, event: Any) -> None:
+        kind = type(event).__name__
+        if kind == "StageStarted":
+            self._stage, self._total, self._done = event.stage, event.simulations, 0
+        elif kind == "BatchAnswered":
+            self._done += len(event.answers)
+        elif kind == "FindingReported":
+            self._found += 1
+        if self._stage:
+            done = min(self._done, self._total)
+            self._progress.show(f"{self._name}{self._stage}", done, self._total, f"{self._found} found")

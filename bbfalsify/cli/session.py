@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bbfalsify.cli.compiling import announce_compilation
 from bbfalsify.cli.exits import Exit, exit_of_outcomes
-from bbfalsify.cli.progress import Progress
+from bbfalsify.cli.progress import Progress, RunProgress
 from bbfalsify.core.verdict import StopReason
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def run_campaign(campaign: Campaign, *, out: Path | None, as_json: bool, quiet: 
     with Progress(quiet=quiet) as progress:
         announce_compilation(progress)
         for plan in campaign.runs:
-            results.append(execute(plan, out=out or Path("runs"), progress=progress))
+            listener = RunProgress(progress, plan.name if len(campaign.runs) > 1 else "")
+            results.append(execute(plan, out=out or Path("runs"), listeners=[listener]))
             if not as_json:
                 show_result(result_from_json(results[-1]), plan.varies, verbose=verbose)
             if results[-1]["stop_reason"] == StopReason.INTERRUPTED:

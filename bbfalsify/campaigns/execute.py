@@ -1,0 +1,84 @@
+"""Execute one plan: hand it to the running room, and record what its author expected beside what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.campaigns.plan import RunPlan
+from bbfalsify.core.counterexample import SystemRecord
+from bbfalsify.core.events import Event
+from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.running.falsify import falsify
+from bbfalsify.running.rundir import RunDirectory
+from bbfalsify.systems.loading import resolve_reference
+
+
+def execute(plan: RunPlan, *, out: Path, listeners: Iterable[Callable[[Event], None]] = ()) -> dict[str, Any]:
+    """The results of the run, as they are also stored in its directory."""
+    engine = plan.engine
+    result = falsify(
+        plan.system,
+        plan.profile,
+        [p.requirement for p in plan.requirements],
+        horizon=engine.horizon,
+        options=Options(
+            counterexamples=engine.counterexamples,
+            simulations=engine.simulations,
+            passes=engine.passes,
+            traces=engine.traces,
+            estimator=engine.estimator,
+            delays=engine.delays,
+            batch=engine.batch,
+        ),
+        period=engine.period,
+        max_time=engine.max_time,
+        seed=plan.seed,
+        jobs=plan.jobs,
+        time_limit_s=plan.time_limit,
+        on_failure=plan.on_failure,
+        out=out,
+        name=plan.name,
+        system_record=_system_record(plan),
+        listeners=listeners,
+        configuration=_configuration(plan),
+    )
+    data = result.as_json()
+    for row, planned in zip(data["requirements"], plan.requirements, strict=True):
+        row["expected"] = planned.expected
+    data["varies"] = dict(plan.varies)
+    RunDirectory(data["run_directory"]).write_results(data)
+    return data
+
+
+def _system_record(plan: RunPlan) -> SystemRecord:
+    base = plan.base.resolve()
+    return SystemRecord(plan.system_reference, str(base), resolve_reference(plan.system_reference, base).file_hash())
+
+
+def _configuration(plan: RunPlan) -> dict[str, Any]:
+    """Everything needed to write this run down as a campaign of its own."""
+    return {
+        "name": plan.name,
+        "system": plan.system_reference,
+        "base": str(plan.base.resolve()),
+        "profile": plan.profile.file,
+        "requirements": [
+            {
+                "id": p.requirement.id,
+                "text": p.requirement.text,
+                "stl": p.requirement.formula.text,
+                "time": p.requirement.time,
+                "period": p.requirement.period,
+                "expected": p.expected,
+            }
+            for p in plan.requirements
+        ],
+        "engine": asdict(plan.engine),
+        "seed": plan.seed,
+        "jobs": plan.jobs,
+        "time_limit": plan.time_limit,
+        "on_failure": plan.on_failure,
+    }

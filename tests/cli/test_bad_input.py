@@ -1,0 +1,167 @@
+"""Wrong input never starts anything: exit code 2, one sentence per mistake with its place, no traceback."""
+
+import pytest
+
+
+def edit(file, old: str, new: str) -> None:
+    text = file.read_text()
+    assert text.count(old) == 1, old
+    file.write_text(text.replace(old, new))
+
+
+def line_of(file, text: str) -> int:
+    return next(i for i, line in enumerate(file.read_text().splitlines(), start=1) if text in line)
+
+
+@pytest.fixture
+def problems(cli, heater):
+    """What `run` and `validate` say about the spoiled example; they must agree, and nothing may run."""
+
+    def call() -> list[str]:
+        ran = cli("run", heater / "campaign.yaml")
+        assert (ran.code, ran.out) == (2, "")
+        checked = cli("validate", heater / "campaign.yaml")
+        assert (checked.code, checked.out, checked.problems) == (2, "", ran.problems)
+        assert not (heater.parent / "runs").exists()
+        assert "Traceback" not in ran.err
+        return [p.replace(f"{heater}/", "") for p in ran.problems]
+
+    return call
+
+
+ENGINE = "engine: {kind: falsify, horizon: 20"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: engine, expected, format_version, jobs, name, on_failure, "
+         "profile, requirements, seed, system, time_limit. Did you mean 'seed'?"),
+        ("seed: 1", "seed: one", "seed must be a whole number; found 'one'."),
+        ("seed: 1", "seed: -1", "seed must be at least 0; found -1."),
+        ("seed: 1", "jobs: 0", "jobs must be at least 1; found 0."),
+        ("seed: 1", "time_limit: 0", "time_limit must be greater than 0; found 0."),
+        ("seed: 1", "on_failure: violate", "on_failure cannot be 'violate'. Allowed: violation, inconclusive, abort. "
+         "Did you mean 'violation'?"),
+        (ENGINE, "engine: {kind: falsify, horizon: 0", "engine.horizon must be greater than 0; found 0."),
+        (ENGINE, "engine: {kind: falsfy, horizon: 20", "engine.kind cannot be 'falsfy'. Allowed: falsify."),
+        ("simulations: 2000", "simulations: 0", "engine.simulations must be at least 1; found 0."),
+        ("passes: 10", "pases: 10", "unknown key 'pases' in engine. Allowed: batch, counterexamples, delays, "
+         "estimator, horizon, kind, max_time, passes, period, simulations, traces. Did you mean 'passes'?"),
+        ("profile: profile.yaml", "profile: users.yaml", "profile: there is no file 'users.yaml'."),
+        ("requirements: specification.yaml", "requirements: spec.yaml", "there is no specification file 'spec.yaml'."),
+        ("requirements: specification.yaml", "requirements: []", "requirements must not be empty."),
+        ("format_version: 1", "format_version: 2", "format_version cannot be 2. Allowed: 1."),
+    ],
+)  # fmt: skip
+def test_wrong_values_in_the_campaign(problems, heater, old, new, message):
+    file = heater / "campaign.yaml"
+    edit(file, old, new)
+    assert problems() == [f"campaign.yaml:{line_of(file, new)}: {message}"]
+
+
+@pytest.mark.parametrize("key", ["system", "profile", "requirements", "engine", "format_version"])
+def test_missing_keys(problems, heater, key):
+    file = heater / "campaign.yaml"
+    file.write_text("".join(x for x in file.read_text().splitlines(keepends=True) if not x.startswith(key)))
+    assert f"campaign.yaml:3: {key} is missing." in problems()
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("always[0:20](Tmp <= 75)", "formula, column 14: unknown signal 'Tmp'. Allowed: T, heat."),
+        ("always[0:20(T <= 75)", "formula, column 12: the time interval is not closed by ']' but by '('."),
+        ("always[20:0](T <= 75)", "formula, column 7: the time interval [20:0] is empty, its lower bound is the larger."),
+        ("always[0:20](T <= )", "formula, column 19: unexpected ')'."),
+    ],
+)
+def test_wrong_formulas(problems, heater, formula, message):
+    edit(heater / "specification.yaml", "always[0:20](T <= 75)", formula)
+    assert problems() == [f"specification.yaml:4: {message}"]
+
+
+def test_a_file_that_is_not_yaml(cli, tmp_path):
+    (tmp_path / "c.yaml").write_text("a: [1\n")
+    called = cli("validate", "c.yaml")
+    assert (called.code, called.out) == (2, "")
+    assert called.problems == ["c.yaml:2: not valid YAML: did not find expected ',' or ']'."]
+
+
+def test_missing_files(cli):
+    assert cli("run", "none.yaml").problems == ["none.yaml: there is no such file."]
+    assert cli("validate", "a.yaml", "b.yaml").problems == [
+        "a.yaml: there is no such file.",
+        "b.yaml: there is no such file.",
+    ]
+
+
+def test_a_file_of_no_known_kind(cli, tmp_path):
+    (tmp_path / "x.yaml").write_text("colour: blue\n")
+    called = cli("validate", "x.yaml")
+    assert called.code == 2
+    assert called.problems[0].startswith("x.yaml:1: cannot tell what this file is.")
+
+
+def test_units_that_do_not_fit(problems, heater):
+    edit(heater / "profile.yaml", "T: {unit: degC}", "T: {unit: K}")
+    assert problems() == ["profile.yaml: 'T' is in 'K' here but in 'degC' in system 'heater'."]
+
+
+def test_an_unknown_unit(problems, heater):
+    edit(heater / "profile.yaml", "T: {unit: degC}", "T: {unit: degc}")
+    (message,) = problems()
+    assert "unknown unit 'degc'" in message and message.endswith("Did you mean 'degC'?")
+
+
+def test_an_input_the_system_does_not_have(problems, heater):
+    edit(heater / "profile.yaml", "heat: {actions", "heating: {actions")
+    assert problems() == [
+        "profile.yaml: unknown input 'heating' (system 'heater'). Allowed: heat. Did you mean 'heat'?",
+        "profile.yaml: nothing drives input 'heat' of system 'heater'.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "messages"),
+    [
+        (["--horizon", "0"], ["--horizon must be greater than 0; found 0.0."]),
+        (["--horizon", "20", "--simulations", "0"], ["--simulations must be at least 1; found 0."]),
+        (
+            ["--horizon", "inf", "--max-time", "-1"],
+            ["--horizon must be finite; found inf.", "--max-time must be greater than 0; found -1.0."],
+        ),
+    ],
+)
+def test_wrong_options_are_called_by_their_names(cli, heater, options, messages):
+    called = cli(
+        "falsify", "--system", heater / "system.py:heater", "--profile", heater / "profile.yaml",
+        "--require", "always(T <= 75)", *options,
+    )  # fmt: skip
+    assert (called.code, called.out) == (2, "")
+    assert called.problems == messages
+
+
+TEN_MISTAKES = """
+format_version: 1
+nam: heater
+system: system.py:heaters
+profile: profile.yaml
+requirements:
+  - {id: R1, stl: "always[0:20](T <= )", expect: falsified}
+  - {id: R1, stl: "always[5:2](T <= 75)"}
+  - {text: "no id", stl: "T <= 75"}
+engine: {kind: falsify, horizon: -3, pases: 10}
+seed: x
+time_limit: never
+"""
+
+
+def test_ten_mistakes_are_ten_messages(cli, heater):
+    (heater / "campaign.yaml").write_text(TEN_MISTAKES)
+    called = cli("run", heater / "campaign.yaml", "--json")
+    assert called.code == 2
+    assert called.json["error"]["problems"] == called.problems
+    places = [p.replace(f"{heater}/", "").split(":")[:2] for p in called.problems]
+    assert len(called.problems) == 11
+    assert sorted(int(line) for _, line in places) == [3, 4, 7, 7, 8, 8, 9, 10, 10, 11, 12]

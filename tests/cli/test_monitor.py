@@ -1,0 +1,63 @@
+import pytest
+
+TRACE = "time,action,T\n0,,10\n1,on,80\n2,off,70\n"
+
+
+@pytest.fixture
+def trace(tmp_path):
+    file = tmp_path / "trace.csv"
+    file.write_text(TRACE)
+    return file
+
+
+def test_a_violated_formula_is_1(cli, trace):
+    called = cli("monitor", "always(T <= 75)", trace)
+    assert (called.code, called.err) == (1, "")
+    assert called.out == "formula: violated, robustness -5, certain at time 1\n"
+
+
+def test_a_satisfied_formula_is_0(cli, trace):
+    assert cli("monitor", "always[0:2](T <= 90)", trace).code == 0
+
+
+def test_a_trace_that_is_too_short_is_4(cli, trace):
+    called = cli("monitor", "eventually[0:5](T >= 90)", trace)
+    assert called.code == 4
+    assert called.out.startswith("formula: inconclusive")
+
+
+def test_a_specification_file_as_json(cli, trace, heater):
+    called = cli("monitor", heater / "specification.yaml", trace, "--json")
+    assert called.code == 1
+    assert called.json == {
+        "requirements": [
+            {
+                "requirement": "R1",
+                "verdict": "violated",
+                "robustness": -5.0,
+                "first_violation_time": 1.0,
+                "vacuous": False,
+            }
+        ]
+    }
+
+
+def test_mistakes_in_formula_and_trace_come_together(cli, tmp_path):
+    file = tmp_path / "bad.csv"
+    file.write_text("time,T\n0,1\n0,2\n")
+    called = cli("monitor", "always[5:2](T <= 1)", file)
+    assert called.code == 2
+    assert called.problems == [
+        f"{file}:3: time must grow; 0 follows 0.",
+        "formula, column 7: the time interval [5:2] is empty, its lower bound is the larger.",
+    ]
+
+
+def test_unknown_signal(cli, trace):
+    called = cli("monitor", "always(temp <= 1)", trace)
+    assert called.problems == ["formula, column 8: unknown signal 'temp'. Allowed: T."]
+
+
+def test_missing_files(cli, trace):
+    assert cli("monitor", "none.yaml", trace).problems == ["there is no specification file 'none.yaml'."]
+    assert cli("monitor", "always(T < 1)", "none.csv").problems == ["none.csv: there is no such file."]

@@ -1,0 +1,89 @@
+"""The result of a run as text: fits, says everything, and ends with what to do next."""
+
+import pytest
+from rich.console import Console
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.reporting.results import read_results, result_from_json
+from bbfalsify.reporting.tables import closing_lines, result_table
+
+
+def estimate(value: float) -> dict:
+    return {
+        "value": value, "low": 0.8 * value, "high": 1.2 * value, "confidence": 0.95, "method": "m", "samples": 1000,
+    }  # fmt: skip
+
+
+def results(**changes) -> dict:
+    rows = [
+        {"rank": 1, "requirement": "R1", "status": "confirmed", "actions": ["on"] * 40 + ["off[2]"],
+         "probability": estimate(2.2156e-3), "violating": 82, "traces": 1000, "first_violation_time": 13.863,
+         "robustness": -3.25, "iteration": 12, "file": "runs/x/counterexamples/001-on.json"},
+        {"rank": 2, "requirement": "R1", "status": "flaky", "actions": ["on", "off"], "probability": estimate(1e-12),
+         "violating": 0, "traces": 0, "first_violation_time": None, "robustness": None, "iteration": 1999,
+         "file": "runs/x/counterexamples/002-on.json"},
+    ]  # fmt: skip
+    data = {
+        "name": "heater",
+        "outcome": "falsified",
+        "seed": 7,
+        "simulations": 5000,
+        "stop_reason": "completed",
+        "requirements": [
+            {"id": "R1", "text": "never above 75", "outcome": "falsified", "expected": "falsified",
+             "found_probability": estimate(2.2e-3), "best_robustness": -3.25},
+            {"id": "R2", "text": "", "outcome": "not_falsified", "expected": "falsified"},
+        ],
+        "counterexamples": rows,
+        "found_probability": None,
+        "run_directory": "runs/x",
+    }  # fmt: skip
+    return {**data, **changes}
+
+
+def rendered(width: int) -> list[str]:
+    console = Console(width=width, no_color=True, markup=False, highlight=False)
+    with console.capture() as capture:
+        console.print(result_table(result_from_json(results()), "R1", width))
+    return capture.get().splitlines()
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_the_table_fits_and_loses_no_number(width):
+    lines = rendered(width)
+    assert max(map(len, lines)) <= width
+    text = "\n".join(lines)
+    for piece in ("2.22e-3 [1.77e-3, 2.66e-3]", "8.2%", "41", "13.9", "-3.25", "12", "1999", "flaky", "off[2]"):
+        assert piece in text
+    assert "…" not in lines[-1], "a dash stands for what is not known"
+
+
+def test_the_last_lines_say_outcomes_place_seed_and_how_to_replay():
+    assert list(closing_lines(result_from_json(results()))) == [
+        "R1 falsified (as expected): never above 75",
+        "R2 not falsified (expected: falsified)",
+        "run directory: runs/x",
+        "seed: 7",
+        "replay: bbfalsify replay runs/x/counterexamples/001-on.json",
+    ]
+
+
+def test_not_falsified_is_not_called_verified():
+    lines = list(closing_lines(result_from_json(results(outcome="not_falsified", counterexamples=[]))))
+    assert any("not falsified is not verified" in line for line in lines)
+    assert not any(line.startswith("replay") for line in lines)
+
+
+def test_results_are_read_from_a_run_directory(tmp_path):
+    import json
+
+    (tmp_path / "results.json").write_text(json.dumps(results()))
+    read = read_results(tmp_path)
+    assert read.counterexamples[0].share == pytest.approx(0.082)
+    assert [row.as_expected for row in read.requirements] == [True, False]
+
+
+def test_a_file_that_holds_no_results(tmp_path):
+    (tmp_path / "results.json").write_text('{"outcome": "falsified"}')
+    with pytest.raises(UserError, match="not the results of a run"):
+        read_results(tmp_path)
