@@ -1,77 +1,78 @@
-"""Units of inputs and outputs: checked for equality, never converted silently.
+"""Physical units that inputs and outputs may carry: a small table, so that a misspelt unit is found at once.
 
-A unit is "1" (no dimension) or a product of known symbols: `degC`, `km/h`, `m/s^2`, `kg*m^2`.  Two ports fit together
-when they say the same unit; a port without a unit fits everything.
+Units are labels for people and for plots; nothing is converted.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from bbfalsify.core.errors import Problem, unknown_name
 
-UNITS: Mapping[str, str] = MappingProxyType(
-    {
-        "1": "a plain number",
-        "%": "per cent",
-        "s": "second",
-        "ms": "millisecond",
-        "us": "microsecond",
-        "ns": "nanosecond",
-        "min": "minute",
-        "h": "hour",
-        "d": "day",
-        "m": "metre",
-        "mm": "millimetre",
-        "cm": "centimetre",
-        "km": "kilometre",
-        "mi": "mile",
-        "ft": "foot",
-        "g": "gram",
-        "kg": "kilogram",
-        "l": "litre",
-        "K": "kelvin",
-        "degC": "degree Celsius",
-        "degF": "degree Fahrenheit",
-        "rad": "radian",
-        "deg": "degree of angle",
-        "rev": "revolution",
-        "rpm": "revolutions per minute",
-        "mph": "miles per hour",
-        "Hz": "hertz",
-        "N": "newton",
-        "Pa": "pascal",
-        "kPa": "kilopascal",
-        "bar": "bar",
-        "J": "joule",
-        "kJ": "kilojoule",
-        "kWh": "kilowatt hour",
-        "W": "watt",
-        "kW": "kilowatt",
-        "V": "volt",
-        "A": "ampere",
-        "ohm": "ohm",
-        "mol": "mole",
-        "cd": "candela",
-        "lx": "lux",
-        "B": "byte",
-        "bit": "bit",
-    }
-)
+UNITS: dict[str, str] = {
+    "1": "without unit",
+    "%": "per cent",
+    "s": "second",
+    "ms": "millisecond",
+    "us": "microsecond",
+    "min": "minute",
+    "h": "hour",
+    "d": "day",
+    "Hz": "hertz",
+    "kHz": "kilohertz",
+    "degC": "degree Celsius",
+    "degF": "degree Fahrenheit",
+    "K": "kelvin",
+    "m": "metre",
+    "mm": "millimetre",
+    "cm": "centimetre",
+    "km": "kilometre",
+    "ft": "foot",
+    "mi": "mile",
+    "m/s": "metre per second",
+    "m/s2": "metre per second squared",
+    "km/h": "kilometre per hour",
+    "mph": "mile per hour",
+    "kn": "knot",
+    "ft/s": "foot per second",
+    "rad": "radian",
+    "deg": "degree",
+    "rad/s": "radian per second",
+    "deg/s": "degree per second",
+    "rpm": "revolutions per minute",
+    "kg": "kilogram",
+    "g": "gram",
+    "t": "tonne",
+    "kg/s": "kilogram per second",
+    "l": "litre",
+    "m2": "square metre",
+    "m3": "cubic metre",
+    "l/s": "litre per second",
+    "m3/s": "cubic metre per second",
+    "N": "newton",
+    "Nm": "newton metre",
+    "Pa": "pascal",
+    "kPa": "kilopascal",
+    "bar": "bar",
+    "J": "joule",
+    "kJ": "kilojoule",
+    "kWh": "kilowatt hour",
+    "W": "watt",
+    "kW": "kilowatt",
+    "MW": "megawatt",
+    "V": "volt",
+    "mV": "millivolt",
+    "A": "ampere",
+    "mA": "milliampere",
+    "Ohm": "ohm",
+    "F": "farad",
+    "H": "henry",
+    "T": "tesla",
+    "lx": "lux",
+    "mol": "mole",
+    "mol/l": "mole per litre",
+    "ppm": "parts per million",
+}
 
-_FACTOR = re.compile(r"(?P<symbol>[^\^]+?)(\^-?\d+)?")
 
-
-def check_unit(unit: str | None, *, file: str | None = None, line: int | None = None) -> Problem | None:
-    """The problem with a unit, or None."""
-    if unit is None:
-        return None
-    for factor in re.split(r"[*/]", unit):
-        match = _FACTOR.fullmatch(factor.strip())
-        symbol = match["symbol"] if match else factor.strip()
-        if symbol not in UNITS:
-            where = "" if symbol == unit else f"in '{unit}'"
-            return unknown_name("unit", symbol, UNITS, file=file, line=line, where=where)
-    return None
+def unit_problem(unit: str, *, file: str | None = None, line: int | None = None, where: str = "") -> Problem | None:
+    """None if the unit is known, else the problem with the closest known one."""
+    return None if unit in UNITS else unknown_name("unit", unit, UNITS, file=file, line=line, where=where)

@@ -1,0 +1,70 @@
+"""Models: networks of automata, their language, readers and builder, and profiles of use.
+
+    load_network, parse_network      YAML → Network
+    load_profile, parse_profile      YAML → Profile (a network that drives a system's inputs)
+    NetworkBuilder                   a network in a few lines of Python
+    parse_expression                 an expression over a finished network (queries, inputs)
+    check_profile                    what cannot work in a profile, before anything runs
+    describe_network                 a summary in numbers
+
+Names are loaded when they are first used: importing the room costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bbfalsify.modelling.builder import AutomatonBuilder, NetworkBuilder
+    from bbfalsify.modelling.checks import check_profile
+    from bbfalsify.modelling.network import Network
+    from bbfalsify.modelling.profile import (
+        ComputedInput,
+        HeldInput,
+        Profile,
+        load_network,
+        load_profile,
+        parse_network,
+        parse_profile,
+    )
+    from bbfalsify.modelling.resolve import parse_expression
+    from bbfalsify.modelling.summary import describe_network
+
+_HOMES = {
+    "AutomatonBuilder": "builder",
+    "NetworkBuilder": "builder",
+    "check_profile": "checks",
+    "Network": "network",
+    "ComputedInput": "profile",
+    "HeldInput": "profile",
+    "Profile": "profile",
+    "load_network": "profile",
+    "load_profile": "profile",
+    "parse_network": "profile",
+    "parse_profile": "profile",
+    "parse_expression": "resolve",
+    "describe_network": "summary",
+}
+
+__all__ = [
+    "AutomatonBuilder",
+    "ComputedInput",
+    "HeldInput",
+    "Network",
+    "NetworkBuilder",
+    "Profile",
+    "check_profile",
+    "describe_network",
+    "load_network",
+    "load_profile",
+    "parse_expression",
+    "parse_network",
+    "parse_profile",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

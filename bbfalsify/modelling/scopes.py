@@ -1,0 +1,254 @@
+"""What names mean while a model is being resolved: types, symbols, scopes, and the network under construction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.modelling import syntax
+from bbfalsify.modelling.expressions import Bound, Function, Kind, Read
+from bbfalsify.modelling.network import Channel, Variable
+from bbfalsify.modelling.tree import Place
+
+DEFAULT_RANGE = (Variable.low, Variable.high)
+MANY = 10_000
+"""More values of a select, a quantifier, an array or a parameter than this are surely a mistake."""
+
+
+@dataclass(frozen=True)
+class Type:
+    kind: Kind | None
+    """None is void."""
+    low: int = DEFAULT_RANGE[0]
+    high: int = DEFAULT_RANGE[1]
+    dimensions: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.dimensions)
+
+    @property
+    def ranged(self) -> bool:
+        return (self.low, self.high) != DEFAULT_RANGE
+
+    @property
+    def values(self) -> range | None:
+        """What a select or an instance can run through; None where that is not a small set of integers."""
+        if self.dimensions:
+            return None
+        if self.kind is Kind.BOOL:
+            return range(2)
+        return range(self.low, self.high + 1) if self.kind is Kind.INT and self.ranged else None
+
+    @property
+    def default(self) -> int | Fraction:
+        """Zero, or the lower bound of a range that leaves zero out."""
+        if self.kind is Kind.INT and not self.low <= 0 <= self.high:
+            return self.low
+        return Fraction(0) if self.kind is not None and self.kind.is_real else 0
+
+    def __str__(self) -> str:
+        name = "void" if self.kind is None else str(self.kind)
+        if self.kind is Kind.INT and self.ranged:
+            name = f"int[{self.low},{self.high}]"
+        return name + "".join(f"[{d}]" for d in self.dimensions)
+
+
+@dataclass
+class ConstantSymbol:
+    name: str
+    type: Type
+    values: tuple[int | Fraction, ...]
+    line: int | None = None
+
+
+@dataclass
+class VariableSymbol:
+    name: str
+    type: Type
+    slot: int
+    line: int | None = None
+
+
+@dataclass
+class LocalSymbol:
+    """A function's argument or local variable, or a quantified name."""
+
+    name: str
+    type: Type
+    slot: int
+    assignable: bool = True
+    line: int | None = None
+
+
+@dataclass
+class ChannelSymbol:
+    name: str
+    first: int
+    dimensions: tuple[int, ...]
+    line: int | None = None
+
+
+@dataclass
+class TypeSymbol:
+    name: str
+    type: Type
+    line: int | None = None
+
+
+@dataclass
+class FunctionSymbol:
+    name: str
+    parameters: tuple[Type, ...]
+    result: Type
+    index: int | None = None
+    """None while its own body is being resolved."""
+    writes: bool = False
+    draws: bool = False
+    line: int | None = None
+
+
+@dataclass
+class BrokenSymbol:
+    """Declared, but wrongly: the problem is reported once, uses of the name stay silent."""
+
+    name: str
+    line: int | None = None
+
+
+Symbol = ConstantSymbol | VariableSymbol | LocalSymbol | ChannelSymbol | TypeSymbol | FunctionSymbol | BrokenSymbol
+
+KIND_OF_SYMBOL = {
+    ConstantSymbol: "a constant",
+    VariableSymbol: "a variable",
+    LocalSymbol: "a local variable",
+    ChannelSymbol: "a channel",
+    TypeSymbol: "a type",
+    FunctionSymbol: "a function",
+}
+
+
+@dataclass
+class Scope:
+    parent: Scope | None = None
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    silent: set[str] = field(default_factory=set)
+    """Words of declarations that could not be read."""
+
+    def find(self, name: str) -> Symbol | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.symbols:
+                return scope.symbols[name]
+            if name in scope.silent:
+                return BrokenSymbol(name)
+            scope = scope.parent
+        return None
+
+    def all(self) -> Iterator[tuple[str, Symbol]]:
+        scope: Scope | None = self
+        while scope is not None:
+            yield from scope.symbols.items()
+            scope = scope.parent
+
+    def names(self, *kinds: type) -> list[str]:
+        return [name for name, symbol in self.all() if isinstance(symbol, kinds)]
+
+
+@dataclass
+class Frame:
+    """Slots of a function's arguments and locals, or of the quantified names of one text."""
+
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+
+    def allocate(self, type_: Type) -> int:
+        slot = len(self.ranges)
+        self.ranges += [(type_.low, type_.high)] * type_.size
+        return slot
+
+    @property
+    def size(self) -> int:
+        return len(self.ranges)
+
+
+@dataclass
+class Assembly:
+    """The network under construction, and every problem found on the way."""
+
+    implicit_booleans: bool = False
+    """As in UPPAAL: an integer is a condition (not zero), a Boolean counts as 0 or 1."""
+    system_outputs: frozenset[str] = frozenset()
+    problems: list[Problem] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
+    channels: list[Channel] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    integer_ranges: list[tuple[int, int]] = field(default_factory=list)
+    real_count: int = 0
+    _seen: set[Problem] = field(default_factory=set)
+    _parsed: dict[tuple[str, Place, str], Any] = field(default_factory=dict)
+    _constant_arrays: dict[int, tuple[ConstantSymbol, int]] = field(default_factory=dict)
+
+    def report(self, problem: Problem) -> None:
+        """Each problem once: a template's is found again in each of its instances."""
+        if problem not in self._seen:
+            self._seen.add(problem)
+            self.problems.append(problem)
+
+    def parse(self, text: str, start: str, place: Place, what: str) -> Any:
+        """The syntax tree, or None after reporting that there is none.  Each text is parsed once."""
+        key = (text, place, start)
+        if key not in self._parsed:
+            try:
+                self._parsed[key] = syntax.parse(text, start, place, what=what)
+            except UserError as error:
+                for problem in error.problems:
+                    self.report(problem)
+                self._parsed[key] = None
+        return self._parsed[key]
+
+    def parse_declarations(self, text: str, place: Place) -> tuple[tuple, set[str]]:
+        key = (text, place, "declarations")
+        if key not in self._parsed:
+            declarations, problems, words = syntax.parse_declarations(text, place)
+            for problem in problems:
+                self.report(problem)
+            self._parsed[key] = (declarations, words)
+        return self._parsed[key]
+
+    def add_variable(self, name: str, type_: Type, initial: tuple[int | Fraction, ...]) -> int:
+        """Reserves the slots; the first of them."""
+        kind = type_.kind
+        assert kind is not None
+        slot = self.real_count if kind.is_real else len(self.integer_ranges)
+        if kind.is_real:
+            self.real_count += type_.size
+        else:
+            bounds = (0, 1) if kind is Kind.BOOL else (type_.low, type_.high)
+            self.integer_ranges += [bounds] * type_.size
+        low, high = (0, 1) if kind is Kind.BOOL else (type_.low, type_.high)
+        self.variables.append(Variable(name, kind, slot, type_.size, type_.dimensions, low, high, initial))
+        return slot
+
+    def slot_of_constants(self, symbol: ConstantSymbol) -> int:
+        """Constant arrays live in the state only when some index into them is not constant."""
+        if id(symbol) not in self._constant_arrays:
+            slot = self.add_variable(symbol.name, symbol.type, symbol.values)
+            self._constant_arrays[id(symbol)] = (symbol, slot)
+            if not symbol.type.kind.is_real:  # type: ignore[union-attr]
+                known = (int(min(symbol.values)), int(max(symbol.values)))
+                self.integer_ranges[slot : slot + symbol.type.size] = [known] * symbol.type.size
+        return self._constant_arrays[id(symbol)][1]
+
+    def range_of(self, read: Read | Bound, frame: Frame | None = None) -> tuple[int, int] | None:
+        """The declared range of what is read, for estimates of bounds."""
+        if read.kind is Kind.BOOL:
+            return (0, 1)
+        if read.kind is not Kind.INT:
+            return None
+        if isinstance(read, Bound):
+            return None if frame is None else frame.ranges[read.slot]
+        return self.integer_ranges[read.slot]

@@ -1,0 +1,82 @@
+"""A model as texts with their places: what every reader (YAML, UPPAAL, the builder) hands to the resolver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bbfalsify.modelling.tree import Place
+
+
+@dataclass(frozen=True)
+class Text:
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class LocationText:
+    name: str
+    place: Place
+    invariant: Text | None = None
+    rates: tuple[tuple[Text, Text], ...] = ()
+    """(clock, rate)"""
+    exponential_rate: Text | None = None
+    urgent: bool = False
+    committed: bool = False
+    cost_rate: Text | None = None
+
+
+@dataclass(frozen=True)
+class BranchText:
+    target: str
+    place: Place
+    weight: Text | None = None
+    update: Text | None = None
+
+
+@dataclass(frozen=True)
+class EdgeText:
+    source: str
+    place: Place
+    branches: tuple[BranchText, ...]
+    guard: Text | None = None
+    sync: Text | None = None
+    select: Text | None = None
+    action: str | None = None
+    weight: Text | None = None
+    cost: Text | None = None
+
+
+@dataclass
+class TemplateText:
+    name: str
+    place: Place
+    initial: str | None
+    """None: the first location."""
+    parameters: Text | None = None
+    initial_place: Place | None = None
+    declarations: list[Text] = field(default_factory=list)
+    locations: list[LocationText] = field(default_factory=list)
+    edges: list[EdgeText] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class InstanceText:
+    """Either a text such as "U1 = User(1)", or (from the builder) its parts."""
+
+    text: Text
+    name: str | None = None
+
+
+@dataclass
+class ModelText:
+    name: str
+    place: Place
+    declarations: list[Text] = field(default_factory=list)
+    templates: list[TemplateText] = field(default_factory=list)
+    system: list[InstanceText] | None = None
+    """None: every template once for each value of its parameters."""
+    system_outputs: frozenset[str] = frozenset()
+    """Outputs of the system under test, which a profile cannot read."""
+    implicit_booleans: bool = False
+    """As in UPPAAL: an integer is a condition (not zero), a Boolean counts as 0 or 1."""

@@ -1,0 +1,297 @@
+"""The syntax tree: what the text says, before any name is looked up.
+
+Nodes are plain frozen data.  `line` counts from 1 within the text that was parsed; a `Place` turns it into the line of
+the file.  Nothing here knows about YAML, UPPAAL or types.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bbfalsify.core.errors import Problem
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a piece of text stands: a file and the line of its first line, or a call of the builder."""
+
+    file: str | None
+    line: int | None = None
+
+    def line_of(self, line: int) -> int | None:
+        return None if self.line is None else self.line + line - 1
+
+    def problem(self, message: str, line: int = 1, **facts) -> Problem:
+        return Problem(message, file=self.file, line=self.line_of(line), **facts)
+
+
+# --- expressions -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Number:
+    value: int | Fraction
+    is_decimal: bool
+    line: int
+
+
+@dataclass(frozen=True)
+class Truth:
+    value: bool
+    line: int
+
+
+@dataclass(frozen=True)
+class Name:
+    name: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Index:
+    base: Expression
+    index: Expression
+    line: int
+
+
+@dataclass(frozen=True)
+class Member:
+    """`P.loc` or `P.x`."""
+
+    base: Expression
+    name: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Prime:
+    """`x'`, the rate of a clock."""
+
+    base: Expression
+    line: int
+
+
+@dataclass(frozen=True)
+class Invocation:
+    name: str
+    arguments: tuple[Expression, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class Unary:
+    operator: str
+    operand: Expression
+    line: int
+
+
+@dataclass(frozen=True)
+class Binary:
+    operator: str
+    left: Expression
+    right: Expression
+    line: int
+
+
+@dataclass(frozen=True)
+class Conditional:
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+    line: int
+
+
+@dataclass(frozen=True)
+class Quantified:
+    name: str
+    """forall, exists or sum"""
+    variable: Selection
+    body: Expression
+    line: int
+
+
+Expression = Number | Truth | Name | Index | Member | Prime | Invocation | Unary | Binary | Conditional | Quantified
+
+
+# --- types and declarations ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TypeName:
+    """int, bool, double, clock, void or the name of a typedef; with bounds, int[low, high]."""
+
+    name: str
+    line: int
+    low: Expression | None = None
+    high: Expression | None = None
+
+
+@dataclass(frozen=True)
+class Selection:
+    """`i : int[0,3]` in select, quantifiers and iterations."""
+
+    name: str
+    type: TypeName
+    line: int
+
+
+@dataclass(frozen=True)
+class ArrayInitialiser:
+    elements: tuple[Expression | ArrayInitialiser, ...]
+    line: int
+
+
+Dimension = Expression | TypeName
+
+
+@dataclass(frozen=True)
+class Declarator:
+    name: str
+    dimensions: tuple[Dimension, ...]
+    initial: Expression | ArrayInitialiser | None
+    line: int
+
+
+@dataclass(frozen=True)
+class VariableDeclaration:
+    type: TypeName
+    constant: bool
+    declarators: tuple[Declarator, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class ChannelType:
+    broadcast: bool
+    urgent: bool
+    line: int
+
+
+@dataclass(frozen=True)
+class ChannelDeclaration:
+    type: ChannelType
+    declarators: tuple[Declarator, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class TypeDefinition:
+    name: str
+    type: TypeName
+    dimensions: tuple[Dimension, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    type: TypeName | ChannelType
+    reference: bool
+    dimensions: tuple[Dimension, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class FunctionDefinition:
+    name: str
+    result: TypeName
+    parameters: tuple[Parameter, ...]
+    body: Block
+    line: int
+
+
+Declaration = VariableDeclaration | ChannelDeclaration | TypeDefinition | FunctionDefinition
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Assignment:
+    operator: str
+    """= or one of += -= *= /= %= &= |= ^= <<= >>=; `n++` is `n += 1`"""
+    target: Expression
+    value: Expression
+    line: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    expression: Expression
+    line: int
+
+
+@dataclass(frozen=True)
+class Block:
+    statements: tuple[Statement, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class If:
+    condition: Expression
+    then: Statement
+    otherwise: Statement | None
+    line: int
+
+
+@dataclass(frozen=True)
+class While:
+    condition: Expression
+    body: Statement
+    line: int
+    body_first: bool = False
+    """do … while"""
+
+
+@dataclass(frozen=True)
+class For:
+    start: tuple[Statement, ...]
+    condition: Expression | None
+    step: tuple[Statement, ...]
+    body: Statement
+    line: int
+
+
+@dataclass(frozen=True)
+class Iteration:
+    variable: Selection
+    body: Statement
+    line: int
+
+
+@dataclass(frozen=True)
+class Return:
+    value: Expression | None
+    line: int
+
+
+Statement = Assignment | Evaluation | Block | If | While | For | Iteration | Return | VariableDeclaration
+
+
+# --- edges and systems -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Synchronisation:
+    channel: Expression
+    sends: bool
+    line: int
+
+
+@dataclass(frozen=True)
+class Instance:
+    name: str | None
+    template: str
+    arguments: tuple[Expression, ...]
+    line: int
+
+
+def contains_prime(node: object) -> bool:
+    """Whether a rate x' occurs anywhere in the expression."""
+    if isinstance(node, Prime):
+        return True
+    if isinstance(node, tuple):
+        return any(contains_prime(part) for part in node)
+    return hasattr(node, "__dataclass_fields__") and any(contains_prime(part) for part in vars(node).values())

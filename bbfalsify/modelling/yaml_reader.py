@@ -1,0 +1,187 @@
+"""YAML → texts with their places: the form in which people write models by hand.
+
+    format_version: 1
+    name: heater_user
+    declarations: |            # constants, variables, clocks, channels, functions; as in UPPAAL
+      clock t;
+    automata:
+      User:
+        declarations: clock x;
+        initial: S
+        locations:
+          S: {invariant: "x <= 5"}
+        edges:
+          - {from: S, to: S, action: on, guard: "x >= 4", update: "x = 0"}
+    system: [User]             # optional
+
+A profile adds `inputs` and `outputs` (profile.py).
+"""
+
+from __future__ import annotations
+
+from bbfalsify.core.documents import Document
+from bbfalsify.core.errors import Problem
+from bbfalsify.modelling.schema import Node
+from bbfalsify.modelling.source import (
+    BranchText,
+    EdgeText,
+    InstanceText,
+    LocationText,
+    ModelText,
+    TemplateText,
+    Text,
+)
+from bbfalsify.modelling.tree import Place
+
+FORMAT_VERSION = 1
+
+_TOP_KEYS = ("format_version", "name", "declarations", "automata", "system", "inputs", "outputs")
+_AUTOMATON_KEYS = ("parameters", "declarations", "initial", "locations", "edges")
+_LOCATION_KEYS = ("invariant", "rates", "exponential_rate", "urgent", "committed", "cost_rate")
+_EDGE_KEYS = ("from", "to", "action", "select", "guard", "sync", "update", "weight", "cost", "branches")
+_BRANCH_KEYS = ("to", "weight", "update")
+
+
+def root_node(document: Document, problems: list[Problem]) -> Node:
+    return Node(document, (), document.data, problems)
+
+
+def read_model(document: Document, problems: list[Problem]) -> ModelText:
+    """The model as far as it can be read; what is wrong is noted in `problems`."""
+    root = root_node(document, problems)
+    model = ModelText("", Place(document.file, 1))
+    if not root.mapping(_TOP_KEYS, required=("name", "automata")):
+        return model
+    check_format_version(root)
+    name = root.get("name")
+    model.name = (name.string() if name is not None else None) or ""
+    declarations = _text(root, "declarations")
+    if declarations is not None:
+        model.declarations.append(declarations)
+    automata = root.get("automata")
+    if automata is not None and automata.mapping():
+        if not automata.value:
+            automata.problem("'automata' is empty; a model has at least one automaton.")
+        model.templates = [_automaton(name, node) for name, node in automata.items()]
+    system = root.get("system")
+    if system is not None:
+        entries = [entry.text() for entry in system.elements()]
+        model.system = [InstanceText(entry) for entry in entries if entry is not None]
+        if system.value == []:
+            system.problem("'system' is empty; name at least one automaton, or leave the key out.")
+    outputs = root.get("outputs")
+    if outputs is not None:
+        model.system_outputs = frozenset(name for name, _ in outputs.items())
+    return model
+
+
+def check_format_version(root: Node) -> None:
+    if "format_version" not in root:
+        root.problem("the key 'format_version' is missing.", allowed=(f"format_version: {FORMAT_VERSION}",))
+        return
+    node = root.child("format_version")
+    if isinstance(node.value, bool) or not isinstance(node.value, int) or node.value < 1:
+        node.problem(f"'format_version' must be {FORMAT_VERSION}, found '{node.value}'.")
+    elif node.value > FORMAT_VERSION:
+        node.problem(
+            f"this file has format version {node.value}; this program reads versions up to {FORMAT_VERSION}. "
+            "A newer bbfalsify is needed."
+        )
+
+
+def _text(node: Node, key: str) -> Text | None:
+    child = node.get(key)
+    return None if child is None else child.text()
+
+
+def _automaton(name: str, node: Node) -> TemplateText:
+    template = TemplateText(name, node.place, None)
+    if not node.mapping(_AUTOMATON_KEYS, required=("initial", "locations")):
+        return template
+    template.parameters = _text(node, "parameters")
+    declarations = _text(node, "declarations")
+    if declarations is not None:
+        template.declarations.append(declarations)
+    locations = node.get("locations")
+    if locations is not None and locations.mapping():
+        if not locations.value:
+            locations.problem(f"automaton '{name}' has no location.")
+        template.locations = [_location(key, child) for key, child in locations.items()]
+    initial = node.get("initial")
+    if initial is not None and template.locations:
+        template.initial = initial.string()
+        template.initial_place = initial.place
+    edges = node.get("edges")
+    if edges is not None:
+        read = [_edge(child) for child in edges.elements()]
+        template.edges = [edge for edge in read if edge is not None]
+    return template
+
+
+def _location(name: str, node: Node) -> LocationText:
+    if node.value is None:  # `S:` alone is a location without anything
+        return LocationText(name, node.place)
+    if not node.mapping(_LOCATION_KEYS):
+        return LocationText(name, node.place)
+    rates: list[tuple[Text, Text]] = []
+    rate_node = node.get("rates")
+    if rate_node is not None and rate_node.mapping():
+        for clock, child in rate_node.items():
+            rate = child.text()
+            if rate is not None:
+                rates.append((Text(clock, child.place), rate))
+    urgent, committed = node.get("urgent"), node.get("committed")
+    return LocationText(
+        name,
+        node.place,
+        _text(node, "invariant"),
+        tuple(rates),
+        _text(node, "exponential_rate"),
+        urgent is not None and urgent.boolean(),
+        committed is not None and committed.boolean(),
+        _text(node, "cost_rate"),
+    )
+
+
+def _edge(node: Node) -> EdgeText | None:
+    if not node.mapping(_EDGE_KEYS, required=("from",)):
+        return None
+    branches: list[BranchText] = []
+    if "branches" in node:
+        for key in ("to", "update"):
+            if key in node:
+                node.child(key).problem(f"an edge with branches has no '{key}' of its own; each branch has one.")
+        for child in node.child("branches").elements():
+            if child.mapping(_BRANCH_KEYS, required=("to",)):
+                branches += _branch(child)
+        if node.value["branches"] == []:
+            node.child("branches").problem("'branches' is empty.")
+    elif node.get("to") is None:
+        node.problem("an edge needs 'to' or 'branches'.")
+    else:
+        # The weight beside `to` is the edge's own, not that of a branch.
+        to = node.child("to").string()
+        branches = [] if to is None else [BranchText(to, node.child("to").place, None, _text(node, "update"))]
+    source, action = node.get("from"), node.get("action")
+    source_name = None if source is None else source.string()
+    if source_name is None or not branches:
+        return None
+    return EdgeText(
+        source_name,
+        node.place,
+        tuple(branches),
+        _text(node, "guard"),
+        _text(node, "sync"),
+        _text(node, "select"),
+        None if action is None else action.string(),
+        _text(node, "weight"),
+        _text(node, "cost"),
+    )
+
+
+def _branch(node: Node) -> list[BranchText]:
+    to = node.get("to")
+    name = None if to is None else to.string()
+    if to is None or name is None:
+        return []
+    return [BranchText(name, to.place, _text(node, "weight"), _text(node, "update"))]
