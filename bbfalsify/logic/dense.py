@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from bbfalsify.core.jit import jit
-from bbfalsify.logic.pieces import future_window, past_window, pointwise, push, since, until
+from bbfalsify.logic.pieces import FLAT, NONE, RISING, future_window, past_window, pointwise, push, since, until
 from bbfalsify.logic.program import Op
 
 _ATOM, _TRUTH, _NOT, _AND, _OR = int(Op.ATOM), int(Op.TRUTH), int(Op.NOT), int(Op.AND), int(Op.OR)
@@ -27,6 +27,22 @@ _HISTORICALLY, _HISTORICALLY_AFTER = int(Op.HISTORICALLY), int(Op.HISTORICALLY_A
 _UNTIL, _SINCE = int(Op.UNTIL), int(Op.SINCE)
 FARTHEST = 4e15
 """Bounds are cut here, a hundred thousand traces away, so that ticks stay exact in doubles and keys in 64 bits."""
+
+
+@jit
+def is_sound(times, margins):
+    """Times finite and increasing, no comparison undefined: what every trace is checked for before it is judged."""
+    n = len(times)
+    if n == 0 or not np.isfinite(times[0]) or not np.isfinite(times[n - 1]):
+        return False
+    for i in range(1, n):
+        if not times[i] > times[i - 1]:
+            return False
+    for row in range(margins.shape[0]):
+        for i in range(n):
+            if np.isnan(margins[row, i]):
+                return False
+    return True
 
 
 @jit
@@ -52,17 +68,17 @@ def sample_ticks(times, ticks):
 @jit
 def atom_pieces(keys, consts, slopes, out, ticks, margins, truths, quantity):
     n = len(ticks)
-    count = 0
+    count = NONE
     if quantity == 0:
         for i in range(n):
-            count = push(keys, consts, slopes, out, count, 2 * ticks[i], margins[i], 0)
+            count = push(keys, consts, slopes, out, count, 2 * ticks[i], margins[i], FLAT)
         return count
     for i in range(n):
         if truths[i] == (quantity == 1):
-            count = push(keys, consts, slopes, out, count, 2 * ticks[i], 0.0, 1)
+            count = push(keys, consts, slopes, out, count, 2 * ticks[i], 0.0, RISING)
         else:
-            count = push(keys, consts, slopes, out, count, 2 * ticks[i], np.inf, 0)
-    return push(keys, consts, slopes, out, count, 2 * ticks[n - 1] + 1, np.inf, 0)
+            count = push(keys, consts, slopes, out, count, 2 * ticks[i], np.inf, FLAT)
+    return push(keys, consts, slopes, out, count, 2 * ticks[n - 1] + 1, np.inf, FLAT)
 
 
 @jit
@@ -95,14 +111,15 @@ def evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need)
                 capacity = 2 * most
                 more_keys, more_consts = np.empty(capacity, np.int64), np.empty(capacity)
                 more_slopes = np.empty(capacity, np.int64)
-                more_keys[:top], more_consts[:top], more_slopes[:top] = keys[:top], consts[:top], slopes[:top]
+                for i in range(top):
+                    more_keys[i], more_consts[i], more_slopes[i] = keys[i], consts[i], slopes[i]
                 keys, consts, slopes = more_keys, more_consts, more_slopes
             first[row, quantity] = top
             plain = quantity != 1  # robustness and false_at: `and` is the minimum; true_at: the maximum
             if kind == _ATOM:
                 made = atom_pieces(keys, consts, slopes, top, ticks, margins[a], truths[a], quantity)
             elif kind == _TRUTH:
-                made = push(keys, consts, slopes, top, 0, 0, np.inf if (a == 1) == plain else -np.inf, 0)
+                made = push(keys, consts, slopes, top, NONE, NONE, np.inf if (a == 1) == plain else -np.inf, FLAT)
             elif kind == _NOT:
                 made = n1
                 for i in range(n1):
@@ -120,7 +137,7 @@ def evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need)
                 open_end = kind == _ALWAYS_BEFORE or kind == _HISTORICALLY_AFTER
                 every = kind == _ALWAYS or kind == _ALWAYS_BEFORE or kind == _HISTORICALLY or kind == _HISTORICALLY_AFTER
                 if (kind == _ALWAYS_BEFORE or kind == _HISTORICALLY_AFTER) and end == 0:  # nothing lies in it
-                    made = push(keys, consts, slopes, top, 0, 0, np.inf if plain else -np.inf, 0)
+                    made = push(keys, consts, slopes, top, NONE, NONE, np.inf if plain else -np.inf, FLAT)
                 elif kind == _ALWAYS or kind == _EVENTUALLY or kind == _ALWAYS_BEFORE:
                     made = future_window(
                         keys, consts, slopes, at1, n1, top, delay, end - delay, endless, plain == every, open_end

@@ -14,16 +14,16 @@ the samples count, they must be one period apart, and bounds must be multiples o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, Verdict
-from bbfalsify.logic.dense import judge_dense, robustness_dense
+from bbfalsify.logic.dense import is_sound, judge_dense, robustness_dense
 from bbfalsify.logic.discrete import judge_discrete
-from bbfalsify.logic.formula import Formula, Number, Signal, Window, render, render_number, walk
+from bbfalsify.logic.formula import Formula, Signal, Window, render, render_number, walk
 from bbfalsify.logic.program import Program, atom_values, compile_formula
 
 Signals = Mapping[str, np.ndarray]
@@ -34,10 +34,7 @@ def judge(
 ) -> Judgement:
     """Judge one trace; `period` (discrete time) is taken from the samples if not given."""
     program = compile_formula(formula)
-    times, values = _checked(formula, times, signals)
-    margins, truths = atom_values(program.atoms, values, len(times))
-    if np.isnan(margins).any():
-        raise UserError(_undefined(program, times, margins))
+    times, margins, truths = _prepared(formula, program, times, signals)
     if time == "dense":
         refuse_steps(formula)
         robustness, true_at, false_at, occurred, scale, ticks = judge_dense(
@@ -51,7 +48,7 @@ def judge(
             margins, truths, program.op, program.left, program.right, lower, upper, program.need
         )
         robustness, true_at, false_at = found[program.root, :, 0].tolist()
-        occurred = found[program.trigger, 1, 0] if program.trigger >= 0 else -math.inf
+        occurred = float(found[program.trigger, 1, 0]) if program.trigger >= 0 else -math.inf
         violated = math.inf if false_at == math.inf else float(times[max(0, int(max(false_at, 0.0)))])
     else:
         raise ValueError(f"time is 'dense' or 'discrete', not {time!r}")
@@ -87,10 +84,7 @@ def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) 
     inner = Formula(body)
     refuse_steps(inner)
     program = compile_formula(inner)
-    times, values = _checked(inner, times, signals)
-    margins, truths = atom_values(program.atoms, values, len(times))
-    if np.isnan(margins).any():
-        raise UserError(_undefined(program, times, margins))
+    times, margins, truths = _prepared(inner, program, times, signals)
     keys, levels, scale, last = robustness_dense(
         times, margins, truths, program.op, program.left, program.right, program.lower, program.upper, program.need & 1,
         program.root,
@@ -107,16 +101,30 @@ def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) 
     return moments, levels
 
 
-def _checked(formula: Formula, times: np.ndarray, signals: Signals) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The times and the signals the formula reads, as doubles; everything wrong with them in one `UserError`."""
-    times = np.ascontiguousarray(times, np.float64)
+def _prepared(
+    formula: Formula, program: Program, times: np.ndarray, signals: Signals
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times, margins and truth of every comparison; anything wrong with the trace in one `UserError`."""
+    try:
+        times = np.ascontiguousarray(times, np.float64)
+        values = {name: np.asarray(signals[name], np.float64) for name in formula.signals}
+        if all(value.shape == times.shape for value in values.values()):
+            margins, truths = atom_values(program.atoms, values, len(times))
+            if is_sound(times, margins):
+                return times, margins, truths
+    except KeyError:
+        pass
+    raise UserError(_diagnosis(formula, program, times, signals))
+
+
+def _diagnosis(formula: Formula, program: Program, times: np.ndarray, signals: Signals) -> list[Problem]:
     n = len(times)
     problems: list[Problem] = []
     if n == 0:
         problems.append(Problem("the trace has no samples; a requirement is judged at its first sample."))
     elif not np.isfinite(times).all():
         problems.append(Problem("the times of the trace must be finite."))
-    elif n > 1 and not (times[1:] > times[:-1]).all():
+    elif not (np.diff(times) > 0).all():
         i = int(np.flatnonzero(np.diff(times) <= 0)[0]) + 1
         problems.append(
             Problem(f"the times must increase, but sample {i} at {times[i]:g} follows one at {times[i - 1]:g}.")
@@ -126,19 +134,15 @@ def _checked(formula: Formula, times: np.ndarray, signals: Signals) -> tuple[np.
         if name not in signals:
             problems.append(unknown_name("signal", name, signals, where=f"in '{formula}'"))
             continue
-        values[name] = value = np.ascontiguousarray(signals[name], np.float64)
+        values[name] = value = np.asarray(signals[name], np.float64)
         if value.shape != times.shape:
             problems.append(Problem(f"signal '{name}' has {value.size} samples, the trace has {n}."))
         elif np.isnan(value).any():
             moment = times[int(np.flatnonzero(np.isnan(value))[0])]
             problems.append(Problem(f"signal '{name}' is not a number at time {moment:g}."))
     if problems:
-        raise UserError(problems)
-    return times, values
-
-
-def _undefined(program: Program, times: np.ndarray, margins: np.ndarray) -> list[Problem]:
-    problems = []
+        return problems
+    margins, _ = atom_values(program.atoms, values, n)
     for atom, margin in zip(program.atoms, margins, strict=True):
         bad = np.flatnonzero(np.isnan(margin))
         if len(bad):
@@ -172,9 +176,10 @@ def _moment(at: float, times: np.ndarray, ticks: np.ndarray, scale: float) -> fl
 
 
 def _sample_bounds(program: Program, times: np.ndarray, period: float | None) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds as numbers of samples."""
+    """Bounds as numbers of samples; -1 where there is none."""
     problems: list[Problem] = []
     n = len(times)
+    farthest = n + 100_000  # longer bounds reach far past every sample, and need memory
     step = period if period is not None else (times[-1] - times[0]) / (n - 1) if n > 1 else None
     if step is not None and not step > 0:
         raise UserError(Problem(f"the period must be positive, not {step:g}."))
@@ -187,19 +192,19 @@ def _sample_bounds(program: Program, times: np.ndarray, period: float | None) ->
             )
     bounds = []
     for column in (program.lower, program.upper):
-        counted = np.full(len(column), n + 1, np.int64)
+        counted = np.full(len(column), -1, np.int64)
         for i, bound in enumerate(column):
             if math.isinf(bound):
                 continue
-            ratio = float(bound) / step if step is not None else (0.0 if bound == 0 else n + 1.0)
+            ratio = float(bound) / step if step is not None else (0.0 if bound == 0 else farthest)
             if abs(ratio - round(ratio)) > 1e-6:
                 text = f"the bound {render_number(float(bound))} is not a multiple of the sampling period {step:g}."
                 problems.append(Problem(text))
-            counted[i] = min(round(ratio), n + 1)
+            counted[i] = min(round(ratio), farthest)
         bounds.append(counted)
     if problems:
         raise UserError(list(dict.fromkeys(problems)))
     return bounds[0], bounds[1]
 
 
-__all__ = ["Number", "Sequence", "judge", "judge_batch", "refuse_steps", "robustness_over_time"]
+__all__ = ["judge", "judge_batch", "refuse_steps", "robustness_over_time"]

@@ -16,8 +16,11 @@ import numpy as np
 
 from bbfalsify.core.jit import jit
 
-NEVER = 1 << 62
+NEVER = np.int64(1 << 62)
 """A key after all others."""
+# Typed constants: numba would compile each function anew for every literal number passed to it.
+FLAT, RISING, NONE, BESIDE = np.int64(0), np.int64(1), np.int64(0), np.int64(4)
+MINIMUM, MAXIMUM = np.bool_(True), np.bool_(False)
 
 
 @jit
@@ -51,21 +54,21 @@ def push_extreme(keys, consts, slopes, out, count, start, stop, const1, slope1, 
     crossing = 2.0 * (level - offset)
     if crossing > start:
         if smaller:
-            count = push(keys, consts, slopes, out, count, start, offset, 1)
+            count = push(keys, consts, slopes, out, count, start, offset, RISING)
         else:
-            count = push(keys, consts, slopes, out, count, start, level, 0)
+            count = push(keys, consts, slopes, out, count, start, level, FLAT)
         if crossing >= stop:
             return count
         start = np.int64(crossing)
     if smaller:
-        return push(keys, consts, slopes, out, count, start, level, 0)
-    return push(keys, consts, slopes, out, count, start, offset, 1)
+        return push(keys, consts, slopes, out, count, start, level, FLAT)
+    return push(keys, consts, slopes, out, count, start, offset, RISING)
 
 
 @jit
 def pointwise(keys, consts, slopes, first, n_first, second, n_second, out, smaller):
     """Minimum or maximum of two functions."""
-    i, j, count, key = first, second, 0, np.int64(0)
+    i, j, count, key = first, second, NONE, NONE
     while True:
         next_i = keys[i + 1] if i + 1 < first + n_first else NEVER
         next_j = keys[j + 1] if j + 1 < second + n_second else NEVER
@@ -100,16 +103,16 @@ def future_window(keys, consts, slopes, at, n, out, delay, width, endless, small
     edge or where a piece ends.  A boundary enters the window when the right edge reaches it and leaves when the left edge does.
     """
     back = 2 * delay
-    left = 0
+    left = NONE
     while left + 1 < n and keys[at + left + 1] - back <= 0:
         left += 1
-    right, count, key = left, 0, np.int64(0)
-    queue, values, head, tail = np.empty(n, np.int64), np.empty(n), 0, 0
+    right, count, key = left, NONE, NONE
+    queue, values, head, tail = np.empty(n, np.int64), np.empty(n), NONE, NONE
     while True:
         entry = NEVER
         while right + 1 < n:
             boundary = keys[at + right + 1] - back
-            entry = np.int64(-1) if endless else boundary - 2 * width
+            entry = NONE - 1 if endless else boundary - 2 * width
             if without_end:
                 entry |= 1
             if entry > key:
@@ -137,12 +140,12 @@ def future_window(keys, consts, slopes, at, n, out, delay, width, endless, small
             edge = consts[at + right]
             if slope == 1:
                 if endless:
-                    edge, slope = np.inf, np.int64(0)
+                    edge, slope = np.inf, FLAT
                 else:
                     edge += delay + width
             inside = values[head] if head < tail else -np.inf
         stop = min(entry, leave)
-        count = push_extreme(keys, consts, slopes, out, count, key, stop, edge, slope, inside, 0, smaller)
+        count = push_extreme(keys, consts, slopes, out, count, key, stop, edge, slope, inside, FLAT, smaller)
         if stop == NEVER:
             return count
         key = stop
@@ -155,21 +158,20 @@ def past_window(keys, consts, slopes, at, n, out, delay, width, endless, smaller
     `without_begin` leaves out the first moment.
     """
     ahead = 2 * delay
-    count, key, left, right = 0, np.int64(0), -1, -1
+    count, key, left, right = NONE, NONE, NONE - 1, NONE - 1
     if delay > 0:
-        count = push(keys, consts, slopes, out, count, 0, np.inf if smaller else -np.inf, 0)
-    queue, values, head, tail = np.empty(n, np.int64), np.empty(n), 0, 0
+        count = push(keys, consts, slopes, out, count, NONE, np.inf if smaller else -np.inf, FLAT)
+    queue, values, head, tail = np.empty(n, np.int64), np.empty(n), NONE, NONE
     while True:
         while right + 1 < n and keys[at + right + 1] <= key:
             right += 1
             boundary = keys[at + right]
             if smaller:
-                tail = enqueue(
-                    queue, values, head, tail, right, value_at(consts[at + right], slopes[at + right], boundary), True
-                )
+                level = value_at(consts[at + right], slopes[at + right], boundary)
+                tail = enqueue(queue, values, head, tail, right, level, smaller)
             elif right > 0:
                 level = value_at(consts[at + right - 1], slopes[at + right - 1], boundary)
-                tail = enqueue(queue, values, head, tail, right, level, False)
+                tail = enqueue(queue, values, head, tail, right, level, smaller)
         entry = keys[at + right + 1] if right + 1 < n else NEVER
         leave = NEVER
         while left + 1 < n and not endless:
@@ -187,7 +189,7 @@ def past_window(keys, consts, slopes, at, n, out, delay, width, endless, smaller
         if smaller:
             piece = at + left
             shift = delay + width
-        slope = np.int64(0)
+        slope = FLAT
         edge = np.inf if smaller else -np.inf
         if piece >= at:
             slope = slopes[piece]
@@ -195,7 +197,7 @@ def past_window(keys, consts, slopes, at, n, out, delay, width, endless, smaller
         inside = values[head] if head < tail else (np.inf if smaller else -np.inf)
         stop = min(entry, leave)
         end = stop if stop == NEVER else stop + ahead
-        count = push_extreme(keys, consts, slopes, out, count, key + ahead, end, edge, slope, inside, 0, smaller)
+        count = push_extreme(keys, consts, slopes, out, count, key + ahead, end, edge, slope, inside, FLAT, smaller)
         if stop == NEVER:
             return count
         key = stop
@@ -208,7 +210,7 @@ def merge(keys, consts, slopes, first, n_first, second, n_second):
     common = np.empty(most, np.int64)
     const1, const2 = np.empty(most), np.empty(most)
     slope1, slope2 = np.empty(most, np.int64), np.empty(most, np.int64)
-    i, j, count, key = first, second, 0, np.int64(0)
+    i, j, count, key = first, second, NONE, NONE
     while True:
         common[count] = key
         const1[count], slope1[count] = consts[i], slopes[i]
@@ -235,7 +237,7 @@ def until(keys, consts, slopes, first, n_first, second, n_second, out, some_is_m
     n, common, p_const, p_slope, q_const, q_slope = merge(keys, consts, slopes, first, n_first, second, n_second)
     back_keys, back_consts, back_slopes = np.empty(4 * n, np.int64), np.empty(4 * n), np.empty(4 * n, np.int64)
     part_keys, part_consts, part_slopes = np.empty(8, np.int64), np.empty(8), np.empty(8, np.int64)
-    total = 0
+    total = NONE
     later = -np.inf if some_is_max else np.inf
     for i in range(n - 1, -1, -1):
         start = common[i]
@@ -244,25 +246,25 @@ def until(keys, consts, slopes, first, n_first, second, n_second, out, some_is_m
         if some_is_max:
             offer = max(value_at(q_const[i], q_slope[i], stop), later)
             few = push_extreme(
-                part_keys, part_consts, part_slopes, 4, 0, start, stop, p_const[i], p_slope[i], offer, 0, True
+                part_keys, part_consts, part_slopes, BESIDE, NONE, start, stop, p_const[i], p_slope[i], offer, FLAT, MINIMUM
             )
             arriving = min(p_here, offer)
         else:
             offer = max(value_at(p_const[i], p_slope[i], stop), later)
-            few = push(part_keys, part_consts, part_slopes, 4, 0, start, offer, 0)
+            few = push(part_keys, part_consts, part_slopes, BESIDE, NONE, start, offer, FLAT)
             arriving = min(max(p_here, value_at(q_const[i], q_slope[i], start)), offer)
-        parts = 0
+        parts = NONE
         for k in range(few):
             end = part_keys[5 + k] if k + 1 < few else stop
             parts = push_extreme(
-                part_keys, part_consts, part_slopes, 0, parts, part_keys[4 + k], end,
+                part_keys, part_consts, part_slopes, NONE, parts, part_keys[4 + k], end,
                 part_consts[4 + k], part_slopes[4 + k], q_const[i], q_slope[i], not some_is_max,
             )  # fmt: skip
         later = arriving if start & 1 else value_at(part_consts[0], part_slopes[0], start)
         for k in range(parts - 1, -1, -1):
             back_keys[total], back_consts[total], back_slopes[total] = part_keys[k], part_consts[k], part_slopes[k]
             total += 1
-    count = 0
+    count = NONE
     for k in range(total - 1, -1, -1):
         count = push(keys, consts, slopes, out, count, back_keys[k], back_consts[k], back_slopes[k])
     return count
@@ -277,7 +279,7 @@ def since(keys, consts, slopes, first, n_first, second, n_second, out, some_is_m
     """
     n, common, p_const, p_slope, q_const, q_slope = merge(keys, consts, slopes, first, n_first, second, n_second)
     part_keys, part_consts, part_slopes = np.empty(2, np.int64), np.empty(2), np.empty(2, np.int64)
-    count = 0
+    count = NONE
     earlier = -np.inf if some_is_max else np.inf
     for i in range(n):
         start = common[i]
@@ -286,12 +288,12 @@ def since(keys, consts, slopes, first, n_first, second, n_second, out, some_is_m
         p_end = value_at(p_const[i], p_slope[i], stop)
         if some_is_max:
             offer = min(value_at(p_const[i], p_slope[i], start), earlier)
-            few = push(part_keys, part_consts, part_slopes, 0, 0, start, offer, 0)
+            few = push(part_keys, part_consts, part_slopes, NONE, NONE, start, offer, FLAT)
             earlier = max(q_end if stop & 1 else min(q_end, p_end), offer)
         else:
             offer = min(value_at(q_const[i], q_slope[i], start), earlier)
             few = push_extreme(
-                part_keys, part_consts, part_slopes, 0, 0, start, stop, p_const[i], p_slope[i], offer, 0, False
+                part_keys, part_consts, part_slopes, NONE, NONE, start, stop, p_const[i], p_slope[i], offer, FLAT, MAXIMUM
             )
             earlier = max(offer, p_end)
             if stop & 1:

@@ -1,0 +1,88 @@
+"""The monitors against RTAMT: the same numbers on random formulas and traces, and the places where RTAMT is wrong on purpose.
+
+RTAMT is the reference for robustness except for: dense until and since (they demand the left side also at the moment of the witness, so a step
+signal that hands over from left to right gets the wrong sign: RTAMT issue 210), iff and xor (-|l - r| is negative
+where both sides hold).  There the definitions decide (test_stl_definition.py).
+"""
+
+import logging
+
+import numpy as np
+import pytest
+import rtamt
+
+from bbfalsify.core.verdict import Verdict
+from bbfalsify.logic import Formula, parse_stl
+from bbfalsify.logic.monitor import judge
+from tests.laws.stl_reference import Generator
+
+
+def text_for_rtamt(formula: Formula) -> str:
+    return str(formula).replace("!=", "!==")
+
+
+def rtamt_dense(formula, times, signals):
+    spec = rtamt.StlDenseTimeSpecification()
+    for name in signals:
+        spec.declare_var(name, "float")
+    spec.spec = text_for_rtamt(formula)
+    spec.parse()
+    found = spec.evaluate(*[[name, [[t, v] for t, v in zip(times, values, strict=True)]] for name, values in signals.items()])
+    return found[0][1]
+
+
+def rtamt_discrete(formula, times, signals):
+    spec = rtamt.StlDiscreteTimeSpecification()
+    for name in signals:
+        spec.declare_var(name, "float")
+    spec.spec = text_for_rtamt(formula)
+    spec.parse()
+    return spec.evaluate({"time": list(times), **{name: list(values) for name, values in signals.items()}})[0][1]
+
+
+def test_discrete_robustness_is_that_of_rtamt():
+    rng = np.random.default_rng(31)
+    for _ in range(250):
+        generator = Generator(rng, unit=1.0, avoid=("iff", "xor", "late"), steps=True)
+        formula = Formula(generator.condition(3))
+        n = int(rng.integers(2, 12))
+        times, signals = np.arange(float(n)), {"x": rng.normal(size=n), "y": rng.normal(size=n)}
+        assert judge(formula, times, signals, time="discrete").robustness == rtamt_discrete(formula, times, signals), formula
+
+
+def test_dense_robustness_is_that_of_rtamt():
+    rng = np.random.default_rng(32)
+    for _ in range(250):
+        generator = Generator(rng, unit=1.0, avoid=("iff", "xor", "late", "until", "since"))
+        formula = Formula(generator.condition(3))
+        n = int(rng.integers(2, 12))
+        times = np.concatenate([[0.0], np.cumsum(rng.choice([0.25, 0.5, 1.0, 1.5], size=n - 1))])
+        signals = {"x": rng.normal(size=n), "y": rng.normal(size=n)}
+        assert judge(formula, times, signals).robustness == pytest.approx(rtamt_dense(formula, times, signals)), formula
+
+
+def test_a_step_that_hands_over_satisfies_until_though_rtamt_says_otherwise():
+    formula = parse_stl("(x < 0.5) until[0:1] (x >= 0.5)")
+    times, signals = [0.0, 0.5, 1.0], {"x": [0.0, 1.0, 1.0]}
+    found = judge(formula, times, signals)
+    assert (found.verdict, found.robustness) == (Verdict.SATISFIED, 0.5)
+    assert judge(formula, times, signals, time="discrete").robustness == 0.5
+    assert rtamt_dense(formula, times, signals) == -0.5, "RTAMT has been repaired: compare until and since with it again"
+
+
+def test_iff_of_two_true_conditions_is_not_negative_though_rtamt_says_so():
+    formula = parse_stl("(x > 0) iff (y > 0)")
+    found = judge(formula, [0.0, 1.0], {"x": [2.0, 2.0], "y": [5.0, 5.0]})
+    assert (found.verdict, found.robustness) == (Verdict.SATISFIED, 2.0)
+    assert rtamt_discrete(formula, [0.0, 1.0], {"x": [2.0, 2.0], "y": [5.0, 5.0]}) == -3.0
+
+
+def test_nothing_of_rtamt_reaches_the_user(capfd, caplog):
+    with caplog.at_level(logging.DEBUG):
+        parse_stl("always[0:2](T <= 1) and once(q.r > 3)")
+        for bad in ("always(", "T ^ 2 > 1", "log(T) > 1", "T > 1 and", "import os T > 1", "always[0:1] T", "T > 0x10"):
+            with pytest.raises(Exception) as caught:
+                parse_stl(bad, signals=["T"])
+            assert type(caught.value).__name__ == "UserError", bad
+            assert caught.value.__cause__ is None and "RTAMT" not in str(caught.value), bad
+    assert capfd.readouterr() == ("", "") and not caplog.records
