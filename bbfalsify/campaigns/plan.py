@@ -19,7 +19,7 @@ from bbfalsify.campaigns.ports import port_problems
 from bbfalsify.campaigns.reading import Reader, dotted
 from bbfalsify.campaigns.requirements import PlannedRequirement, collect_items, parse_items
 from bbfalsify.core.documents import Document, KeyPath, read_yaml
-from bbfalsify.core.errors import UserError
+from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.seeds import draw_seed
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def plan_document(
     items = collect_items(reader, sections["requirements"], base) if "requirements" in sections else []
     requirements = parse_items(items, _signals(profiles, systems), sections.get("expected"))
     if reader.problems:
-        raise UserError(list(dict.fromkeys(reader.problems)))
+        raise UserError(_in_order(reader.problems, document.file))
     name = sections.get("name") or Path(document.file or "falsify").stem
     settings = {
         "system": list(systems),
@@ -131,6 +131,11 @@ def plan_document(
             )
         )
     return Campaign(name, document.file, tuple(runs))
+
+
+def _in_order(problems: list[Problem], campaign: str) -> list[Problem]:
+    """Each once; those of the campaign first, then file by file, from top to bottom."""
+    return sorted(dict.fromkeys(problems), key=lambda p: (p.file != campaign, p.file or "", p.line or 0))
 
 
 def _count(settings: Mapping[str, list]) -> int:

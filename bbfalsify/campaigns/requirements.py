@@ -82,16 +82,16 @@ def parse_items(
 
     known = None if signals is None else tuple(signals)
     planned: list[PlannedRequirement] = []
-    seen: dict[str, int | None] = {}
+    seen: set[str] = set()
     for item in items:
         entry = item.reader.check(RequirementEntry, item.data, item.path)
         formula = _formula(item, known)
+        name = item.data.get("id") if isinstance(item.data, dict) else None
+        if isinstance(name, str) and name in seen:
+            item.reader.problem((*item.path, "id"), f"requirement '{name}' is given twice.")
+        seen.add(str(name))
         if entry is None:
             continue
-        line = item.reader.document.line((*item.path, "id"))
-        if entry.id in seen:
-            item.reader.problem((*item.path, "id"), f"requirement '{entry.id}' is given twice.")
-        seen[entry.id] = line
         if entry.time == "discrete" and entry.period is None:
             item.reader.problem(item.path, f"requirement '{entry.id}' has discrete time and needs a period.")
         elif formula is not None:

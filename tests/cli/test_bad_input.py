@@ -70,12 +70,13 @@ def test_missing_keys(problems, heater, key):
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        ("always[0:20](Tmp <= 75)", "formula, column 14: unknown signal 'Tmp'. Allowed: T, heat."),
+        ("always[0:20](Tmp <= 75)", "formula, column 14: unknown signal 'Tmp'. Allowed: T, heat. Did you mean 'T'?"),
         ("always[0:20(T <= 75)", "formula, column 12: the time interval is not closed by ']' but by '('."),
-        ("always[20:0](T <= 75)", "formula, column 7: the time interval [20:0] is empty, its lower bound is the larger."),
+        ("always[20:0](T <= 75)",
+         "formula, column 7: the time interval [20:0] is empty, its lower bound is the larger."),
         ("always[0:20](T <= )", "formula, column 19: unexpected ')'."),
     ],
-)
+)  # fmt: skip
 def test_wrong_formulas(problems, heater, formula, message):
     edit(heater / "specification.yaml", "always[0:20](T <= 75)", formula)
     assert problems() == [f"specification.yaml:4: {message}"]
@@ -109,9 +110,10 @@ def test_units_that_do_not_fit(problems, heater):
 
 
 def test_an_unknown_unit(problems, heater):
-    edit(heater / "profile.yaml", "T: {unit: degC}", "T: {unit: degc}")
+    edit(heater / "profile.yaml", "T: {unit: degC}", "T: {unit: degCs}")
     (message,) = problems()
-    assert "unknown unit 'degc'" in message and message.endswith("Did you mean 'degC'?")
+    assert message.startswith("profile.yaml:18: unknown unit 'degCs'. Allowed: ")
+    assert message.endswith("Did you mean 'degC'?")
 
 
 def test_an_input_the_system_does_not_have(problems, heater):
@@ -162,6 +164,79 @@ def test_ten_mistakes_are_ten_messages(cli, heater):
     called = cli("run", heater / "campaign.yaml", "--json")
     assert called.code == 2
     assert called.json["error"]["problems"] == called.problems
-    places = [p.replace(f"{heater}/", "").split(":")[:2] for p in called.problems]
-    assert len(called.problems) == 11
-    assert sorted(int(line) for _, line in places) == [3, 4, 7, 7, 8, 8, 9, 10, 10, 11, 12]
+    shown = [p.replace(f"{heater}/", "") for p in called.problems]
+    assert [p.split(": ")[0] for p in shown] == [
+        *(f"campaign.yaml:{line}" for line in (3, 7, 7, 8, 8, 9, 10, 10, 11, 12)),
+        "system.py",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "messages"),
+    [
+        pytest.param(
+            'guard: "x >= 4"',
+            'guard: "x >= 6"',
+            ["14: action 'on' can never be taken: its guard contradicts the invariant of the location it leaves."],
+            id="unreachable action",
+        ),
+        pytest.param(
+            "to: S, action: on",
+            "to: Stuck, action: on",
+            ["14: unknown location 'Stuck' of automaton 'User'. Allowed: S."],
+            id="unknown location",
+        ),
+        pytest.param(
+            'S: {invariant: "x <= 5"}',
+            "S: {urgent: true}",
+            ["11: the loop through 'S' of 'User' takes no time and cannot be left: time can never pass."],
+            id="zeno",
+        ),
+        pytest.param(
+            "edges:",
+            'edges:\n      - {from: S, to: D, action: leave, guard: "x >= 3"}',
+            [
+                "11: location 'D' of 'User' must be left before its invariant ends, but no edge can leave it: "
+                "time stops there."
+            ],
+            id="deadlock",
+        ),
+        pytest.param(
+            "action: on, guard",
+            'sync: "on!", guard',
+            [
+                "15: channel 'on' is a handshake, which has no meaning in a random profile; "
+                "declare it 'broadcast chan'."
+            ],
+            id="handshake",
+        ),
+        pytest.param(
+            'guard: "x >= 4"',
+            'guard: "x > T"',
+            [
+                "14: guard: 'T' is an output of the system under test, and a profile is open loop: "
+                "it cannot depend on what the system does."
+            ],
+            id="guard on an output",
+        ),
+        pytest.param(
+            'guard: "x >= 4"',
+            'guard: "x >= "',
+            ["14: guard: the text 'x >=' ends too early."],
+            id="bad expression",
+        ),
+        pytest.param(
+            "actions: {on: 1, off: 0}",
+            "actions: {onn: 1, off: 0}",
+            ["16: unknown action 'onn' in input 'heat'. Allowed: off, on. Did you mean 'on'?"],
+            id="unknown action",
+        ),
+    ],
+)
+def test_profiles_that_cannot_work(problems, heater, old, new, messages):
+    edit(heater / "profile.yaml", old, new)
+    if "to: D" in new:
+        edit(heater / "profile.yaml", "    locations:", '    locations:\n      D: {invariant: "x <= 5"}')
+    if "sync" in new:
+        edit(heater / "profile.yaml", "automata:", 'declarations: "chan on;"\nautomata:')
+    assert problems() == [f"profile.yaml:{message}" for message in messages]

@@ -1,10 +1,10 @@
 import pytest
-from tests.unit.reporting.test_tables import results
 
 from bbfalsify.cli.progress import Progress, RunProgress
 from bbfalsify.cli.session import exit_code
 from bbfalsify.core.events import BatchAnswered, FindingReported, StageStarted
 from bbfalsify.reporting.results import result_from_json
+from tests.unit.reporting.test_tables import results
 
 
 def run_with(*rows: tuple[str, str | None], stop_reason: str = "completed"):

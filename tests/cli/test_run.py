@@ -1,0 +1,117 @@
+"""Whole runs of the example: what is found, what is printed, what is stored, and how it replays."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.heater import EXACT
+
+
+def falsify(cli, heater, *options):
+    return cli(
+        "falsify", "--system", f"{heater}/system.py:heater", "--profile", heater / "profile.yaml",
+        "--require", "always[0:20](T <= 75)", "--horizon", 20, "--simulations", 300, "--passes", 3, "--traces", 20,
+        "--seed", 1, *options,
+    )  # fmt: skip
+
+
+def test_the_example_is_falsified_as_expected(cli):
+    called = cli("run", "--example", "heater")
+    assert called.code == 0
+    lines = called.out.splitlines()
+    assert "R1 falsified (as expected): never above 75 degrees" in lines
+    assert lines[-2] == "seed: 1"
+    assert lines[-3].startswith("run directory: runs/heater-")
+    assert lines[-1].startswith("replay: bbfalsify replay runs/heater-")
+    assert "meets one of these with probability" in called.out
+    for word in EXACT:
+        assert "·".join(word) in called.out
+    assert max(map(len, lines[: lines.index("R1 falsified (as expected): never above 75 degrees")])) <= 80
+    directory = Path(lines[-3].split(": ")[1])
+    assert (directory / "manifest.json").is_file() and (directory / "events.jsonl").is_file()
+    replayed = cli(*lines[-1].split()[2:])
+    assert replayed.code == 1
+    assert replayed.out.startswith("SAME: ")
+
+
+def test_the_json_contract(cli, heater):
+    called = falsify(cli, heater, "--json", "-q")
+    assert (called.code, called.err) == (1, "")
+    data = called.json
+    contract = {"outcome", "seed", "simulations", "counterexamples", "found_probability", "smc", "run_directory"}
+    assert contract <= set(data)
+    assert (data["outcome"], data["seed"]) == ("falsified", 1)
+    estimate = {"value", "low", "high", "confidence", "method", "samples"}
+    assert set(data["found_probability"]) == estimate
+    for rank, row in enumerate(data["counterexamples"], start=1):
+        assert row["rank"] == rank
+        assert row["status"] == "confirmed"
+        assert set(row["probability"]) == estimate
+        assert tuple(row["actions"]) in EXACT
+        assert 13.8 < row["first_violation_time"] <= 20
+        assert row["robustness"] < 0
+        assert Path(row["file"]).is_file()
+    assert json.loads((Path(data["run_directory"]) / "results.json").read_text()) == data
+
+
+def test_same_seed_same_result_whatever_the_jobs(cli, heater):
+    def result(jobs: int) -> list:
+        data = falsify(cli, heater, "--json", "-q", "--jobs", jobs).json
+        return [(c["actions"], c["probability"]) for c in data["counterexamples"]]
+
+    assert result(1) == result(2)
+
+
+def test_an_unexpected_outcome_is_1_and_an_expected_one_0(cli, heater):
+    campaign = heater / "campaign.yaml"
+    campaign.write_text(
+        campaign.read_text()
+        .replace("requirements: specification.yaml", 'requirements: [{id: R9, stl: "always(T <= 200)"}]')
+        .replace("simulations: 2000", "simulations: 50")
+    )
+    called = cli("run", campaign)
+    assert called.code == 0
+    assert "R9 not falsified" in called.out
+    assert "not falsified is not verified" in called.out
+    campaign.write_text(campaign.read_text().replace("}]", ", expected: falsified}]"))
+    called = cli("run", campaign)
+    assert called.code == 1
+    assert "R9 not falsified (expected: falsified)" in called.out
+
+
+def test_lists_multiply_into_runs(cli, heater):
+    campaign = heater / "campaign.yaml"
+    text = campaign.read_text().replace("simulations: 2000", "simulations: [22, 44]").replace("seed: 1", "seed: [1, 2]")
+    campaign.write_text(text.replace("traces: 100", "traces: 5"))
+    called = cli("run", campaign, "--json", "-q")
+    runs = called.json["runs"]
+    assert [(r["varies"]["simulations"], r["varies"]["seed"]) for r in runs] == [(22, 1), (22, 2), (44, 1), (44, 2)]
+    assert len({r["run_directory"] for r in runs}) == 4
+
+
+def test_nothing_but_the_result_is_on_stdout(cli, heater):
+    called = falsify(cli, heater, "--json")
+    json.loads(called.out)
+
+
+def test_ctrl_c_keeps_what_was_found(heater):
+    """A slow system; the interrupt comes when the progress shows that the search has begun."""
+    system = heater / "system.py"
+    system.write_text(system.read_text().replace("    decays =", "    import time; time.sleep(0.02)\n    decays ="))
+    command = [sys.executable, "-m", "bbfalsify.cli.main", "run", str(heater / "campaign.yaml"), "--out", "runs"]
+    process = subprocess.Popen(
+        command, cwd=heater, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)},
+    )  # fmt: skip
+    events = None
+    while events is None or "FindingReported" not in events.read_text():
+        assert process.poll() is None, process.communicate()
+        events = next(heater.glob("runs/*/events.jsonl"), None)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "R1 falsified" in out
+    assert "Traceback" not in err
