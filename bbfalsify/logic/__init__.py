@@ -1,9 +1,12 @@
 """Requirements: signal temporal logic, read by RTAMT's grammar and judged by an evaluator of our own.
 
+    text ──normalise──► RTAMT's parser ──parser──► Formula ──program──► dense │ discrete monitor ──► Judgement
+
 Reading formulas is light; judging (`bbfalsify.logic.monitor`) imports numba and is imported where traces are judged.
 """
 
 from bbfalsify.logic.formula import Formula
 from bbfalsify.logic.parser import parse_stl
+from bbfalsify.logic.requirements import Requirement
 
-__all__ = ["Formula", "parse_stl"]
+__all__ = ["Formula", "Requirement", "parse_stl"]

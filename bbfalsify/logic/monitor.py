@@ -23,8 +23,9 @@ from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.logic.dense import is_sound, judge_dense, robustness_dense
 from bbfalsify.logic.discrete import judge_discrete
-from bbfalsify.logic.formula import Formula, Signal, Window, render, render_number, walk
+from bbfalsify.logic.formula import Compare, Formula, Number, Signal, Window, render, walk
 from bbfalsify.logic.program import Program, atom_values, compile_formula
+from bbfalsify.logic.requirements import dense_problems, period_problems
 
 Signals = Mapping[str, np.ndarray]
 
@@ -36,14 +37,15 @@ def judge(
     program = compile_formula(formula)
     times, margins, truths = _prepared(formula, program, times, signals)
     if time == "dense":
-        refuse_steps(formula)
+        if formula.discrete_only:
+            raise UserError(dense_problems(formula))
         robustness, true_at, false_at, occurred, scale, ticks = judge_dense(
             times, margins, truths, program.op, program.left, program.right, program.lower, program.upper, program.need,
             program.root, program.trigger,
         )  # fmt: skip
         violated = math.inf if false_at == math.inf else _moment(false_at, times, ticks, scale)
     elif time == "discrete":
-        lower, upper = _sample_bounds(program, times, period)
+        lower, upper = _sample_bounds(formula, program, times, period)
         found = judge_discrete(
             margins, truths, program.op, program.left, program.right, lower, upper, program.need
         )
@@ -82,7 +84,8 @@ def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) 
     while isinstance(body, Window) and body.operator in ("always", "eventually"):
         body = body.body
     inner = Formula(body)
-    refuse_steps(inner)
+    if inner.discrete_only:
+        raise UserError(dense_problems(inner))
     program = compile_formula(inner)
     times, margins, truths = _prepared(inner, program, times, signals)
     keys, levels, scale, last = robustness_dense(
@@ -156,15 +159,6 @@ def _diagnosis(formula: Formula, program: Program, times: np.ndarray, signals: S
     return problems
 
 
-def refuse_steps(formula: Formula) -> None:
-    """Dense time has no next sample."""
-    if formula.discrete_only:
-        used = ", ".join(formula.discrete_only)
-        raise UserError(
-            Problem(f"'{formula}' uses {used}: that needs discrete time (time: discrete), dense time has no next sample.")
-        )
-
-
 def _moment(at: float, times: np.ndarray, ticks: np.ndarray, scale: float) -> float:
     """The time of a tick: exactly that of the sample there, if there is one."""
     if at <= 0:
@@ -175,36 +169,34 @@ def _moment(at: float, times: np.ndarray, ticks: np.ndarray, scale: float) -> fl
     return float(times[index]) if ticks[index] == at else float(times[0]) + at / scale
 
 
-def _sample_bounds(program: Program, times: np.ndarray, period: float | None) -> tuple[np.ndarray, np.ndarray]:
+def _sample_bounds(
+    formula: Formula, program: Program, times: np.ndarray, period: float | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Bounds as numbers of samples; -1 where there is none."""
-    problems: list[Problem] = []
     n = len(times)
     farthest = n + 100_000  # longer bounds reach far past every sample, and need memory
-    step = period if period is not None else (times[-1] - times[0]) / (n - 1) if n > 1 else None
-    if step is not None and not step > 0:
-        raise UserError(Problem(f"the period must be positive, not {step:g}."))
-    if step is not None and n > 1:
-        drift = np.abs(times - times[0] - step * np.arange(n))
-        if drift.max() > 1e-3 * step:
-            i = int(np.flatnonzero(drift > 1e-3 * step)[0])
-            problems.append(
-                Problem(f"discrete time needs one sample every {step:g}, but sample {i} is at {times[i]:g}; use dense time.")
-            )
-    bounds = []
-    for column in (program.lower, program.upper):
-        counted = np.full(len(column), -1, np.int64)
-        for i, bound in enumerate(column):
-            if math.isinf(bound):
-                continue
-            ratio = float(bound) / step if step is not None else (0.0 if bound == 0 else farthest)
-            if abs(ratio - round(ratio)) > 1e-6:
-                text = f"the bound {render_number(float(bound))} is not a multiple of the sampling period {step:g}."
-                problems.append(Problem(text))
-            counted[i] = min(round(ratio), farthest)
-        bounds.append(counted)
+    if period is None and n == 1:
+        # Of a single sample nothing is known about the period; every positive bound is one that was not seen.
+        period = max([1.0, *program.upper[np.isfinite(program.upper)]])
+        step, problems = period, []
+    else:
+        step = float(times[-1] - times[0]) / (n - 1) if period is None else period
+        problems = period_problems(formula, step)
+    drift = np.abs(times - times[0] - step * np.arange(n))
+    if not problems and drift.max() > 1e-3 * step:
+        i = int(np.flatnonzero(drift > 1e-3 * step)[0])
+        problems.append(
+            Problem(f"discrete time needs one sample every {step:g}, but sample {i} is at {times[i]:g}; use dense time.")
+        )
     if problems:
-        raise UserError(list(dict.fromkeys(problems)))
-    return bounds[0], bounds[1]
+        raise UserError(problems)
+    lower, upper = (np.minimum(np.ceil(bound / step - 1e-6), farthest) for bound in (program.lower, program.upper))
+    return lower.astype(np.int64), np.where(np.isinf(program.upper), -1, upper).astype(np.int64)
 
 
-__all__ = ["judge", "judge_batch", "refuse_steps", "robustness_over_time"]
+def warm_up() -> None:
+    """Compile (or load from the cache) everything that judging needs, whatever the formula."""
+    always = Formula(Window("always", 0.0, 1.0, Compare("<=", Signal("x"), Number(0.0))))
+    for time in ("dense", "discrete"):
+        judge(always, np.array([0.0, 1.0]), {"x": np.zeros(2)}, time=time)
+

@@ -11,6 +11,10 @@ from __future__ import annotations
 
 import bisect
 import math
+import sys
+import types
+import typing
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -70,21 +74,34 @@ class _Refused(Exception):
         self.message, self.token = message, token
 
 
+def _rtamt_grammar() -> tuple[Any, Any, Any, Any, Any]:
+    """RTAMT's lexer, parser, tree builder and factory, and ANTLR's listener class."""
+    # ANTLR's old runtime imports typing.io, which warns and which Python 3.13 no longer has.
+    if "typing.io" not in sys.modules:
+        replacement = types.ModuleType("typing.io")
+        replacement.TextIO = typing.TextIO  # type: ignore[attr-defined]
+        sys.modules["typing.io"] = replacement
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from antlr4.error.ErrorListener import ErrorListener
+        from rtamt.antlr.parser.stl.LtlLexer import LtlLexer
+        from rtamt.antlr.parser.stl.StlParser import StlParser
+        from rtamt.syntax.ast.parser.abstract_ast_parser import ast_factory
+        from rtamt.syntax.ast.parser.stl.parser_visitor import StlAstParserVisitor
+    return LtlLexer, StlParser, StlAstParserVisitor, ast_factory, ErrorListener
+
+
 def _rtamt_tree(source: Normalised) -> Any:
     """Let RTAMT parse the normalised text and return the root of its syntax tree."""
-    from antlr4.error.ErrorListener import ErrorListener
-    from rtamt.antlr.parser.stl.LtlLexer import LtlLexer
-    from rtamt.antlr.parser.stl.StlParser import StlParser
-    from rtamt.syntax.ast.parser.abstract_ast_parser import ast_factory
-    from rtamt.syntax.ast.parser.stl.parser_visitor import StlAstParserVisitor
+    lexer, parser, visitor, factory, listener = _rtamt_grammar()
 
-    class Listener(ErrorListener):
+    class Listener(listener):  # type: ignore[misc,valid-type]
         """Unlike RTAMT's own listener this one does not take an internal report of ANTLR for a mistake of the user."""
 
         def syntaxError(self, recognizer, offendingSymbol, line, column, msg, e):  # noqa: N802, N803 (ANTLR's names)
             raise _Refused("", _origin(source, column))
 
-    tree = ast_factory(StlAstParserVisitor)(LtlLexer, StlParser, Listener)
+    tree = factory(visitor)(lexer, parser, Listener)
     for name in [*(f"v{i}" for i in range(len(source.names))), "vtrue", "vfalse"]:
         tree.declare_var(name, "float")
     tree.spec = source.text
