@@ -15,7 +15,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bbfalsify.core.query import Query
@@ -23,8 +23,10 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus
 from bbfalsify.running.channel import BlockingChannel
+from bbfalsify.running.worker_log import NEXT_SIMULATION
 from bbfalsify.systems.border import MalformedAnswer, check_outputs
 from bbfalsify.systems.interface import System
+from bbfalsify.systems.loading import Origin, origin_of
 
 Judge = Callable[[Trace], tuple[Judgement, ...]]
 
@@ -36,11 +38,18 @@ _MESSAGE_LIMIT = 500
 class Assignment:
     """What a worker needs to know, once."""
 
-    system: System
+    system: System | Origin
     judge: Judge
     seeds: SeedTree
     memory_limit_mb: float | None
     die_with_parent: bool
+
+    def for_another_process(self) -> Assignment:
+        """Without fork nothing is inherited: a system that was loaded from a file is loaded there again."""
+        return replace(self, system=origin_of(self.system) or self.system)
+
+    def arrived(self) -> Assignment:
+        return replace(self, system=self.system.load()) if isinstance(self.system, Origin) else self
 
 
 def simulation_seed(seeds: SeedTree, query: Query) -> int:
@@ -55,12 +64,14 @@ def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: 
     _settle(output, assignment)
     channel = BlockingChannel(end)
     try:
+        assignment = assignment.arrived()
         if (failure := _prepare(assignment)) is not None:
             channel.send(failure)
             return
         channel.send((READY,))
         while tasks := channel.receive():
             for index, query in tasks:
+                os.write(output.fileno(), NEXT_SIMULATION)
                 channel.send(_answer(assignment, index, query))
         getattr(assignment.system, "close", _nothing)()
     except (BrokenPipeError, ConnectionResetError):
@@ -141,7 +152,6 @@ def _settle(output: Any, assignment: Assignment) -> None:
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)
     os.close(nothing)
-    output.close()
     sys.stdin = open(0, encoding="utf-8", closefd=False)
     sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
     sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+NEXT_SIMULATION = b"\x1e"
+"""Written by the worker before each simulation, so that last words are not blamed on a later one; not kept."""
 _TAIL = 4096
 
 
@@ -46,7 +48,7 @@ class WorkerOutput:
         return self._connection.fileno()
 
     def drain(self, *, at_most_bytes: int = 1 << 22) -> None:
-        """Take what has been printed so far; bounded, so that a flood cannot hold the driver."""
+        """Take what has been printed so far; bounded, so that a flood cannot hold up the driver."""
         while at_most_bytes > 0 and not self.closed:
             try:
                 data = os.read(self._connection.fileno(), 1 << 16)
@@ -56,11 +58,13 @@ class WorkerOutput:
                 data = b""
             if not data:
                 self.closed = True
-            self._log.write(data)
-            self._tail = (self._tail + data)[-_TAIL:]
+            before, mark, after = data.rpartition(NEXT_SIMULATION)
+            self._log.write(before.replace(NEXT_SIMULATION, b"") + after)
+            self._tail = (after if mark else self._tail + after)[-_TAIL:]
             at_most_bytes -= len(data)
 
     def last_line(self) -> str:
+        """The last words of the simulation that was running."""
         lines = [line.strip() for line in self._tail.decode("utf-8", "replace").splitlines()]
         # The fatal-error report ends with a list of threads and modules; its first line says what happened.
         for line in reversed(lines):

@@ -232,7 +232,8 @@ class WorkerPool:
             self._warm_up()
             others = itertools.chain.from_iterable((w.channel, w.output) for w in self._workers)
             inherited = (ours, output_ours, self._selector, *others)
-        process = self._context.Process(target=work, args=(theirs, output_theirs, inherited, self._assignment))
+        assignment = self._assignment if inherited else self._assignment.for_another_process()
+        process = self._context.Process(target=work, args=(theirs, output_theirs, inherited, assignment))
         with warnings.catch_warnings():
             # Python warns when a process with threads forks; the child uses none of the locks they could hold.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -307,8 +308,11 @@ class _Worker:
     def exited(self) -> bool:
         if os.name != "posix":
             return not self.process.is_alive()
-        # Only look (WNOWAIT): while the process is not reaped, its number cannot be given to another one.
-        return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        try:
+            # Only look (WNOWAIT): while the process is not reaped, its number cannot be given to another one.
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # multiprocessing reaps whatever has ended whenever it starts a process
+            return True
 
     def destroy(self) -> str:
         ended_by_itself = self.exited() or self._ends_soon()

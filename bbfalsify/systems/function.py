@@ -15,7 +15,9 @@ affair: every call must start from reset.
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -62,6 +64,13 @@ class FunctionSystem:
     def __call__(self, *arguments: Any, **named: Any) -> Mapping[str, Any]:
         return self.function(*arguments, **named)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A decorated function is found again by its name, which now means this system and not the function."""
+        module, name = getattr(self.function, "__module__", None), getattr(self.function, "__qualname__", "")
+        if getattr(sys.modules.get(module), name, None) is self:
+            return _find, (module, name)
+        return _remake, (type(self), self.function, self.inputs, self.outputs, self.name, self.capabilities)
+
     def __repr__(self) -> str:
         ports = [", ".join(port.name for port in side) for side in (self.inputs, self.outputs)]
         return f"<system {self.name}: {ports[0]} -> {ports[1]}>"
@@ -96,6 +105,21 @@ def system(
         return FunctionSystem(function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities)
 
     return decorate
+
+
+def _find(module: str, name: str) -> FunctionSystem:
+    return getattr(importlib.import_module(module), name)
+
+
+def _remake(
+    kind: type[FunctionSystem],
+    function: Callable[..., Mapping[str, Any]],
+    inputs: tuple[Port, ...],
+    outputs: tuple[Port, ...],
+    name: str,
+    capabilities: Capabilities,
+) -> FunctionSystem:
+    return kind(function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities)
 
 
 def _ports(ports: PortsLike) -> tuple[Port, ...]:

@@ -54,8 +54,33 @@ class Reference:
         return hashlib.sha256(self.file.read_bytes()).hexdigest() if self.file is not None else None
 
 
+@dataclass(frozen=True)
+class Origin:
+    """How to load a system again in a process that does not inherit it."""
+
+    reference: str
+    base: str
+
+    def load(self) -> System:
+        return load_system(self.reference, self.base)
+
+
+_origins: dict[int, tuple[System, Origin]] = {}
+
+
+def origin_of(system: System) -> Origin | None:
+    """Where `load_system` found this very object, if it did."""
+    return _origins.get(id(system), (None, None))[1]
+
+
 def load_system(reference: str, base: str | Path = ".") -> System:
     """The system a reference names; every mistake is a UserError that says what is available."""
+    system = _load(reference, base)
+    _origins[id(system)] = (system, Origin(reference, str(Path(base).resolve())))
+    return system
+
+
+def _load(reference: str, base: str | Path) -> System:
     found = resolve_reference(reference, base)
     if found.file is not None:
         module, shown = _import_file(found.file), str(found.file)

@@ -1,4 +1,4 @@
-"""Whatever a black box does, it is the typed outcome of that one query; the run goes on and leaves no process behind."""
+"""Whatever a black box does is the typed outcome of that one query; the run goes on and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def run(system, bad=PATTERN, **options):
         (box.exits, Status.DIED, "exit code 7"),
         (box.aborts, Status.DIED, "SIGABRT"),
         (box.crashes, Status.DIED, "SIGSEGV"),
-        (box.gives_nan, Status.MALFORMED, "output 'y': expected finite numbers, got nan at time 0.4 (sample 4; 1 of 11"),
+        (box.gives_nan, Status.MALFORMED, "'y': expected finite numbers, got nan at time 0.4 (sample 4; 1 of 11"),
         (box.gives_infinity, Status.MALFORMED, "got -inf at time 0 "),
         (box.gives_too_few, Status.MALFORMED, "output 'y': expected 11 numbers (one per sample), got 10"),
         (box.gives_columns, Status.MALFORMED, "got an array of shape (11, 1)"),
@@ -117,6 +117,17 @@ def test_the_last_words_of_a_dead_process_are_reported(tmp_path):
 
     [_, answer] = run(misbehaving(last_words), bad=[0, 1])
     assert answer.message == "the process ended itself with exit code 1; its last output: license server not reachable"
+
+
+def test_earlier_words_are_not_blamed_on_a_later_simulation():
+    def talks_then_dies(stimulus):
+        if stimulus.inputs["u"][0] == 3:
+            os._exit(1)
+        os.write(1, b"all is well\n")
+        return {"y": stimulus.inputs["u"]}
+
+    answers = run(FunctionSystem(talks_then_dies, inputs=["bad", "u"], outputs=["y"]), bad=[0] * 5)
+    assert answers[3].message == "the process ended itself with exit code 1"
 
 
 def test_inputs_cannot_be_changed_by_the_system():

@@ -119,12 +119,21 @@ def test_an_adapter_that_fails_is_shown_at_its_own_line(tmp_path, text, line, sa
 
 
 def test_what_is_no_system_is_told_what_it_lacks(tmp_path):
-    write(tmp_path / "things.py", "def plain(stimulus): ...\n\nclass Half:\n    name = 'half'\n    def open(self, seed): ...\n")
-    assert "'plain' is a plain function; say what its inputs and outputs are" in problem("things.py:plain", tmp_path).message
+    write(
+        tmp_path / "things.py",
+        "def plain(stimulus): ...\n\nclass Half:\n    name = 'half'\n    def open(self, seed): ...\n",
+    )
+    assert (
+        "'plain' is a plain function; say what its inputs and outputs are"
+        in problem("things.py:plain", tmp_path).message
+    )
     with pytest.raises(UserError) as error:
         load_system("things.py:Half", base=tmp_path)
     text = str(error.value)
-    assert all(f"has no '{name}'" in text for name in ("inputs", "outputs", "capabilities")) and "has no 'open'" not in text
+    assert (
+        all(f"has no '{name}'" in text for name in ("inputs", "outputs", "capabilities"))
+        and "has no 'open'" not in text
+    )
     assert "no system in this file" in problem("things.py", tmp_path).message
 
 

@@ -1,0 +1,150 @@
+"""The pool itself: start methods, sharing, limits, what is said about the ends of processes."""
+
+import os
+import pickle
+
+import numpy as np
+
+from bbfalsify.core.query import Query
+from bbfalsify.core.trace import Stimulus
+from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.running import WorkerPool
+from bbfalsify.systems import FunctionSystem, load_system
+
+TIMES = np.linspace(0.0, 1.0, 4)
+
+
+def judge(trace):
+    return (Judgement(Verdict.SATISFIED, float(trace.signals["y"][0])),)
+
+
+def echo(stimulus):
+    return {"y": stimulus.inputs["u"]}
+
+
+def own_number(stimulus):
+    return {"y": np.full(len(stimulus.times), float(os.getpid()))}
+
+
+def queries(count, **more):
+    return [Query(f"q/{i}", Stimulus(TIMES, {"u": np.full(4, float(i))}), **more) for i in range(count)]
+
+
+def box(function):
+    return FunctionSystem(function, inputs=["u"], outputs=["y"], name="box")
+
+
+def values(pool, count):
+    return [a.judgements[0].robustness for a in pool.answers(queries(count))]
+
+
+def test_spawned_workers_answer_as_forked_ones():
+    with WorkerPool(box(echo), judge, start_method="spawn", jobs=1) as pool:
+        assert values(pool, 3) == [0.0, 1.0, 2.0]
+
+
+def test_systems_loaded_from_files_reach_spawned_workers(tmp_path):
+    """They live in modules that a new process cannot import by name."""
+    (tmp_path / "adapter.py").write_text(
+        "from bbfalsify.systems import system\n"
+        "@system(inputs=['u'], outputs=['y'])\n"
+        "def triple(stimulus): return {'y': 3 * stimulus.inputs['u']}\n"
+    )
+    with WorkerPool(load_system(".", base=tmp_path), judge, start_method="spawn") as pool:
+        assert values(pool, 3) == [0.0, 3.0, 6.0]
+
+
+def test_decorated_functions_can_be_pickled():
+    heater = load_system("bbfalsify.examples.heater.system:heater")
+    assert pickle.loads(pickle.dumps(heater)) is heater
+    assert pickle.loads(pickle.dumps(box(echo))).name == "box"
+
+
+def test_the_system_never_runs_in_this_process_and_workers_are_kept():
+    with WorkerPool(box(own_number), judge, jobs=1) as pool:
+        numbers = set(values(pool, 20)) | set(values(pool, 20))
+    assert len(numbers) == 1 and os.getpid() not in numbers
+
+
+def test_work_is_shared():
+    """Each simulation waits for a file that only the other worker writes: two workers, or none ends."""
+    first, second = os.pipe(), os.pipe()
+
+    def meet(stimulus):
+        me, other = (first, second) if stimulus.inputs["u"][0] == 0 else (second, first)
+        os.write(me[1], b"x")
+        os.read(other[0], 1)
+        return own_number(stimulus)
+
+    with WorkerPool(box(meet), judge, jobs=2, time_limit_s=30) as pool:
+        assert len(set(values(pool, 2))) == 2
+    for end in (*first, *second):
+        os.close(end)
+
+
+def test_large_traces_in_both_directions_do_not_block():
+    """Far more than a socket holds is on its way in both directions at once."""
+    n = 60_000
+    stimulus = Stimulus(np.arange(n, dtype=float), {"u": np.arange(n, dtype=float)})
+    asked = [Query(f"q/{i}", stimulus, keep_trace=True) for i in range(12)]
+    with WorkerPool(box(echo), judge, jobs=2) as pool:
+        answers = list(pool.answers(asked))
+    assert all(a.trace.signals["y"][-1] == n - 1 for a in answers)
+
+
+def test_an_abandoned_batch_does_not_leak_into_the_next():
+    with WorkerPool(box(echo), judge, jobs=2) as pool:
+        answers = pool.answers(queries(50))
+        assert next(answers).judgements[0].robustness == 0.0
+        answers.close()
+        assert values(pool, 5) == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_worker_that_died_while_idle_is_nobodys_fault():
+    with WorkerPool(box(own_number), judge) as pool:
+        [number] = values(pool, 1)
+        os.kill(int(number), 9)
+        os.waitid(os.P_PID, int(number), os.WEXITED | os.WNOWAIT)
+        [answer] = pool.answers(queries(1))
+    assert answer.ok and answer.judgements[0].robustness != number
+
+
+def test_sessions_are_opened_and_closed_once_per_simulation_and_systems_once_per_worker(tmp_path):
+    log = tmp_path / "log"
+
+    def note(word):
+        with open(log, "a") as file:
+            file.write(word + " ")
+
+    class Session:
+        def __enter__(self):
+            note("open")
+            return self
+
+        def __exit__(self, *exception):
+            note("shut")
+
+        def execute(self, stimulus):
+            note("run")
+            return echo(stimulus) if stimulus.inputs["u"][0] != 1 else 1 / 0
+
+    class System(FunctionSystem):
+        def open(self, seed):
+            return Session()
+
+        def prepare(self):
+            note("prepare")
+
+        def close(self):
+            note("close")
+
+    with WorkerPool(System(echo, inputs=["u"], outputs=["y"]), judge) as pool:
+        statuses = [a.status for a in pool.answers(queries(2))]
+    assert statuses == [SimulationStatus.OK, SimulationStatus.RAISED]
+    assert log.read_text().split() == ["prepare", "open", "run", "shut", "open", "run", "shut", "close"]
+
+
+def test_seconds_are_those_of_the_system(monkeypatch):
+    with WorkerPool(box(echo), judge) as pool:
+        [answer] = pool.answers(queries(1))
+    assert 0.0 < answer.seconds < 5.0
