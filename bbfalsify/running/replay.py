@@ -88,7 +88,9 @@ def _conclude(counterexample: Counterexample, answers: Sequence[Answer], toleran
     holds = sum(answer.ok and answer.judgements[0].verdict is Verdict.SATISFIED for answer in answers)
     flaky = counterexample.status == "flaky"
     if reproduced == tries and same_moment:
-        outcome, text = ReplayOutcome.SAME, "violated again at the same moment"
+        crash = counterexample.simulation is not SimulationStatus.OK
+        outcome = ReplayOutcome.SAME
+        text = f"the simulation failed again ({counterexample.simulation})" if crash else "violated at the same moment"
     elif flaky and reproduced:
         outcome, text = ReplayOutcome.SAME, f"violated in {reproduced} of {tries} tries, as flaky as before"
     elif holds == tries:
@@ -106,6 +108,8 @@ def _what_happened(answers: Sequence[Answer]) -> str:
     failed = next((answer for answer in answers if not answer.ok), None)
     if failed is not None:
         return f"the simulation failed ({failed.status}): {failed.message}"
+    if any(answer.violated for answer in answers):
+        return "the simulation does not fail any more, but it violates the requirement"
     return "neither violated nor satisfied: the verdict is inconclusive"
 
 

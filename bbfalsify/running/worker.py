@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
@@ -30,7 +31,7 @@ from bbfalsify.systems.loading import Origin, origin_of
 
 Judge = Callable[[Trace], tuple[Judgement, ...]]
 
-READY, ANSWER, UNUSABLE, JUDGE_FAILED = range(4)
+READY, ANSWER, UNUSABLE, NOT_JUDGEABLE, JUDGE_FAILED = range(5)
 _MESSAGE_LIMIT = 500
 
 
@@ -117,6 +118,8 @@ def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
         return ANSWER, index, SimulationStatus.MALFORMED.value, (), _describe(error), seconds, None
     try:
         judgements = assignment.judge(Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events))
+    except UserError as error:
+        return NOT_JUDGEABLE, str(error)
     except Exception:
         return JUDGE_FAILED, f"while judging {query.name}:\n{traceback.format_exc()}"
     plain = tuple(

@@ -25,13 +25,13 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bbfalsify.core.errors import InvariantViolated, SystemFailure
+from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, SystemFailure, UserError
 from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.running.channel import PollingChannel
-from bbfalsify.running.worker import ANSWER, JUDGE_FAILED, READY, Assignment, Judge, work
+from bbfalsify.running.worker import ANSWER, JUDGE_FAILED, NOT_JUDGEABLE, READY, Assignment, Judge, work
 from bbfalsify.running.worker_log import WorkerLog, WorkerOutput
 from bbfalsify.systems.interface import System
 
@@ -154,7 +154,7 @@ class WorkerPool:
         try:
             for message in worker.channel.messages():
                 self._take(worker, message, queries, finished)
-        except (SystemFailure, InvariantViolated):
+        except BBFalsifyError:
             raise
         except Exception as error:  # not from our own code in the worker: something wrote into the socket
             self._fail(worker, SimulationStatus.DIED, f"the worker sent rubbish ({error})", waiting, finished)
@@ -176,6 +176,8 @@ class WorkerPool:
         elif kind == READY:
             worker.ready = True
             worker.clock_started = time.monotonic()
+        elif kind == NOT_JUDGEABLE:  # a requirement that does not fit the system's traces
+            raise UserError(message[1])
         elif kind == JUDGE_FAILED:
             raise InvariantViolated(f"the monitor failed {message[1]}")
         else:
