@@ -14,7 +14,7 @@ from bbfalsify.core.documents import Document, KeyPath
 from bbfalsify.core.errors import Problem, unknown_name
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel, TypeAdapter, ValidationError
+    from pydantic import TypeAdapter, ValidationError
 
 
 def dotted(path: KeyPath) -> str:
@@ -46,7 +46,7 @@ class Reader:
             else:
                 self.problems.append(problem)
 
-    def sections(self, allowed: dict[str, TypeAdapter], required: Iterable[str], what: str) -> dict[str, Any]:
+    def sections(self, allowed: dict[str, Any], required: Iterable[str], what: str) -> dict[str, Any]:
         """The valid top-level sections; anything else is noted as a problem."""
         data = self.document.data
         if not isinstance(data, dict):
@@ -65,12 +65,11 @@ class Reader:
                 self.problem((), f"{self.label((key,))} is missing.")
         return result
 
-    def check(self, adapter: TypeAdapter | type[BaseModel], value: Any, path: KeyPath) -> Any | None:
-        """The validated value, or None with the problems noted."""
+    def check(self, kind: Any, value: Any, path: KeyPath) -> Any | None:
+        """The value validated as a model or type of `schema`, or None with the problems noted."""
         from pydantic import TypeAdapter, ValidationError
 
-        if not isinstance(adapter, TypeAdapter):
-            adapter = TypeAdapter(adapter)
+        adapter = TypeAdapter(kind)
         try:
             return adapter.validate_python(value)
         except ValidationError as error:

@@ -95,7 +95,9 @@ def parse_items(
         if entry.time == "discrete" and entry.period is None:
             item.reader.problem(item.path, f"requirement '{entry.id}' has discrete time and needs a period.")
         elif formula is not None:
-            planned.append(PlannedRequirement(_requirement(entry, formula), entry.expected or default_expected))
+            requirement = _requirement(item, entry, formula)
+            if requirement is not None:
+                planned.append(PlannedRequirement(requirement, entry.expected or default_expected))
     return planned
 
 
@@ -115,10 +117,14 @@ def _formula(item: RequirementItem, signals: tuple[str, ...] | None) -> Any:
         return None
 
 
-def _requirement(entry: Any, formula: Any) -> Requirement:
+def _requirement(item: RequirementItem, entry: Any, formula: Any) -> Requirement | None:
     from bbfalsify.logic import Requirement
 
-    return Requirement(id=entry.id, text=entry.text, formula=formula, time=entry.time, period=entry.period)
+    try:
+        return Requirement(id=entry.id, text=entry.text, formula=formula, time=entry.time, period=entry.period)
+    except UserError as error:
+        item.reader.adopt((*item.path, "stl"), error.problems)
+        return None
 
 
 def load_requirements(path: str | Path, *, signals: Iterable[str] | None = None) -> list[PlannedRequirement]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeVar
 
 from annotated_types import Ge, Gt, MinLen
-from pydantic import AllowInfNan, BaseModel, BeforeValidator, ConfigDict, TypeAdapter
+from pydantic import AllowInfNan, BaseModel, BeforeValidator, ConfigDict
 
 T = TypeVar("T")
 
@@ -68,26 +68,26 @@ class EngineEntry(Entry):
     period: OneOrMore[Positive | None] = [None]
 
 
-CAMPAIGN_SECTIONS: dict[str, TypeAdapter] = {
-    "format_version": TypeAdapter(Literal[1]),
-    "name": TypeAdapter(Word),
-    "system": TypeAdapter(OneOrMore[Word]),
-    "profile": TypeAdapter(OneOrMore[Word]),
-    "requirements": TypeAdapter(Any),
-    "engine": TypeAdapter(Any),
-    "seed": TypeAdapter(OneOrMore[Natural]),
-    "jobs": TypeAdapter(Count),
-    "time_limit": TypeAdapter(OneOrMore[Positive]),
-    "on_failure": TypeAdapter(OneOrMore[OnFailure]),
-    "expected": TypeAdapter(Expected),
+CAMPAIGN_SECTIONS: dict[str, Any] = {
+    "format_version": Literal[1],
+    "name": Word,
+    "system": OneOrMore[Word],
+    "profile": OneOrMore[Word],
+    "requirements": Any,
+    "engine": Any,
+    "seed": OneOrMore[Natural],
+    "jobs": Count,
+    "time_limit": OneOrMore[Positive],
+    "on_failure": OneOrMore[OnFailure],
+    "expected": Expected,
 }
-"""Validated section by section, so that a mistake in one does not hide those in another."""
+"""The type of each section; validated one by one, so that a mistake in one does not hide those in another."""
 
 REQUIRED_SECTIONS = ("format_version", "system", "profile", "requirements", "engine")
 
-SPECIFICATION_SECTIONS: dict[str, TypeAdapter] = {
-    "format_version": TypeAdapter(Literal[1]),
-    "name": TypeAdapter(Word),
-    "text": TypeAdapter(str),
-    "requirements": TypeAdapter(Any),
+SPECIFICATION_SECTIONS: dict[str, Any] = {
+    "format_version": Literal[1],
+    "name": Word,
+    "text": str,
+    "requirements": Any,
 }

@@ -82,6 +82,19 @@ def test_wrong_formulas(problems, heater, formula, message):
     assert problems() == [f"specification.yaml:4: {message}"]
 
 
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("time: discrete", "requirement 'R1' has discrete time and needs a period."),
+        ("time: discrete, period: 3", "the bound 20 is not a multiple of the sampling period 3."),
+        ("time: fluid", "requirements[0].time cannot be 'fluid'. Allowed: dense, discrete."),
+    ],
+)
+def test_the_kind_of_time(problems, heater, keys, message):
+    edit(heater / "specification.yaml", "expected: falsified", keys)
+    assert problems() == [f"specification.yaml:4: {message}"]
+
+
 def test_a_file_that_is_not_yaml(cli, tmp_path):
     (tmp_path / "c.yaml").write_text("a: [1\n")
     called = cli("validate", "c.yaml")
