@@ -1,4 +1,5 @@
-"""Evaluate a program on a trace in dense time: sample i holds from its time until the next, the last one to the end and on.
+"""Evaluate a program on a trace in dense time: sample i holds from its time until the next, the last one to the end
+and on.
 
 The three quantities of a condition at time t go through the same recursion of minima and maxima:
 
@@ -6,11 +7,13 @@ The three quantities of a condition at time t go through the same recursion of m
     true_at      the earliest end of a prefix of the trace from which the condition at t is certain to be true
     false_at     the same for false; both are infinite for what lies after the end
 
-An atom that holds at t is certain at t: true_at = t, false_at = infinity.  `or` takes the larger robustness, the earlier true_at and
-the later false_at; `and` the opposite; `not` negates the first and exchanges the others; windows, until and since are built from those.
+An atom that holds at t is certain at t: true_at = t, false_at = infinity.  `or` takes the larger robustness, the
+earlier true_at and the later false_at; `and` the opposite; `not` negates the first and exchanges the others; windows,
+until and since are built from those.
 
-Times are rounded to ticks of a power of ten with 10^9 to 10^10 ticks per trace.  Bounds written in decimals and rounded sums
-such as 3·0.1 then meet exactly, where floating point would leave slivers of 10^-17 in which a requirement is "violated".
+Times are rounded to ticks of a power of ten with 10^9 to 10^10 ticks per trace.  Bounds written in decimals and
+rounded sums such as 3·0.1 then meet exactly, where floating point would leave slivers of 10^-17 in which a
+requirement is "violated".
 """
 
 from __future__ import annotations
@@ -83,7 +86,9 @@ def atom_pieces(keys, consts, slopes, out, ticks, margins, truths, quantity):
 
 @jit
 def evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need):
-    """All needed quantities of all operations: (keys, consts, slopes) with, per operation and quantity, first piece and count."""
+    """All needed quantities of all operations: (keys, consts, slopes) with, per operation and quantity, first piece
+    and count.
+    """
     size = len(op)
     n = len(ticks)
     first = np.zeros((size, 3), np.int64)
@@ -135,8 +140,10 @@ def evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need)
                 delay = np.int64(np.floor(min(lower[row] * scale, FARTHEST) + 0.5))
                 end = delay if endless else np.int64(np.floor(min(upper[row] * scale, FARTHEST) + 0.5))
                 open_end = kind == _ALWAYS_BEFORE or kind == _HISTORICALLY_AFTER
-                every = kind == _ALWAYS or kind == _ALWAYS_BEFORE or kind == _HISTORICALLY or kind == _HISTORICALLY_AFTER
-                if (kind == _ALWAYS_BEFORE or kind == _HISTORICALLY_AFTER) and end == 0:  # nothing lies in it
+                every = (
+                    kind == _ALWAYS or kind == _ALWAYS_BEFORE or kind == _HISTORICALLY or kind == _HISTORICALLY_AFTER
+                )
+                if open_end and end == 0:  # nothing lies in it
                     made = push(keys, consts, slopes, top, NONE, NONE, np.inf if plain else -np.inf, FLAT)
                 elif kind == _ALWAYS or kind == _EVENTUALLY or kind == _ALWAYS_BEFORE:
                     made = future_window(
@@ -153,7 +160,7 @@ def evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need)
 
 @jit
 def judge_dense(times, margins, truths, op, left, right, lower, upper, need, root, trigger):
-    """(robustness, true_at, false_at of the root at the first sample, true_at of the trigger, ticks per unit, ticks)."""
+    """Root at the first sample: robustness, true_at, false_at; the trigger's true_at; ticks per unit of time; ticks."""
     ticks = np.empty(len(times), np.int64)
     scale = sample_ticks(times, ticks)
     keys, consts, slopes, first, _ = evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need)

@@ -1,9 +1,11 @@
-"""Evaluate a program on a trace in discrete time: conditions are looked at only at the samples, which are one period apart.
+"""Evaluate a program on a trace in discrete time: conditions are looked at only at the samples, which are one period
+apart.
 
-The three quantities are those of `dense.py`; certainty times are sample numbers.  Robustness is cut at the ends of the
-trace as in RTAMT: over no samples `always` is plus infinity and `eventually` minus infinity.  Certainty goes on after the last
-sample: atoms are unknown there, but conditions about the past may still be known for a while.  After as many unseen samples as the past
-operators reach back nothing changes any more, and one position stands for all later ones.
+The three quantities are those of `dense.py`; certainty times are sample numbers.  Robustness is cut at the ends of
+the trace as in RTAMT: over no samples `always` is plus infinity and `eventually` minus infinity.  Certainty goes on
+after the last sample: atoms are unknown there, but conditions about the past may still be known for a while.  After
+as many unseen samples as the past operators reach back nothing changes any more, and one position stands for all
+later ones.
 """
 
 from __future__ import annotations

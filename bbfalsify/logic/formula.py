@@ -1,8 +1,8 @@
 """Signal temporal logic formulas as small frozen trees: they print, compare, pickle and travel between processes.
 
-A *term* is a number over time (`Signal`, `Number`, `Arithmetic`, `Function`), a *condition* is true or false over time
-(`Truth`, `Compare`, `Not`, `Connective`, `Window`, `Reach`, `Step`).  A `Formula` is a condition together with the text it came from
-and the facts others need: which signals it reads and how far it looks ahead.
+A *term* is a number over time (`Signal`, `Number`, `Arithmetic`, `Function`), a *condition* is true or false over
+time (`Truth`, `Compare`, `Not`, `Connective`, `Window`, `Reach`, `Step`).  A `Formula` is a condition together with
+the text it came from and the facts others need: which signals it reads and how far it looks ahead.
 
     parse_stl("always[0:20](T <= 75)", signals=["T"]).duration(20.0)      # 20.0
 
@@ -81,7 +81,9 @@ class Connective:
 
 @dataclass(frozen=True)
 class Window:
-    """always, eventually (from t + lower to t + upper), historically, once (from t - upper to t - lower); ends included."""
+    """always, eventually (from t + lower to t + upper), historically, once (from t - upper to t - lower); ends
+    included.
+    """
 
     operator: str
     lower: float
@@ -106,7 +108,9 @@ class Reach:
 
 @dataclass(frozen=True)
 class Step:
-    """Operators on neighbouring samples (discrete time only): one of `STEPS`; `s_next` and `s_prev` are the strong ones."""
+    """Operators on neighbouring samples (discrete time only): one of `STEPS`; `s_next` and `s_prev` are the strong
+    ones.
+    """
 
     operator: str
     body: Condition
@@ -141,7 +145,9 @@ def lookahead(node: Condition | Term, period: float = 0.0) -> float:
         past = max(0.0, lookahead(children(node)[-1], period) - node.lower)
         return max(past, lookahead(node.left, period)) if isinstance(node, Reach) else past
     if isinstance(node, Step):
-        shift = period if node.operator in ("next", "s_next") else -period if node.operator in ("prev", "s_prev") else 0.0
+        shift = (
+            period if node.operator in ("next", "s_next") else -period if node.operator in ("prev", "s_prev") else 0.0
+        )
         return max(0.0, inner + shift)
     return inner
 

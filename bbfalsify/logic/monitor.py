@@ -2,13 +2,14 @@
 
     judge(parse_stl("always[0:20](T <= 75)"), times, {"T": values})
 
-VIOLATED and SATISFIED are final, whatever follows the trace: a window that reaches past the last sample leaves the verdict
-INCONCLUSIVE unless what was seen already decides it.  (Certainty is that of Kleene's three-valued logic, so `p or not p`
-about an unseen moment is not recognised as true.)  The verdict never looks at the robustness: `T <= 75` is satisfied at exactly 75 and `T < 75` is
-violated, though both have robustness 0.
+VIOLATED and SATISFIED are final, whatever follows the trace: a window that reaches past the last sample leaves the
+verdict INCONCLUSIVE unless what was seen already decides it.  (Certainty is that of Kleene's three-valued logic, so
+`p or not p` about an unseen moment is not recognised as true.)  The verdict never looks at the robustness: `T <= 75`
+is satisfied at exactly 75 and `T < 75` is violated, though both have robustness 0.
 
-Formulas are judged at the first sample.  Dense time: a sample's values hold until the next sample.  Discrete time: only
-the samples count, they must be one period apart, and bounds must be multiples of the period.  See `program.py` for vacuity.
+Formulas are judged at the first sample.  Dense time: a sample's values hold until the next sample.  Discrete time:
+only the samples count, they must be one period apart, and bounds must be multiples of the period.  See `program.py`
+for vacuity.
 """
 
 from __future__ import annotations
@@ -46,9 +47,7 @@ def judge(
         violated = math.inf if false_at == math.inf else _moment(false_at, times, ticks, scale)
     elif time == "discrete":
         lower, upper = _sample_bounds(formula, program, times, period)
-        found = judge_discrete(
-            margins, truths, program.op, program.left, program.right, lower, upper, program.need
-        )
+        found = judge_discrete(margins, truths, program.op, program.left, program.right, lower, upper, program.need)
         robustness, true_at, false_at = found[program.root, :, 0].tolist()
         occurred = float(found[program.trigger, 1, 0]) if program.trigger >= 0 else -math.inf
         violated = math.inf if false_at == math.inf else float(times[max(0, int(max(false_at, 0.0)))])
@@ -81,7 +80,7 @@ def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) 
     Entry i holds from its time until the next; the last time is that of the last sample.
     """
     body = formula.root
-    while isinstance(body, Window) and body.operator in ("always", "eventually"):
+    if isinstance(body, Window) and body.operator in ("always", "eventually"):
         body = body.body
     inner = Formula(body)
     if inner.discrete_only:
@@ -186,7 +185,9 @@ def _sample_bounds(
     if not problems and drift.max() > 1e-3 * step:
         i = int(np.flatnonzero(drift > 1e-3 * step)[0])
         problems.append(
-            Problem(f"discrete time needs one sample every {step:g}, but sample {i} is at {times[i]:g}; use dense time.")
+            Problem(
+                f"discrete time needs one sample every {step:g}, but sample {i} is at {times[i]:g}; use dense time."
+            )
         )
     if problems:
         raise UserError(problems)
@@ -199,4 +200,3 @@ def warm_up() -> None:
     always = Formula(Window("always", 0.0, 1.0, Compare("<=", Signal("x"), Number(0.0))))
     for time in ("dense", "discrete"):
         judge(always, np.array([0.0, 1.0]), {"x": np.zeros(2)}, time=time)
-

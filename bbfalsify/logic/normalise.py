@@ -1,10 +1,11 @@
 """From the text a user writes to a text RTAMT reads in the same way.
 
-RTAMT's grammar has traps that would silently change a requirement or end in a bare exception: `x/2` is one identifier,
-`a - b + c` means `a - (b + c)`, `x - 1 > 0` is refused, `!=` must be `!==`, `[1:0]` and negative bounds are accepted,
-units are scaled the wrong way in dense time, `import` and `topic` are commands.  So the text is cut into tokens here, and a new text
-is written in which arithmetic is fully parenthesised, every signal is called `v0`, `v1`, … and every time interval is
-replaced by its number `[k:k]` in a table.  Positions are kept, so that every complaint names line and column of the original.
+RTAMT's grammar has traps that would silently change a requirement or end in a bare exception: `x/2` is one
+identifier, `a - b + c` means `a - (b + c)`, `x - 1 > 0` is refused, `!=` must be `!==`, `[1:0]` and negative bounds
+are accepted, units are scaled the wrong way in dense time, `import` and `topic` are commands.  So the text is cut
+into tokens here, and a new text is written in which arithmetic is fully parenthesised, every signal is called `v0`,
+`v1`, … and every time interval is replaced by its number `[k:k]` in a table.  Positions are kept, so that every
+complaint names line and column of the original.
 """
 
 from __future__ import annotations
@@ -41,7 +42,12 @@ _PREFIX = {"not", "always", "eventually", "historically", "once", "next", "prev"
 _ARGUMENTS = {"abs": 1, "sqrt": 1, "exp": 1, "pow": 2}
 _TRUTHS = {"true": "vtrue", "TRUE": "vtrue", "false": "vfalse", "FALSE": "vfalse"}
 _UNITS = {"s": Fraction(1), "ms": Fraction(1, 10**3), "us": Fraction(1, 10**6), "ns": Fraction(1, 10**9)}
-_MEANT = {"=": "'==' compares", ";": "give one formula, without ';'", "^": "write pow(x, 2)", "%": "there is no remainder"}
+_MEANT = {
+    "=": "'==' compares",
+    ";": "give one formula, without ';'",
+    "^": "write pow(x, 2)",
+    "%": "there is no remainder",
+}
 DEPTH_LIMIT = 60
 """Parentheses deeper than this are refused: beyond, recursive readers (ours and RTAMT's) would run out of stack."""
 
@@ -63,7 +69,9 @@ class Normalised:
     names: list[str] = field(default_factory=list)
     """names[i] is the signal called v{i} in the text."""
     intervals: list[tuple[float, float]] = field(default_factory=lambda: [(0.0, math.inf)])
-    """Interval k of the text.  Interval 0 is never written: RTAMT itself writes a lower bound 0 when it rewrites unless."""
+    """Interval k of the text.  Interval 0 is never written: RTAMT itself writes a lower bound 0 when it rewrites
+    unless.
+    """
     origins: list[tuple[int, Token]] = field(default_factory=list)
     """(column in the text, original token), in order."""
     problems: list[Problem] = field(default_factory=list)
@@ -197,9 +205,13 @@ class _Writer:
         if start is None:
             self.complain("a time interval cannot begin at infinity", opening)
         elif start < 0 or (end is not None and end < 0):
-            self.complain("the bounds of a time interval cannot be negative; the past has historically, once, since", opening)
+            self.complain(
+                "the bounds of a time interval cannot be negative; the past has historically, once, since", opening
+            )
         elif end is not None and start > end:
-            self.complain(f"the time interval [{float(start):g}:{float(end):g}] is empty, its lower bound is the larger", opening)
+            self.complain(
+                f"the time interval [{float(start):g}:{float(end):g}] is empty, its lower bound is the larger", opening
+            )
         return (float(start or 0), math.inf if end is None else float(end)), at
 
     def bound(self, at: int) -> tuple[Fraction | None, str | None, int]:
@@ -243,7 +255,16 @@ class _Writer:
         if self.tokens[at + 1].kind == "number":
             return at + 2, [("(", token), ("-", token), self.number(self.tokens[at + 1]), (")", token)]
         at, words = self.signed(at + 1, depth)
-        return at, [("(", token), ("(", token), ("-", token), ("1", token), (")", token), ("*", token), *words, (")", token)]
+        return at, [
+            ("(", token),
+            ("(", token),
+            ("-", token),
+            ("1", token),
+            (")", token),
+            ("*", token),
+            *words,
+            (")", token),
+        ]
 
     def number(self, token: Token) -> tuple[str, Token]:
         if math.isinf(float(token.text)):
@@ -309,7 +330,11 @@ class _Writer:
 
     def not_a_function(self, token: Token) -> None:
         if self.signals is not None and token.text in self.signals:
-            hint = f"; here it is a signal, the operator is written '{_OPERATORS[token.text]}'" if token.text in _OPERATORS else ""
+            hint = (
+                f"; here it is a signal, the operator is written '{_OPERATORS[token.text]}'"
+                if token.text in _OPERATORS
+                else ""
+            )
             self.stop(f"the signal '{token.text}' is followed by '('{hint}", token)
         words = sorted(w for w in _OPERATORS if len(w) > 1 and w.isidentifier())
         close = difflib.get_close_matches(token.text, [*_ARGUMENTS, *words], n=1, cutoff=0.6)

@@ -1,10 +1,11 @@
 """`parse_stl`: text → `Formula`.  RTAMT's grammar reads the normalised text, its tree becomes our frozen tree.
 
-Everything that can be wrong is said in a `UserError` with file, line and column; nothing of RTAMT (its exceptions, its log
-lines, its error output) leaves this module.  RTAMT is imported when the first formula is parsed.
+Everything that can be wrong is said in a `UserError` with file, line and column; nothing of RTAMT (its exceptions,
+its log lines, its error output) leaves this module.  RTAMT is imported when the first formula is parsed.
 
-One reading differs from RTAMT's: a comparison compares numbers and a connective joins conditions, so `x > y > z`,
-`(x > 0) + 1` and a bare signal used as a condition are refused (a verdict needs a condition; RTAMT only computes numbers).
+One reading differs from RTAMT's: a comparison compares numbers and a connective joins conditions, so `x > y > z`, `(x
+> 0) + 1` and a bare signal used as a condition are refused (a verdict needs a condition; RTAMT only computes
+numbers).
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ _CONNECTIVES = {"Conjunction": "and", "Disjunction": "or", "Implies": "implies",
 _WINDOWS = {"Always": "always", "Eventually": "eventually", "Historically": "historically", "Once": "once"}
 _REACHES = {"Until": "until", "Since": "since"}
 _STEPS = {
-    "Next": "next", "StrongNext": "s_next", "Previous": "prev", "StrongPrevious": "s_prev", "Rise": "rise", "Fall": "fall",
+    "Next": "next", "StrongNext": "s_next", "Previous": "prev", "StrongPrevious": "s_prev",
+    "Rise": "rise", "Fall": "fall",
 }  # fmt: skip
 
 
@@ -149,7 +151,9 @@ class _Reader:
             if kind in _WINDOWS:
                 return Window(_WINDOWS[kind], lower, upper, self.condition(node.children[0]))
             return Reach(_REACHES[kind], lower, upper, *(self.condition(child) for child in node.children))
-        raise _Refused(f"'{render(self.term(node))}' is a number where a condition is needed; compare it, as in '… > 0'")
+        raise _Refused(
+            f"'{render(self.term(node))}' is a number where a condition is needed; compare it, as in '… > 0'"
+        )
 
     def interval(self, node: Any) -> tuple[float, float]:
         lower, upper = self.source.intervals[int(node.end)]

@@ -1,13 +1,15 @@
 """Piecewise functions of dense time, and minimum, maximum, sliding windows, until and since on them; all exact.
 
-Time is counted in ticks (integers; see `dense.py`).  A *key* is 2·tick for the instant itself and 2·tick + 1 for what comes right
-after it, so that closed and open ends need no special cases: a piece from key 2p to 2p+1 is the single point p, one from 2p+1 to
-2q is the open interval (p, q).  A function is a list of pieces starting at increasing keys, the first at 0, the last without end;
-on a piece it is the constant c (slope 0) or the line c + tick (slope 1).  Robustness only has constants.  The times at which
-something becomes certain are the lines: a condition about "now" is known now.
+Time is counted in ticks (integers; see `dense.py`).  A *key* is 2·tick for the instant itself and 2·tick + 1 for what
+comes right after it, so that closed and open ends need no special cases: a piece from key 2p to 2p+1 is the single
+point p, one from 2p+1 to 2q is the open interval (p, q).  A function is a list of pieces starting at increasing keys,
+the first at 0, the last without end; on a piece it is the constant c (slope 0) or the line c + tick (slope 1).
+Robustness only has constants.  The times at which something becomes certain are the lines: a condition about "now" is
+known now.
 
-Every function here appends to the arrays `keys, consts, slopes` from position `out` on and returns the number of pieces.
-`smaller` selects minimum (True) or maximum (False); windows use monotone queues, so everything is linear in the pieces.
+Every function here appends to the arrays `keys, consts, slopes` from position `out` on and returns the number of
+pieces. `smaller` selects minimum (True) or maximum (False); windows use monotone queues, so everything is linear in
+the pieces.
 """
 
 from __future__ import annotations
@@ -99,8 +101,9 @@ def enqueue(queue, values, head, tail, index, value, smaller):
 def future_window(keys, consts, slopes, at, n, out, delay, width, endless, smaller, without_end):
     """Extreme over [t + delay, t + delay + width]; `without_end` leaves out the last moment.
 
-    Pieces never fall, so the minimum over a window is at its left edge or where a piece begins, the maximum at its right
-    edge or where a piece ends.  A boundary enters the window when the right edge reaches it and leaves when the left edge does.
+    Pieces never fall, so the minimum over a window is at its left edge or where a piece begins, the maximum at its
+    right edge or where a piece ends.  A boundary enters the window when the right edge reaches it and leaves when the
+    left edge does.
     """
     back = 2 * delay
     left = NONE
@@ -153,7 +156,8 @@ def future_window(keys, consts, slopes, at, n, out, delay, width, endless, small
 
 @jit
 def past_window(keys, consts, slopes, at, n, out, delay, width, endless, smaller, without_begin):
-    """Extreme over [t - delay - width, t - delay], as far as it lies after time 0; over nothing it is plus or minus infinity.
+    """Extreme over [t - delay - width, t - delay], as far as it lies after time 0; over nothing it is plus or minus
+    infinity.
 
     `without_begin` leaves out the first moment.
     """
@@ -231,8 +235,8 @@ def merge(keys, consts, slopes, first, n_first, second, n_second):
 def until(keys, consts, slopes, first, n_first, second, n_second, out, some_is_max):
     """p until q, without bounds, from the last piece to the first.
 
-    `later` is what the pieces after this one offer to somebody arriving at their beginning.  A witness in a piece that begins open
-    (odd key) needs p just before it, so arriving there also costs p.
+    `later` is what the pieces after this one offer to somebody arriving at their beginning.  A witness in a piece
+    that begins open (odd key) needs p just before it, so arriving there also costs p.
     """
     n, common, p_const, p_slope, q_const, q_slope = merge(keys, consts, slopes, first, n_first, second, n_second)
     back_keys, back_consts, back_slopes = np.empty(4 * n, np.int64), np.empty(4 * n), np.empty(4 * n, np.int64)
@@ -246,7 +250,18 @@ def until(keys, consts, slopes, first, n_first, second, n_second, out, some_is_m
         if some_is_max:
             offer = max(value_at(q_const[i], q_slope[i], stop), later)
             few = push_extreme(
-                part_keys, part_consts, part_slopes, BESIDE, NONE, start, stop, p_const[i], p_slope[i], offer, FLAT, MINIMUM
+                part_keys,
+                part_consts,
+                part_slopes,
+                BESIDE,
+                NONE,
+                start,
+                stop,
+                p_const[i],
+                p_slope[i],
+                offer,
+                FLAT,
+                MINIMUM,
             )
             arriving = min(p_here, offer)
         else:
@@ -274,8 +289,8 @@ def until(keys, consts, slopes, first, n_first, second, n_second, out, some_is_m
 def since(keys, consts, slopes, first, n_first, second, n_second, out, some_is_max):
     """p since q, without bounds, from the first piece to the last.
 
-    `earlier` is what the pieces before this one offer at its beginning.  A witness at the last moment of a piece that ends closed
-    (odd key) does not need p there.
+    `earlier` is what the pieces before this one offer at its beginning.  A witness at the last moment of a piece that
+    ends closed (odd key) does not need p there.
     """
     n, common, p_const, p_slope, q_const, q_slope = merge(keys, consts, slopes, first, n_first, second, n_second)
     part_keys, part_consts, part_slopes = np.empty(2, np.int64), np.empty(2), np.empty(2, np.int64)
@@ -293,7 +308,18 @@ def since(keys, consts, slopes, first, n_first, second, n_second, out, some_is_m
         else:
             offer = min(value_at(q_const[i], q_slope[i], start), earlier)
             few = push_extreme(
-                part_keys, part_consts, part_slopes, NONE, NONE, start, stop, p_const[i], p_slope[i], offer, FLAT, MAXIMUM
+                part_keys,
+                part_consts,
+                part_slopes,
+                NONE,
+                NONE,
+                start,
+                stop,
+                p_const[i],
+                p_slope[i],
+                offer,
+                FLAT,
+                MAXIMUM,
             )
             earlier = max(offer, p_end)
             if stop & 1:

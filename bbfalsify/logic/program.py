@@ -1,14 +1,17 @@
 """A formula as a short table of core operations, evaluated in order by the compiled monitors.
 
 Everything is rewritten to: atoms, not, and, or, windows of the future and past, unbounded until and since, next and
-previous.  Equal parts appear once.  Bounded until uses  p until[a:b] q  =  eventually[a:b] q  and  (always p on [t, t+a))  and
-(p until q) at t+a,  which holds in every distributive lattice and therefore for robustness and for certainty times alike.
+previous.  Equal parts appear once.  Bounded until uses  p until[a:b] q  =  eventually[a:b] q  and  (always p on [t,
+t+a))  and (p until q) at t+a,  which holds in every distributive lattice and therefore for robustness and for
+certainty times alike.
 
-iff and xor are built from and, or, not.  (RTAMT takes -|l - r| and |l - r| instead, which is negative where both sides hold.)
+iff and xor are built from and, or, not.  (RTAMT takes -|l - r| and |l - r| instead, which is negative where both
+sides hold.)
 
-**Vacuity.**  trigger(p implies q) = p and trigger(q); trigger(always p) = eventually trigger(p), and so for the other windows;
-trigger(p and q) = trigger(p or q) = trigger(p) or trigger(q); trigger of anything else is true.  A requirement that is not violated is vacuous when its
-trigger is not known to have been true: no antecedent ever occurred where it would have mattered.
+**Vacuity.**  trigger(p implies q) = p and trigger(q); trigger(always p) = eventually trigger(p), and so for the other
+windows; trigger(p and q) = trigger(p or q) = trigger(p) or trigger(q); trigger of anything else is true.  A
+requirement that is not violated is vacuous when its trigger is not known to have been true: no antecedent ever
+occurred where it would have mattered.
 """
 
 from __future__ import annotations
@@ -230,7 +233,9 @@ _COMPARE = {
 
 
 def atom_values(atoms: tuple[Compare, ...], signals: dict[str, np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Per atom and sample: the margin by which the comparison holds, and whether it holds (its own strictness decides)."""
+    """Per atom and sample: the margin by which the comparison holds, and whether it holds (its own strictness
+    decides).
+    """
     margins = np.empty((len(atoms), n))
     truths = np.empty((len(atoms), n), np.bool_)
     for i, atom in enumerate(atoms):

@@ -63,7 +63,9 @@ def period_problems(formula: Formula, period: float) -> list[Problem]:
     """In discrete time every bound is a whole number of periods."""
     if not (period > 0 and math.isfinite(period)):
         return [Problem(f"the sampling period must be positive, not {period:g}.")]
-    bounds = {b for n in walk(formula.root) if isinstance(n, Window | Reach) for b in (n.lower, n.upper) if b < math.inf}
+    bounds = {
+        b for n in walk(formula.root) if isinstance(n, Window | Reach) for b in (n.lower, n.upper) if b < math.inf
+    }
     return [
         Problem(f"the bound {render_number(bound)} is not a multiple of the sampling period {period:g}.")
         for bound in sorted(bounds)

@@ -1,8 +1,8 @@
 """An independent, slow reading of signal temporal logic in exact rationals, written from the definitions only.
 
-Conditions change at finitely many moments.  `Oracle` quantifies over a window by looking at its ends, at every such moment inside
-it and at one moment between any two of them.  Truth, uncertainty and robustness are one recursion of minima and maxima over
-numbers: 1, -1, 0 for true, false and unknown (Kleene), or margins.
+Conditions change at finitely many moments.  `Oracle` quantifies over a window by looking at its ends, at every such
+moment inside it and at one moment between any two of them.  Truth, uncertainty and robustness are one recursion of
+minima and maxima over numbers: 1, -1, 0 for true, false and unknown (Kleene), or margins.
 """
 
 from __future__ import annotations
@@ -47,7 +47,11 @@ class Oracle:
             return set(self.critical(node.body))
         if isinstance(node, Connective):
             return set(self.critical(node.left) | self.critical(node.right))
-        below = self.critical(node.body) if isinstance(node, Window) else self.critical(node.left) | self.critical(node.right)
+        below = (
+            self.critical(node.body)
+            if isinstance(node, Window)
+            else self.critical(node.left) | self.critical(node.right)
+        )
         sign = -1 if node.operator in ("always", "eventually", "until") else 1
         bounds = [Fraction(b).limit_denominator(1000) for b in (0, node.lower, node.upper) if b != math.inf]
         moved = {c + sign * b for c in below | {Fraction(0)} for b in bounds}
@@ -67,15 +71,19 @@ class Oracle:
         if isinstance(node, Not):
             return -self.value(node.body, t)
         if isinstance(node, Connective):
-            l, r = self.value(node.left, t), self.value(node.right, t)
-            both, either = min(l, r), max(l, r)
+            a, b = self.value(node.left, t), self.value(node.right, t)
+            both, either = min(a, b), max(a, b)
             return {
-                "and": both, "or": either, "implies": max(-l, r),
+                "and": both, "or": either, "implies": max(-a, b),
                 "iff": max(both, -either), "xor": -max(both, -either),
             }[node.operator]  # fmt: skip
         future = node.operator in ("always", "eventually", "until")
         lower = Fraction(node.lower).limit_denominator(1000)
-        below = self.critical(node.body) if isinstance(node, Window) else self.critical(node.left) | self.critical(node.right)
+        below = (
+            self.critical(node.body)
+            if isinstance(node, Window)
+            else self.critical(node.left) | self.critical(node.right)
+        )
         # After the last critical moment nothing changes any more, so one moment there stands for the rest.
         far = max([*below, t + lower, self.end]) + 1
         upper = None if node.upper == math.inf else Fraction(node.upper).limit_denominator(1000)
@@ -91,20 +99,24 @@ class Oracle:
             return max(found, default=-self.top)
         best = -self.top
         for u in moments:
-            between = representatives(t, u, below, with_end=False) if future else representatives(u, t, below, with_start=False)
+            between = (
+                representatives(t, u, below, with_end=False)
+                if future
+                else representatives(u, t, below, with_start=False)
+            )
             between = [] if u == t else between
             best = max(best, min([self.value(node.right, u), *(self.value(node.left, w) for w in between)]))
         return best
 
 
 def holds(compare: Compare, values: dict[str, float]) -> bool:
-    l, r = (values[x.name] if isinstance(x, Signal) else x.value for x in (compare.left, compare.right))
-    return {"<=": l <= r, "<": l < r, ">=": l >= r, ">": l > r, "==": l == r, "!=": l != r}[compare.operator]
+    a, b = (values[x.name] if isinstance(x, Signal) else x.value for x in (compare.left, compare.right))
+    return {"<=": a <= b, "<": a < b, ">=": a >= b, ">": a > b, "==": a == b, "!=": a != b}[compare.operator]
 
 
 def margin(compare: Compare, values: dict[str, float]) -> float:
-    l, r = (values[x.name] if isinstance(x, Signal) else x.value for x in (compare.left, compare.right))
-    gap = r - l if compare.operator in ("<=", "<") else l - r
+    a, b = (values[x.name] if isinstance(x, Signal) else x.value for x in (compare.left, compare.right))
+    gap = b - a if compare.operator in ("<=", "<") else a - b
     return {"==": -abs(gap), "!=": abs(gap)}.get(compare.operator, gap)
 
 
@@ -169,10 +181,10 @@ class DiscreteTrace:
         if isinstance(node, Not):
             return -again(node.body, i)
         if isinstance(node, Connective):
-            l, r = again(node.left, i), again(node.right, i)
-            both, either = min(l, r), max(l, r)
+            a, b = again(node.left, i), again(node.right, i)
+            both, either = min(a, b), max(a, b)
             equal = max(both, -either)
-            return {"and": both, "or": either, "implies": max(-l, r), "iff": equal, "xor": -equal}[node.operator]
+            return {"and": both, "or": either, "implies": max(-a, b), "iff": equal, "xor": -equal}[node.operator]
         if isinstance(node, Step):
             return self.step(node, i, seen, top)
         future = node.operator in ("always", "eventually", "until")
@@ -215,7 +227,9 @@ class DiscreteTrace:
 class Generator:
     """Random small formulas over signals x and y."""
 
-    def __init__(self, rng: np.random.Generator, *, unit: float, most: int = 3, avoid: tuple[str, ...] = (), steps=False):
+    def __init__(
+        self, rng: np.random.Generator, *, unit: float, most: int = 3, avoid: tuple[str, ...] = (), steps=False
+    ):
         self.rng, self.unit, self.most, self.avoid, self.steps = rng, unit, most, avoid, steps
 
     def pick(self, options):
@@ -230,7 +244,9 @@ class Generator:
 
     def atom(self):
         other = Signal("y") if self.rng.random() < 0.2 else Number(float(self.rng.integers(-2, 3)))
-        return Compare(self.pick(["<=", "<", ">=", ">", "==", "!="]), Signal("x" if self.rng.random() < 0.6 else "y"), other)
+        return Compare(
+            self.pick(["<=", "<", ">=", ">", "==", "!="]), Signal("x" if self.rng.random() < 0.6 else "y"), other
+        )
 
     def condition(self, depth: int):
         kinds = ["not", "connective", "window", "window", "past", "until", "since", *(["step"] if self.steps else [])]

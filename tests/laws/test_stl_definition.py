@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.laws.stl_reference import DenseTrace, DiscreteTrace, Generator
 
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import Formula
 from bbfalsify.logic.monitor import judge
+from tests.laws.stl_reference import DenseTrace, DiscreteTrace, Generator
 
 WORDS = {1: Verdict.SATISFIED, -1: Verdict.VIOLATED, 0: Verdict.INCONCLUSIVE}
 

@@ -1,8 +1,9 @@
-"""The monitors against RTAMT: the same numbers on random formulas and traces, and the places where RTAMT is wrong on purpose.
+"""The monitors against RTAMT: the same numbers on random formulas and traces, and the places where RTAMT is wrong on
+purpose.
 
-RTAMT is the reference for robustness except for: dense until and since (they demand the left side also at the moment of the witness, so a step
-signal that hands over from left to right gets the wrong sign: RTAMT issue 210), iff and xor (-|l - r| is negative
-where both sides hold).  There the definitions decide (test_stl_definition.py).
+RTAMT is the reference for robustness except for: dense until and since (they demand the left side also at the moment
+of the witness, so a step signal that hands over from left to right gets the wrong sign: RTAMT issue 210), iff and xor
+(-|l - r| is negative where both sides hold).  There the definitions decide (test_stl_definition.py).
 """
 
 import logging
@@ -27,7 +28,9 @@ def rtamt_dense(formula, times, signals):
         spec.declare_var(name, "float")
     spec.spec = text_for_rtamt(formula)
     spec.parse()
-    found = spec.evaluate(*[[name, [[t, v] for t, v in zip(times, values, strict=True)]] for name, values in signals.items()])
+    found = spec.evaluate(
+        *[[name, [[t, v] for t, v in zip(times, values, strict=True)]] for name, values in signals.items()]
+    )
     return found[0][1]
 
 
@@ -47,7 +50,9 @@ def test_discrete_robustness_is_that_of_rtamt():
         formula = Formula(generator.condition(3))
         n = int(rng.integers(2, 12))
         times, signals = np.arange(float(n)), {"x": rng.normal(size=n), "y": rng.normal(size=n)}
-        assert judge(formula, times, signals, time="discrete").robustness == rtamt_discrete(formula, times, signals), formula
+        assert judge(formula, times, signals, time="discrete").robustness == rtamt_discrete(formula, times, signals), (
+            formula
+        )
 
 
 def test_dense_robustness_is_that_of_rtamt():
@@ -67,7 +72,9 @@ def test_a_step_that_hands_over_satisfies_until_though_rtamt_says_otherwise():
     found = judge(formula, times, signals)
     assert (found.verdict, found.robustness) == (Verdict.SATISFIED, 0.5)
     assert judge(formula, times, signals, time="discrete").robustness == 0.5
-    assert rtamt_dense(formula, times, signals) == -0.5, "RTAMT has been repaired: compare until and since with it again"
+    assert rtamt_dense(formula, times, signals) == -0.5, (
+        "RTAMT has been repaired: compare until and since with it again"
+    )
 
 
 def test_iff_of_two_true_conditions_is_not_negative_though_rtamt_says_so():
