@@ -9,7 +9,8 @@ from fractions import Fraction
 from bbfalsify.modelling import tree
 from bbfalsify.modelling.expressions import Function, Kind
 from bbfalsify.modelling.network import Channel
-from bbfalsify.modelling.resolve_expressions import BROKEN, Context, ExpressionResolver
+from bbfalsify.modelling.resolve_expressions import ExpressionResolver
+from bbfalsify.modelling.resolve_names import BROKEN, Context
 from bbfalsify.modelling.scopes import (
     MANY,
     Assembly,

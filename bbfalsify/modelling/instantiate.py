@@ -13,7 +13,8 @@ from bbfalsify.modelling.declarations import element_suffix
 from bbfalsify.modelling.expressions import Constant, Expression, Kind, Read
 from bbfalsify.modelling.folding import FALSE, TRUE, make_binary
 from bbfalsify.modelling.network import Branch, Edge, Location, Process, Rate
-from bbfalsify.modelling.resolve_expressions import BROKEN, Context, ExpressionResolver
+from bbfalsify.modelling.resolve_expressions import ExpressionResolver
+from bbfalsify.modelling.resolve_names import BROKEN, Context
 from bbfalsify.modelling.scopes import MANY, Assembly, ConstantSymbol, Frame, Scope, Type
 from bbfalsify.modelling.source import BranchText, EdgeText, LocationText, TemplateText, Text
 from bbfalsify.modelling.statements import StatementResolver

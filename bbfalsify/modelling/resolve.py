@@ -18,7 +18,8 @@ from bbfalsify.modelling.declarations import Declarer, array_type, define, initi
 from bbfalsify.modelling.expressions import Expression, Kind
 from bbfalsify.modelling.instantiate import ProcessBuilder
 from bbfalsify.modelling.network import Network, Process
-from bbfalsify.modelling.resolve_expressions import BROKEN, Context, ExpressionResolver
+from bbfalsify.modelling.resolve_expressions import ExpressionResolver
+from bbfalsify.modelling.resolve_names import BROKEN, Context
 from bbfalsify.modelling.scopes import (
     MANY,
     Assembly,

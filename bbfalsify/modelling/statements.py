@@ -25,7 +25,8 @@ from bbfalsify.modelling.expressions import (
     While,
 )
 from bbfalsify.modelling.folding import TRUE
-from bbfalsify.modelling.resolve_expressions import BROKEN, ExpressionResolver
+from bbfalsify.modelling.resolve_expressions import ExpressionResolver
+from bbfalsify.modelling.resolve_names import BROKEN
 from bbfalsify.modelling.scopes import (
     KIND_OF_SYMBOL,
     MANY,
@@ -36,6 +37,7 @@ from bbfalsify.modelling.scopes import (
     Type,
     VariableSymbol,
 )
+from bbfalsify.modelling.visit import subexpressions, substatements
 
 
 class StatementResolver:
@@ -141,8 +143,6 @@ class StatementResolver:
         return self.assign(target, type_, value_node, node.line)
 
     def calls_function_that_assigns(self, target: Read | Bound) -> bool:
-        from bbfalsify.modelling.visit import subexpressions, substatements
-
         functions = self.expressions.assembly.functions
         calls = [part for part in subexpressions(target.index) if isinstance(part, Call)]
         return any(
@@ -170,7 +170,10 @@ class StatementResolver:
         return [Assign(target, value, type_.low, type_.high, self.line(line))]
 
     def evaluation(self, node: tree.Evaluation) -> list[Statement]:
-        expression = self.expressions.resolve(node.expression)
+        if isinstance(node.expression, tree.Invocation):
+            expression = self.expressions.invocation(node.expression, as_statement=True)
+        else:
+            expression = self.expressions.resolve(node.expression)
         if expression is BROKEN:
             return []
         if not isinstance(expression, Call):

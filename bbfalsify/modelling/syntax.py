@@ -23,6 +23,9 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.modelling import tree
 from bbfalsify.modelling.tree import Place
 
+DEEPEST = 250
+"""Expressions are walked recursively everywhere; a deeper one was not written by a person."""
+
 STARTS = ("expression", "updates", "declarations", "parameters", "selects", "sync", "instance")
 
 # Binding strength of operators, weakest first; `not` is a prefix that is weaker than ?: and all below it.
@@ -260,11 +263,14 @@ def _parser() -> lark.Lark:
 def parse(text: str, start: str, place: Place, *, what: str | None = None) -> Any:
     """The syntax tree of `text`; `what` names it in a complaint ("guard")."""
     try:
-        return _parser().parse(text, start=start)
+        result = _parser().parse(text, start=start)
     except lark.exceptions.UnexpectedInput as error:
         raise UserError(_syntax_problem(error, text, place, what or start)) from None
     except RecursionError:
-        raise UserError(place.problem(f"{what or start}: the text is nested too deeply.")) from None
+        result = None
+    if result is None or tree.depth(result) > DEEPEST:
+        raise UserError(place.problem(f"{what or start}: the text is nested more than {DEEPEST} levels deep."))
+    return result
 
 
 def parse_declarations(text: str, place: Place) -> tuple[tuple[tree.Declaration, ...], list[Problem], set[str]]:
@@ -338,8 +344,9 @@ def _syntax_problem(error: lark.exceptions.UnexpectedInput, text: str, place: Pl
             f"{what}: the text '{_shortened(lines[-1])}' ends too early.", len(lines), allowed=_allowed(error.accepts)
         )
     hint = ""
-    if token.type == "EQUALS" and "EQUALITY" in (error.accepts or error.expected):
-        hint = " '=' assigns; '==' compares."
+    if token.type == "EQUALS" and "OPERATOR" in (error.accepts or error.expected):
+        turned = {"=>": ">=", "=<": "<="}.get(text[token.start_pos : token.start_pos + 2])
+        hint = f" Write '{turned}'." if turned else " '=' assigns; '==' compares."
     shown = _shortened(lines[token.line - 1])
     return place.problem(
         f"{what}: unexpected '{token}' at column {token.column} of '{shown}'.{hint}",

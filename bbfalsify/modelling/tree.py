@@ -1,7 +1,8 @@
 """The syntax tree: what the text says, before any name is looked up.
 
-Nodes are plain frozen data.  `line` counts from 1 within the text that was parsed; a `Place` turns it into the line of
-the file.  Nothing here knows about YAML, UPPAAL or types.
+Nodes are plain data that nobody changes (not `frozen`, which would double the time to import them).  `line` counts
+from 1 within the text that was parsed; a `Place` turns it into the line of the file.  Nothing here knows about YAML,
+UPPAAL or types.
 """
 
 from __future__ import annotations
@@ -29,33 +30,33 @@ class Place:
 # --- expressions -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Number:
     value: int | Fraction
     is_decimal: bool
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Truth:
     value: bool
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Name:
     name: str
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Index:
     base: Expression
     index: Expression
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Member:
     """`P.loc` or `P.x`."""
 
@@ -64,7 +65,7 @@ class Member:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Prime:
     """`x'`, the rate of a clock."""
 
@@ -72,21 +73,21 @@ class Prime:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Invocation:
     name: str
     arguments: tuple[Expression, ...]
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Unary:
     operator: str
     operand: Expression
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Binary:
     operator: str
     left: Expression
@@ -94,7 +95,7 @@ class Binary:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Conditional:
     condition: Expression
     then: Expression
@@ -102,7 +103,7 @@ class Conditional:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Quantified:
     name: str
     """forall, exists or sum"""
@@ -117,7 +118,7 @@ Expression = Number | Truth | Name | Index | Member | Prime | Invocation | Unary
 # --- types and declarations ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class TypeName:
     """int, bool, double, clock, void or the name of a typedef; with bounds, int[low, high]."""
 
@@ -127,7 +128,7 @@ class TypeName:
     high: Expression | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Selection:
     """`i : int[0,3]` in select, quantifiers and iterations."""
 
@@ -136,7 +137,7 @@ class Selection:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class ArrayInitialiser:
     elements: tuple[Expression | ArrayInitialiser, ...]
     line: int
@@ -145,7 +146,7 @@ class ArrayInitialiser:
 Dimension = Expression | TypeName
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Declarator:
     name: str
     dimensions: tuple[Dimension, ...]
@@ -153,7 +154,7 @@ class Declarator:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class VariableDeclaration:
     type: TypeName
     constant: bool
@@ -161,21 +162,21 @@ class VariableDeclaration:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class ChannelType:
     broadcast: bool
     urgent: bool
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class ChannelDeclaration:
     type: ChannelType
     declarators: tuple[Declarator, ...]
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class TypeDefinition:
     name: str
     type: TypeName
@@ -183,7 +184,7 @@ class TypeDefinition:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Parameter:
     name: str
     type: TypeName | ChannelType
@@ -192,7 +193,7 @@ class Parameter:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class FunctionDefinition:
     name: str
     result: TypeName
@@ -207,7 +208,7 @@ Declaration = VariableDeclaration | ChannelDeclaration | TypeDefinition | Functi
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Assignment:
     operator: str
     """= or one of += -= *= /= %= &= |= ^= <<= >>=; `n++` is `n += 1`"""
@@ -216,19 +217,19 @@ class Assignment:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Evaluation:
     expression: Expression
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Block:
     statements: tuple[Statement, ...]
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class If:
     condition: Expression
     then: Statement
@@ -236,7 +237,7 @@ class If:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class While:
     condition: Expression
     body: Statement
@@ -245,7 +246,7 @@ class While:
     """do … while"""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class For:
     start: tuple[Statement, ...]
     condition: Expression | None
@@ -254,14 +255,14 @@ class For:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Iteration:
     variable: Selection
     body: Statement
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Return:
     value: Expression | None
     line: int
@@ -273,14 +274,14 @@ Statement = Assignment | Evaluation | Block | If | While | For | Iteration | Ret
 # --- edges and systems -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Synchronisation:
     channel: Expression
     sends: bool
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Instance:
     name: str | None
     template: str
@@ -295,3 +296,18 @@ def contains_prime(node: object) -> bool:
     if isinstance(node, tuple):
         return any(contains_prime(part) for part in node)
     return hasattr(node, "__dataclass_fields__") and any(contains_prime(part) for part in vars(node).values())
+
+
+def depth(node: object) -> int:
+    """How many nodes lie above the deepest one; without recursion, so that any depth can be measured."""
+    deepest, level = 0, [node]
+    while level:
+        deepest += 1
+        below: list[object] = []
+        for item in level:
+            if isinstance(item, tuple):
+                below += item
+            elif hasattr(item, "__dataclass_fields__"):
+                below += vars(item).values()
+        level = below
+    return deepest
