@@ -25,6 +25,50 @@ _STRONG_PREVIOUS = int(Op.STRONG_PREVIOUS)
 
 
 @jit
+def first_off_grid(times, step):
+    """The first sample that is not where the period puts it, or -1; a thousandth of a period is forgiven."""
+    for i in range(len(times)):
+        if abs(times[i] - times[0] - step * i) > 1e-3 * step:
+            return i
+    return -1
+
+
+@jit
+def pairwise(first, second, target, smaller):
+    # The comparisons are written out, one loop each: that is what the compiler turns into vector instructions.
+    if smaller:
+        for i in range(len(target)):
+            target[i] = first[i] if first[i] < second[i] else second[i]
+    else:
+        for i in range(len(target)):
+            target[i] = first[i] if first[i] > second[i] else second[i]
+
+
+@jit
+def atom_row(margins, truths, target, quantity):
+    n = len(margins)
+    if quantity == 0:
+        for i in range(n):
+            target[i] = margins[i]
+    else:
+        certain = quantity == 1
+        for i in range(n):
+            target[i] = i if truths[i] == certain else np.inf
+        for i in range(n, len(target)):
+            target[i] = np.inf
+
+
+@jit
+def suffix_extreme(source, target, smaller):
+    """Extreme over everything from sample i on."""
+    level = source[len(source) - 1]
+    for i in range(len(source) - 1, -1, -1):
+        if (source[i] < level) if smaller else (source[i] > level):
+            level = source[i]
+        target[i] = level
+
+
+@jit
 def future_extreme(source, target, lower, upper, smaller, held):
     """Extreme over samples i + lower … i + upper; after the end the last value is `held`, or there is nothing."""
     n = len(source)
@@ -74,26 +118,22 @@ def judge_discrete(margins, truths, op, left, right, lower, upper, need):
             plain = quantity != 1
             worst = -np.inf if plain else np.inf  # what `or` starts from
             if kind == _ATOM:
-                for i in range(n):
-                    if quantity == 0:
-                        target[i] = margins[a, i]
-                    else:
-                        target[i] = i if truths[a, i] == (quantity == 1) else np.inf
-                target[n:] = np.inf
+                atom_row(margins[a], truths[a], target, quantity)
                 continue
             if kind == _TRUTH:
                 target[:] = np.inf if (a == 1) == plain else -np.inf
                 continue
             source = values[a, quantity, :m]
             if kind == _NOT:
-                source = values[a, 0 if quantity == 0 else 3 - quantity, :m]
-                for i in range(m):
-                    target[i] = -source[i] if quantity == 0 else source[i]
+                if quantity == 0:
+                    for i in range(m):
+                        target[i] = -source[i]
+                else:
+                    exchanged = values[a, 3 - quantity, :m]
+                    for i in range(m):
+                        target[i] = exchanged[i]
             elif kind == _AND or kind == _OR:
-                other = values[b, quantity, :m]
-                smaller = plain == (kind == _AND)
-                for i in range(m):
-                    target[i] = min(source[i], other[i]) if smaller else max(source[i], other[i])
+                pairwise(source, values[b, quantity, :m], target, plain == (kind == _AND))
             elif kind == _UNTIL or kind == _SINCE:
                 other = values[b, quantity, :m]
                 carried = worst
@@ -121,7 +161,9 @@ def judge_discrete(margins, truths, op, left, right, lower, upper, need):
                 end = positions if upper[row] < 0 else upper[row]
                 if before:
                     end -= 1
-                if kind == _ALWAYS or kind == _EVENTUALLY or kind == _ALWAYS_BEFORE:
+                if upper[row] < 0 and lower[row] == 0 and (kind == _ALWAYS or kind == _EVENTUALLY):
+                    suffix_extreme(source, target, smaller)
+                elif kind == _ALWAYS or kind == _EVENTUALLY or kind == _ALWAYS_BEFORE:
                     future_extreme(source, target, lower[row], end, smaller, quantity > 0)
                 else:
                     past_extreme(source, target, lower[row], end, smaller)

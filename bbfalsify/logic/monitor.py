@@ -23,7 +23,7 @@ from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.logic.dense import is_sound, judge_dense, robustness_dense
-from bbfalsify.logic.discrete import judge_discrete
+from bbfalsify.logic.discrete import first_off_grid, judge_discrete
 from bbfalsify.logic.formula import Compare, Formula, Number, Signal, Window, render, walk
 from bbfalsify.logic.program import Program, atom_values, compile_formula
 from bbfalsify.logic.requirements import dense_problems, period_problems
@@ -181,9 +181,8 @@ def _sample_bounds(
     else:
         step = float(times[-1] - times[0]) / (n - 1) if period is None else period
         problems = period_problems(formula, step)
-    drift = np.abs(times - times[0] - step * np.arange(n))
-    if not problems and drift.max() > 1e-3 * step:
-        i = int(np.flatnonzero(drift > 1e-3 * step)[0])
+    i = first_off_grid(times, step) if not problems else -1
+    if i >= 0:
         problems.append(
             Problem(
                 f"discrete time needs one sample every {step:g}, but sample {i} is at {times[i]:g}; use dense time."

@@ -37,7 +37,6 @@ from bbfalsify.logic.formula import (
     Term,
     Truth,
     Window,
-    walk,
 )
 
 
@@ -158,15 +157,19 @@ class _Compiler:
         return result
 
     def trigger(self, node: Condition) -> int:
+        """The trigger of a condition; -1 where it is simply true."""
         match node:
             case Connective("implies", left, right):
-                return self.row(Op.AND, self.condition(left), self.trigger(right))
+                first, second = self.condition(left), self.trigger(right)
+                return first if second < 0 else self.row(Op.AND, first, second)
             case Connective("and" | "or", left, right):
-                return self.row(Op.OR, self.trigger(left), self.trigger(right))
+                first, second = self.trigger(left), self.trigger(right)
+                return -1 if first < 0 or second < 0 else self.row(Op.OR, first, second)
             case Window(operator, lower, upper, body):
+                inner = self.trigger(body)
                 window = Op.EVENTUALLY if operator in ("always", "eventually") else Op.ONCE
-                return self.row(window, self.trigger(body), -1, lower, upper)
-        return self.row(Op.TRUTH, 1)
+                return -1 if inner < 0 else self.row(window, inner, -1, lower, upper)
+        return -1
 
 
 def compile_formula(formula: Formula) -> Program:
@@ -181,8 +184,7 @@ def compile_formula(formula: Formula) -> Program:
 def _compile(root: Condition) -> Program:
     compiler = _Compiler()
     top = compiler.condition(root)
-    implies = any(isinstance(node, Connective) and node.operator == "implies" for node in walk(root))
-    trigger = compiler.trigger(root) if implies else -1
+    trigger = compiler.trigger(root)
     rows = compiler.rows
     need = [0] * len(rows)
     need[top] = 0b111
