@@ -21,7 +21,11 @@ def test_seeds_do_not_depend_on_the_hash_seed():
     code = "from bbfalsify.core.seeds import SeedTree; print(SeedTree(3).child('q', 5).word())"
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": h, "PATH": ""}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": h, "PATH": ""},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for h in ("1", "2")
     }

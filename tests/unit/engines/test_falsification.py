@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests import heater
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Answer
@@ -16,6 +15,7 @@ from bbfalsify.kernel import compile_network
 from bbfalsify.logic import parse_stl
 from bbfalsify.logic.monitor import judge
 from bbfalsify.modelling import parse_profile
+from tests import heater
 
 FORMULA = parse_stl("always[0:20](T <= 75)", signals=["T", "heat"])
 
@@ -171,7 +171,7 @@ def test_failing_simulations_are_counted_and_judged_by_nobody():
 
 
 def test_stuck_and_zeno_profiles_are_refused_by_name():
-    stuck = heater.PROFILE.replace("S: {invariant: \"x <= 5\"}", "S: {invariant: \"x <= 5\"}\n      End: {}").replace(
+    stuck = heater.PROFILE.replace('S: {invariant: "x <= 5"}', 'S: {invariant: "x <= 5"}\n      End: {}').replace(
         "to: S, action: on", "to: End, action: on"
     )
     with pytest.raises(UserError, match=r"deadlocks.*User\.End"):

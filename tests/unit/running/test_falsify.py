@@ -5,7 +5,6 @@ import os
 
 import numpy as np
 import pytest
-from tests import heater
 
 from bbfalsify.core.counterexample import Counterexample
 from bbfalsify.core.errors import UserError
@@ -18,6 +17,7 @@ from bbfalsify.modelling import parse_profile
 from bbfalsify.running.falsify import falsify
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import system
+from tests import heater
 
 SMALL = Options(counterexamples=10, simulations=110, passes=10, traces=20)
 
@@ -140,7 +140,9 @@ def test_no_time_ends_the_search_at_once():
 def test_a_profile_with_a_fault_is_refused_before_anything_runs(old, new, message):
     text = heater.PROFILE.replace(old, new)
     if "sync" in new:
-        text = text.replace("automata:", 'declarations: "chan c;"\nautomata:').replace("{on: 1, off: 0}", "{c: 1, off: 0}")
+        text = text.replace("automata:", 'declarations: "chan c;"\nautomata:').replace(
+            "{on: 1, off: 0}", "{c: 1, off: 0}"
+        )
     profile = parse_profile(text)
     with pytest.raises(UserError, match=message):
         falsify(heater_system, profile, [requirement()], horizon=20.0, out=None)
