@@ -2,7 +2,7 @@
 
 Integers and decimal fractions are folded exactly.  Functions without an exact value (sin, sqrt …) give the fraction
 that equals their float64.  An operation that would be a run-time error (division by zero, a shift by a negative
-number) is left as it is, so that it fails where and when the model runs into it.
+number, an integer beyond 64 bits) is left as it is, so that it fails where and when the model runs into it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def make_binary(operator: str, left: Expression, right: Expression, kind: Kind) 
         return _logical(operator, left, right)
     if isinstance(left, Constant) and isinstance(right, Constant):
         value = _compute(operator, left.value, right.value, integers=left.kind is Kind.INT and right.kind is Kind.INT)
-        if value is not None:
+        if value is not None and (kind is Kind.DOUBLE or -(2**63) <= value < 2**63):
             return Constant(value if kind is not Kind.DOUBLE else Fraction(value), kind)
     return Binary(operator, left, right, kind)
 

@@ -29,7 +29,8 @@ LOCATION_LINE, EDGE_LINE = 9, 12  # in `model(…)` with one line of declaration
         ("const int N;", 4, "the constant 'N' needs a value."),
         ("const clock c = 1;", 4, "the clock 'c' cannot be constant."),
         ("int n = random(3);", 4, "declaration: 'random' draws at random, which is only allowed in updates."),
-        ("int n;\nint m = n;", 5, "the value of 'm' must be constant; values that are computed or drawn belong into the "
+        ("int n;\nint m = n;", 5,
+         "the value of 'm' must be constant; values that are computed or drawn belong into the "
          "update of a first edge."),
         ("integer a;", 4, "unknown type 'integer'."),
         ("void v;", 4, "'v' cannot be of type void."),
@@ -40,7 +41,8 @@ LOCATION_LINE, EDGE_LINE = 9, 12  # in `model(…)` with one line of declaration
         ("int f() { return; }", 4, "a value of type int must be returned."),
         ("int f() {\n  return true;\n}", 5, "what is returned is of type int, found a bool. Write (… ? 1 : 0)."),
         ("clock f() { return 1; }", 4, "a function cannot return clock; allowed: void, int, bool, double."),
-        ("void f(int a[2]) { }", 4, "parameter 'a': functions take single values, neither references nor arrays (they may "
+        ("void f(int a[2]) { }", 4,
+         "parameter 'a': functions take single values, neither references nor arrays (they may "
          "use the model's arrays directly)."),
         ("void f(clock c) { }", 4, "parameter 'c' cannot be of type clock; allowed: int, bool, double."),
         ("void f(chan c) { }", 4, "function 'f' cannot take a channel."),
@@ -113,7 +115,8 @@ def test_functions_that_assign_are_refused_in_guards():
     ("update", "message"),
     [
         ("K = 3", "'K' is constant and cannot be assigned."),
-        ("n = x", "what is assigned is of type int[0,3], found a clock. A clock is a real number: fint(…) truncates its "
+        ("n = x",
+         "what is assigned is of type int[0,3], found a clock. A clock is a real number: fint(…) truncates its "
          "value."),
         ("n = 1.5", "what is assigned is of type int[0,3], found a double. fint(…) truncates a double."),
         ("n = b", "what is assigned is of type int[0,3], found a bool. Write (… ? 1 : 0)."),
@@ -204,7 +207,8 @@ automata:
     ("system", "message"),
     [
         ("[Q]", "unknown automaton 'Q'."),
-        ("[P]", "automaton 'P' needs a value for its parameter 'k': write 'P(…)' in the system, or give the parameter a "
+        ("[P]",
+         "automaton 'P' needs a value for its parameter 'k': write 'P(…)' in the system, or give the parameter a "
          "range such as int[0,3]."),
         ("[P(1)]", "automaton 'P' takes 2 arguments, found 1."),
         ('["P(1, n)"]', "the argument 'k' of 'P' must be constant; values that are computed or drawn belong into the "

@@ -29,7 +29,8 @@ def test_variables_get_slots_in_their_store():
 
 
 def test_constants_types_and_sizes_are_folded():
-    text = "const int N = 2 + 1; typedef int[0,N-1] id_t; int a[N][2] = {{1,2},{3,4},{5,6}}; id_t who = N - 1; bool f[id_t];"
+    text = "const int N = 2 + 1; typedef int[0,N-1] id_t; int a[N][2] = {{1,2},{3,4},{5,6}};"
+    text += "id_t who = N - 1; bool f[id_t];"
     network = declared(text)
     array = network.variable("a")
     assert (array.dimensions, array.size, array.initial) == ((3, 2), 6, (1, 2, 3, 4, 5, 6))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import numpy as np
+
 from bbfalsify.modelling.expressions import Binary, Call, Conditional, Constant, Kind, Read
 from bbfalsify.modelling.network import Rate
+from bbfalsify.modelling.reference import ReferenceInterpreter
 from bbfalsify.testing.models import fischer, preemptive_tasks, train_gate
 from tests.unit.modelling.evaluator import Evaluator
 
@@ -53,3 +58,62 @@ def test_stopwatch():
     running = Conditional(Read(0, Kind.BOOL), Constant(0, Kind.INT), Constant(1, Kind.INT), Kind.INT)
     assert low.locations[1].rates == (Rate(done, running),)
     assert [v.name for v in network.variables] == ["ready", "done", "High.p", "Low.p"]
+
+
+def locations_seen(network, steps: int, seed: int) -> list[list[str]]:
+    """The locations along a random walk of the reference interpreter: earliest or latest delay, or one between."""
+    run, generator = ReferenceInterpreter(network), np.random.default_rng(seed)
+    state, seen = run.initial_state(), []
+    for _ in range(steps):
+        transitions = run.transitions(state)
+        if not transitions:
+            break
+        transition = transitions[generator.integers(len(transitions))]
+        window = transition.windows[generator.integers(len(transition.windows))]
+        high = window.low + 30 if window.high is None else window.high
+        share = Fraction(int(generator.integers(5)), 4)
+        delay = window.low + (high - window.low) * share
+        if (delay == window.low and window.low_strict) or (delay == window.high and window.high_strict):
+            delay = (window.low + high) / 2
+        state = run.fire(state, transition, delay, generator=generator)
+        seen.append([p.locations[i].name for p, i in zip(network.processes, state.locations, strict=True)])
+    return seen
+
+
+def test_only_one_train_crosses_at_a_time():
+    seen = locations_seen(train_gate(3), 150, seed=1)
+    assert len(seen) == 150
+    assert any("Stop" in names for names in seen) and any("Cross" in names for names in seen)
+    assert all(names.count("Cross") <= 1 for names in seen)
+
+
+def test_fischer_excludes():
+    assert all(names.count("cs") <= 1 for names in locations_seen(fischer(2), 200, seed=1))
+
+
+def test_faulty_fischer_does_not_exclude():
+    """The first enters at the last moment at which the second may still write its own name."""
+    network = fischer(2, faulty=True)
+    run = ReferenceInterpreter(network)
+    state = run.initial_state()
+    path = [(0, "A->req", 0), (1, "A->req", 0), (0, "req->wait", 0), (0, "wait->cs", 2), (1, "req->wait", 0)]
+    for process, action, delay in [*path, (1, "wait->cs", 2)]:
+        (transition,) = [
+            t
+            for t in run.transitions(state)
+            if t.sender[0] == process and network.processes[process].edges[t.sender[1]].action == action
+        ]
+        state = run.fire(state, transition, Fraction(delay))
+    assert [network.processes[p].locations[i].name for p, i in enumerate(state.locations)] == ["cs", "cs"]
+
+
+def test_the_low_task_is_preempted():
+    network = preemptive_tasks()
+    run = ReferenceInterpreter(network)
+    state = run.initial_state()
+    done = network.variable("done").slot + 1
+    while state.locations != (1, 1):  # both run
+        transition = run.transitions(state)[0]
+        state = run.fire(state, transition, transition.windows[0].low)
+    later = run.wait(state, Fraction(1))
+    assert later.reals[done] == state.reals[done]

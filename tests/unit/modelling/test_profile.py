@@ -130,16 +130,19 @@ def test_inputs_may_use_local_names_and_locations():
         ("{on: 1, off: 0}", "{on: yes, off: 0}", 33, "'inputs.heat.actions.on' must be a number, found 'yes'."),
         ("{on: 1, off: 0}", "{}", 33, "input 'heat' names no action."),
         ("{on: 1, off: 0}", "[on]", 33, "'inputs.heat.actions' must be a mapping, found a list."),
-        ("    initial: 0  ", "    #", 33, "the key 'initial' is missing in input 'heat': its value before the first action."),
+        ("    initial: 0  ", "    #", 33,
+         "the key 'initial' is missing in input 'heat': its value before the first action."),
         ("initial: 0 ", "initial: .nan ", 34, "'inputs.heat.initial' must be a number, found 'nan'."),
         ('unit: "1"', "unit: degc", 35, "unknown unit 'degc'."),
         ("T: {unit: degC}", "T: {unit: Celsius}", 38, "unknown unit 'Celsius'."),
         ("T: {unit: degC}", "T: {units: degC}", 38, "unknown key 'units' in 'outputs.T'."),
         ("T: {unit: degC}", "heat: {unit: degC}", 38, "'heat' is both an input and an output."),
-        ("    actions: {on: 1, off: 0}", "   # ", 34, "input 'heat' needs 'actions' (a value per action) or 'value' (an "
+        ("    actions: {on: 1, off: 0}", "   # ", 34,
+         "input 'heat' needs 'actions' (a value per action) or 'value' (an "
          "expression)."),
         ("    unit: ", "    value: x\n    unit: ", 33, "input 'heat' has both 'actions' and 'value'; choose one."),
-        ("guard: x >= 4", 'guard: x >= 4 && T < 20', 25, "guard: 'T' is an output of the system under test, and a profile "
+        ("guard: x >= 4", 'guard: x >= 4 && T < 20', 25,
+         "guard: 'T' is an output of the system under test, and a profile "
          "is open loop: it cannot depend on what the system does."),
     ],
 )  # fmt: skip
