@@ -1,0 +1,21 @@
+"""Compiled concrete semantics of networks: delay windows, walks, races (importing this imports numba).
+
+    model = compile_network(network)
+    walks = accelerated_walks(model, seeds, distribution=10, until=20.0, max_steps=1000)
+"""
+
+from bbfalsify.kernel.results import Walk, Walks, WalkStatus
+from bbfalsify.kernel.tables import CompiledModel, compile_network
+from bbfalsify.kernel.walks import DELAY_DISTRIBUTIONS, accelerated_walks, count_steps, stochastic_walks
+
+__all__ = [
+    "DELAY_DISTRIBUTIONS",
+    "CompiledModel",
+    "Walk",
+    "WalkStatus",
+    "Walks",
+    "accelerated_walks",
+    "compile_network",
+    "count_steps",
+    "stochastic_walks",
+]

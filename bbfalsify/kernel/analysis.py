@@ -1,0 +1,280 @@
+"""What code reads, writes and does with time: the facts behind the dependency index and the choice of method.
+
+A *place* is ("i", slot), ("r", slot) or ("l", process): an integer, a real, the location of a process.  Reads and
+writes go through functions.  A guard is split into conjuncts; each is discrete (constant during a delay), affine in the
+delay (exact breakpoints) or numeric (ODE variables, products of clocks: scanned and bisected).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from bbfalsify.modelling.expressions import (
+    Assign,
+    AtLocation,
+    Binary,
+    Bound,
+    Builtin,
+    Call,
+    Conditional,
+    Constant,
+    Evaluate,
+    Expression,
+    If,
+    Kind,
+    Quantifier,
+    Random,
+    Read,
+    Return,
+    Statement,
+    Unary,
+    While,
+)
+from bbfalsify.modelling.network import Network
+
+Place = tuple[str, int]
+
+
+class Flow(IntEnum):
+    """How a value changes while time passes."""
+
+    DISCRETE = 0
+    AFFINE = 1
+    NUMERIC = 2
+
+
+@dataclass(frozen=True)
+class Effects:
+    reads: frozenset[Place] = frozenset()
+    writes: frozenset[Place] = frozenset()
+    random: bool = False
+    may_fail: bool = False
+    calls: bool = False
+
+    def __or__(self, other: Effects) -> Effects:
+        return Effects(
+            self.reads | other.reads,
+            self.writes | other.writes,
+            self.random or other.random,
+            self.may_fail or other.may_fail,
+            self.calls or other.calls,
+        )
+
+
+def children(e: Expression) -> tuple[Expression, ...]:
+    if isinstance(e, Read | Bound):
+        return () if e.index is None else (e.index,)
+    if isinstance(e, Unary):
+        return (e.operand,)
+    if isinstance(e, Binary):
+        return (e.left, e.right)
+    if isinstance(e, Conditional):
+        return (e.condition, e.then, e.otherwise)
+    if isinstance(e, Builtin | Random | Call):
+        return e.arguments
+    if isinstance(e, Quantifier):
+        return (e.body,)
+    return ()
+
+
+class Analysis:
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self._functions: dict[int, Effects] = {}
+        self._function_flows: dict[int, Flow] = {}
+        self.clocks = frozenset(
+            ("r", slot) for v in network.variables if v.kind == Kind.CLOCK for slot in range(v.slot, v.slot + v.size)
+        )
+        self.ode_slots = self._find_ode_slots()
+
+    # --- effects -----------------------------------------------------------------------------------------------------
+
+    def expression(self, e: Expression | None) -> Effects:
+        if e is None:
+            return Effects()
+        result = Effects()
+        for child in children(e):
+            result |= self.expression(child)
+        if isinstance(e, Read):
+            result |= Effects(reads=_places(e), may_fail=e.index is not None)
+        elif isinstance(e, Bound):
+            result |= Effects(may_fail=e.index is not None)
+        elif isinstance(e, AtLocation):
+            result |= Effects(reads=frozenset({("l", e.process)}))
+        elif isinstance(e, Random):
+            result |= Effects(random=True)
+        elif isinstance(e, Binary) and e.operator in ("/", "%"):
+            result |= Effects(may_fail=True)
+        elif isinstance(e, Builtin):
+            result |= Effects(may_fail=e.name not in ("abs", "min", "max"))
+        elif isinstance(e, Call):
+            result |= self.function(e.function)
+        return result
+
+    def function(self, number: int) -> Effects:
+        if number not in self._functions:
+            self._functions[number] = Effects(may_fail=True, calls=True)  # cuts recursion; the fixpoint adds nothing
+            self._functions[number] |= self.statements(self.network.functions[number].body)
+        return self._functions[number]
+
+    def statements(self, statements: Iterable[Statement]) -> Effects:
+        result = Effects()
+        for s in statements:
+            if isinstance(s, Assign):
+                result |= self.expression(s.value) | self.expression(s.target.index)
+                if isinstance(s.target, Read):
+                    result |= Effects(writes=_places(s.target), may_fail=s.low is not None or s.target.index is not None)
+            elif isinstance(s, If):
+                result |= self.expression(s.condition) | self.statements(s.then) | self.statements(s.otherwise)
+            elif isinstance(s, While):
+                result |= self.expression(s.condition) | self.statements(s.body) | Effects(may_fail=True)
+            elif isinstance(s, Return):
+                result |= self.expression(s.value)
+            elif isinstance(s, Evaluate):
+                result |= self.expression(s.expression)
+        return result
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    def _find_ode_slots(self) -> frozenset[int]:
+        """Clocks some location gives a rate that reads a clock: their flow is integrated."""
+        return frozenset(
+            rate.slot
+            for process in self.network.processes
+            for location in process.locations
+            for rate in location.rates
+            if self.expression(rate.expression).reads & self.clocks
+        )
+
+    def flow(self, e: Expression) -> Flow:
+        """How e changes during a delay; inside functions every real local is taken to follow a clock."""
+        if isinstance(e, Read):
+            inner = Flow.DISCRETE if e.index is None else self.flow(e.index)
+            if inner != Flow.DISCRETE:
+                return Flow.NUMERIC
+            if e.kind != Kind.CLOCK:
+                return Flow.DISCRETE
+            return Flow.NUMERIC if any(slot in self.ode_slots for _, slot in _places(e)) else Flow.AFFINE
+        if isinstance(e, Bound):
+            return Flow.AFFINE if e.kind.is_real else Flow.DISCRETE
+        flows = [self.flow(c) for c in children(e)]
+        worst = max(flows, default=Flow.DISCRETE)
+        if isinstance(e, Random):
+            return Flow.DISCRETE
+        if isinstance(e, Call):
+            if worst == Flow.DISCRETE and not self.function(e.function).reads & self.clocks:
+                return Flow.DISCRETE
+            return max(worst, self._flow_of_function(e.function))
+        if worst != Flow.AFFINE:
+            return worst
+        if isinstance(e, Binary):
+            if e.operator == "*" and e.kind.is_real and min(flows) == Flow.AFFINE:
+                return Flow.NUMERIC
+            if e.operator == "/" and flows[1] == Flow.AFFINE:
+                return Flow.NUMERIC
+            if e.operator == "%":
+                return Flow.NUMERIC
+        if isinstance(e, Builtin) and e.name not in ("abs", "min", "max"):
+            return Flow.NUMERIC
+        return Flow.AFFINE
+
+    def _flow_of_function(self, number: int) -> Flow:
+        if number not in self._function_flows:
+            self._function_flows[number] = Flow.DISCRETE  # cuts recursion
+            self._function_flows[number] = self.flow_of_statements(self.network.functions[number].body)
+        return self._function_flows[number]
+
+    def flow_of_statements(self, statements: Iterable[Statement]) -> Flow:
+        """The worst flow of anything the statements evaluate."""
+        worst = Flow.DISCRETE
+        for s in statements:
+            parts: tuple[Expression | None, ...] = ()
+            if isinstance(s, Assign):
+                parts = (s.value, s.target.index)
+                if not s.target.kind.is_real and s.value.kind.is_real and self.flow(s.value) != Flow.DISCRETE:
+                    worst = Flow.NUMERIC  # a real stored in an integer is truncated
+            elif isinstance(s, If):
+                parts = (s.condition,)
+                worst = max(worst, self.flow_of_statements(s.then), self.flow_of_statements(s.otherwise))
+            elif isinstance(s, While):
+                parts = (s.condition,)
+                worst = max(worst, self.flow_of_statements(s.body))
+            elif isinstance(s, Return):
+                parts = (s.value,)
+            elif isinstance(s, Evaluate):
+                parts = (s.expression,)
+            worst = max([worst, *(self.flow(p) for p in parts if p is not None)])
+        return worst
+
+
+def _places(e: Read) -> frozenset[Place]:
+    store = "r" if e.kind.is_real else "i"
+    if e.index is None:
+        return frozenset({(store, e.slot)})
+    if isinstance(e.index, Constant) and 0 <= e.index.value < e.size:
+        return frozenset({(store, e.slot + int(e.index.value))})
+    return frozenset((store, slot) for slot in range(e.slot, e.slot + e.size))
+
+
+def conjuncts(e: Expression | None) -> list[Expression]:
+    """The parts of a conjunction, in order; `true` has none."""
+    if e is None or (isinstance(e, Constant) and e.value == 1):
+        return []
+    if isinstance(e, Binary) and e.operator == "&&":
+        return conjuncts(e.left) + conjuncts(e.right)
+    return [e]
+
+
+def conjunction(parts: list[Expression]) -> Expression:
+    result = parts[0]
+    for part in parts[1:]:
+        result = Binary("&&", result, part, Kind.BOOL)
+    return result
+
+
+# --- does an update keep an invariant? --------------------------------------------------------------------------------
+
+
+def substituted(e: Expression, values: dict[Place, Expression]) -> Expression | None:
+    """e after plain assignments; None where this is not plain (arrays by variable index, calls, quantifiers)."""
+    if isinstance(e, Constant):
+        return e
+    if isinstance(e, Read):
+        if e.index is not None and not isinstance(e.index, Constant):
+            return None
+        place = next(iter(_places(e)))
+        return values.get(place, e)
+    if isinstance(e, Unary):
+        operand = substituted(e.operand, values)
+        return None if operand is None else Unary(e.operator, operand, e.kind)
+    if isinstance(e, Binary):
+        left, right = substituted(e.left, values), substituted(e.right, values)
+        return None if left is None or right is None else Binary(e.operator, left, right, e.kind)
+    return None
+
+
+def plain_assignments(statements: tuple[Statement, ...]) -> dict[Place, Expression] | None:
+    """The simultaneous substitution a sequence of plain scalar assignments amounts to, or None."""
+    values: dict[Place, Expression] = {}
+    for s in statements:
+        if not isinstance(s, Assign) or not isinstance(s.target, Read):
+            return None
+        if s.target.index is not None and not isinstance(s.target.index, Constant):
+            return None
+        value = substituted(s.value, values)
+        if value is None:
+            return None
+        values[next(iter(_places(s.target)))] = value
+    return values
+
+
+def certainly_true(e: Expression) -> bool:
+    """A comparison of constants that holds."""
+    if isinstance(e, Constant):
+        return e.value != 0
+    if isinstance(e, Binary) and isinstance(e.left, Constant) and isinstance(e.right, Constant):
+        a, b = e.left.value, e.right.value
+        return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "==": a == b, "!=": a != b}.get(e.operator, False)
+    return False

@@ -1,0 +1,656 @@
+"""The interpreter of guards, updates and functions: a stack machine over integers and *affine* reals.
+
+A real on the stack is `p + q·(t − s)`, three numbers.  While time passes at constant rates every clock is one, so one
+run of a guard tells its truth at a moment t (MODE_AT) or just after it (MODE_AFTER) together with the next moment at
+which some comparison made on the way flips (X_BREAKPOINT): the truth is constant until then.  Sweeping from breakpoint
+to breakpoint gives the exact set of delays of any guard, with &&, ||, !=, conditionals, functions and loops.
+
+A clock keeps the moment `s` of its last reset, and a comparison is decided on the time scale: `x >= 3` flips at
+s + 3, whatever "now" is, so equal bounds of an invariant and a guard stay equal and no sum of delays is ever formed.
+
+Updates run in MODE_FROZEN (reals are plain numbers at "now"); MODE_NUMERIC reads reals from a vector of values, for
+ODEs and for expressions that are not affine in the delay.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bbfalsify.kernel.compiling import compiled
+from bbfalsify.kernel.layout import (
+    CALL_DEPTH,
+    ERROR_AFFINE,
+    ERROR_CALLS,
+    ERROR_DIVISION,
+    ERROR_DOMAIN,
+    ERROR_INDEX,
+    ERROR_LOOP,
+    ERROR_RANGE,
+    FRAME_SIZE,
+    FUNCTION_FRAME,
+    FUNCTION_START,
+    FUNCTION_WIDTH,
+    H_FUNCTION_TABLE,
+    H_S_FRAME,
+    H_S_STACK,
+    H_X_FRAME,
+    H_X_STACK,
+    H_X_VALUES,
+    LOOP_LIMIT,
+    MODE_AT,
+    MODE_FROZEN,
+    MODE_NUMERIC,
+    S_CLOCK_BASE,
+    S_ERROR,
+    S_ERROR_VALUE,
+    S_INTEGER_BASE,
+    S_LOCATION_BASE,
+    S_SITE,
+    S_TAINT,
+    STACK_SIZE,
+    TOP_FRAME,
+    X_BREAKPOINT,
+    X_NOW,
+)
+from bbfalsify.kernel.rng import normal, unit
+
+# Operation codes; in brackets the words that follow.  i: integer stack, r: real stack.
+(
+    HALT,
+    PUSH_I,  # [value]
+    PUSH_LONG,  # [high word, low word]
+    LOAD_I,  # [slot]
+    LOAD_I_AT,  # [slot, size, site]            index from i
+    LOCAL_I,  # [frame slot]
+    LOCAL_I_AT,  # [frame slot, size, site]
+    NEGATE_I,
+    NOT,
+    INVERT,
+    ADD_I,
+    SUBTRACT_I,
+    MULTIPLY_I,
+    DIVIDE_I,  # [site]
+    MODULO_I,  # [site]
+    BIT_AND,
+    BIT_OR,
+    BIT_XOR,
+    SHIFT_LEFT,
+    SHIFT_RIGHT,
+    COMPARE_I,  # [operator]
+    MINIMUM_I,
+    MAXIMUM_I,
+    ABSOLUTE_I,
+    TRUTH,
+    TO_REAL,
+    PUSH_R,  # [constant]
+    LOAD_R,  # [slot]
+    LOAD_R_AT,  # [slot, size, site]
+    LOCAL_R,
+    LOCAL_R_AT,
+    NEGATE_R,
+    ADD_R,
+    SUBTRACT_R,
+    MULTIPLY_R,
+    DIVIDE_R,  # [site]
+    COMPARE_R,  # [operator]
+    MINIMUM_R,
+    MAXIMUM_R,
+    ABSOLUTE_R,
+    MATH,  # [function, site]
+    TO_INTEGER,  # [site]
+    TO_TRUTH,  # real to Boolean
+    RANDOM,  # [draw]
+    AT_LOCATION,  # [process, global location]
+    JUMP,  # [address]
+    JUMP_ZERO,  # [address]
+    LOOP,  # [address, site]   backward jump
+    CALL,  # [function, integer arguments, real arguments, kinds (bit mask: 1 = real), site]
+    RETURN,
+    STORE_I,  # [slot, low, high, site]
+    STORE_I_AT,  # [slot, size, low, high, site]   index below value
+    STORE_LOCAL_I,  # [frame slot, low, high, site]
+    STORE_LOCAL_I_AT,  # [frame slot, size, low, high, site]
+    STORE_R,  # [slot]
+    STORE_R_AT,  # [slot, size, site]
+    STORE_LOCAL_R,
+    STORE_LOCAL_R_AT,
+    DROP_I,
+    DROP_R,
+) = range(60)
+
+(MATH_SQRT, MATH_EXP, MATH_LN, MATH_LOG, MATH_SIN, MATH_COS, MATH_TAN, MATH_ASIN, MATH_ACOS, MATH_ATAN, MATH_FLOOR,
+ MATH_CEIL, MATH_ATAN2, MATH_POW, MATH_FMOD) = range(15)  # fmt: skip
+FIRST_BINARY_MATH = MATH_ATAN2
+(DRAW_RANDOM, DRAW_UNIFORM, DRAW_NORMAL, DRAW_EXPONENTIAL) = range(4)
+
+_OVERFLOW = 709.78
+
+
+@compiled
+def mathematics(function, u, v):
+    """Mathematical functions, nan outside their domain (Python's own raise there, compiled ones do not)."""
+    if function == MATH_SQRT:
+        return math.sqrt(u) if u >= 0.0 else math.nan
+    if function == MATH_EXP:
+        return math.exp(u) if u <= _OVERFLOW else math.inf
+    if function == MATH_LN:
+        return math.log(u) if u > 0.0 else math.nan
+    if function == MATH_LOG:
+        return math.log10(u) if u > 0.0 else math.nan
+    if function == MATH_ATAN2:
+        return math.atan2(u, v)
+    if abs(u) == math.inf:
+        return math.nan
+    if function == MATH_SIN:
+        return math.sin(u)
+    if function == MATH_COS:
+        return math.cos(u)
+    if function == MATH_TAN:
+        return math.tan(u)
+    if function == MATH_ASIN:
+        return math.asin(u) if abs(u) <= 1.0 else math.nan
+    if function == MATH_ACOS:
+        return math.acos(u) if abs(u) <= 1.0 else math.nan
+    if function == MATH_ATAN:
+        return math.atan(u)
+    if function == MATH_FLOOR:
+        return float(math.floor(u)) if abs(u) < 4503599627370496.0 else u
+    if function == MATH_CEIL:
+        return float(math.ceil(u)) if abs(u) < 4503599627370496.0 else u
+    if function == MATH_FMOD:
+        return float(np.fmod(u, v)) if v != 0.0 else math.nan
+    # pow
+    if u == 0.0:
+        return math.pow(u, v) if v >= 0.0 else math.nan
+    if v * math.log(abs(u)) > _OVERFLOW:
+        return math.inf
+    if u < 0.0 and v != math.floor(v):
+        return math.nan
+    return math.pow(u, v)
+
+
+@compiled
+def compared(operator, order):
+    """Truth of `a operator b` where order is the sign of a − b."""
+    if operator == 0:
+        return 1 if order < 0 else 0
+    if operator == 1:
+        return 1 if order <= 0 else 0
+    if operator == 2:
+        return 1 if order >= 0 else 0
+    if operator == 3:
+        return 1 if order > 0 else 0
+    if operator == 4:
+        return 1 if order == 0 else 0
+    return 1 if order != 0 else 0
+
+
+@compiled
+def affine_order(X, at, mode, t):
+    """Sign of (real at `at`) − (real at `at` + 3) at t or just after it; lowers the next breakpoint."""
+    p1 = X[at]
+    q1 = X[at + 1]
+    s1 = X[at + 2]
+    p2 = X[at + 3]
+    q2 = X[at + 4]
+    s2 = X[at + 5]
+    if q1 == 0.0 and q2 == 0.0:
+        return -1 if p1 < p2 else (1 if p1 > p2 else 0)
+    if q2 == 0.0:
+        slope = q1
+        crossing = s1 + (p2 - p1) / q1
+    elif q1 == 0.0:
+        slope = -q2
+        crossing = s2 + (p1 - p2) / q2
+    else:
+        s = max(s1, s2)
+        difference = (p1 + q1 * (s - s1)) - (p2 + q2 * (s - s2))
+        slope = q1 - q2
+        if slope == 0.0:
+            return -1 if difference < 0.0 else (1 if difference > 0.0 else 0)
+        crossing = s - difference / slope
+    sign = 1 if slope > 0.0 else -1
+    if t < crossing:
+        if crossing < X[X_BREAKPOINT]:
+            X[X_BREAKPOINT] = crossing
+        return -sign
+    if t == crossing and mode == MODE_AT:
+        return 0
+    return sign
+
+
+@compiled
+def affine_add(X, at, factor):
+    """(real at `at`) + factor · (real at `at` + 3), into `at`; factor is 1 or −1."""
+    q1 = X[at + 1]
+    q2 = X[at + 4] * factor
+    if q2 == 0.0:
+        X[at] = X[at] + factor * X[at + 3]
+    elif q1 == 0.0:
+        X[at] = X[at] + factor * X[at + 3]
+        X[at + 1] = q2
+        X[at + 2] = X[at + 5]
+    else:
+        s1 = X[at + 2]
+        s2 = X[at + 5]
+        s = max(s1, s2)
+        X[at] = (X[at] + q1 * (s - s1)) + factor * (X[at + 3] + X[at + 4] * (s - s2))
+        X[at + 1] = q1 + q2
+        X[at + 2] = s
+
+
+@compiled
+def fail(S, error, site, value):
+    S[S_ERROR] = error
+    S[S_SITE] = site
+    S[S_ERROR_VALUE] = value
+
+
+@compiled
+def execute(T, F, S, X, R, start, mode, t):
+    """Run the code at `start`; the result is the top of the integer stack (returned) or of the real stack.
+
+    A real result is left at X[T[H_X_STACK]].  Errors are left in S[S_ERROR]; the result is then meaningless.
+    """
+    si = T[H_S_STACK]  # one past the top of the integer stack
+    sr = T[H_X_STACK]  # likewise for reals, three words each
+    stack_end = T[H_S_STACK] + STACK_SIZE - 8
+    frame = 0
+    frame_end = TOP_FRAME
+    depth = 0
+    loops = 0
+    ints = S[S_INTEGER_BASE]
+    locs = S[S_LOCATION_BASE]
+    clocks = S[S_CLOCK_BASE]
+    call_stack = T[H_S_STACK] + STACK_SIZE
+    local_i = T[H_S_FRAME]
+    local_r = T[H_X_FRAME]
+    now = X[X_NOW]
+    pc = start
+    while True:
+        op = T[pc]
+        if op < ADD_I:
+            if op == HALT:
+                return S[si - 1]
+            if op == PUSH_I:
+                S[si] = T[pc + 1]
+                si += 1
+                pc += 2
+            elif op == LOAD_I:
+                S[si] = S[ints + T[pc + 1]]
+                si += 1
+                pc += 2
+            elif op == LOAD_I_AT:
+                index = S[si - 1]
+                if index < 0 or index >= T[pc + 2]:
+                    fail(S, ERROR_INDEX, T[pc + 3], index)
+                    return 0
+                S[si - 1] = S[ints + T[pc + 1] + index]
+                pc += 4
+            elif op == LOCAL_I:
+                S[si] = S[local_i + frame + T[pc + 1]]
+                si += 1
+                pc += 2
+            elif op == LOCAL_I_AT:
+                index = S[si - 1]
+                if index < 0 or index >= T[pc + 2]:
+                    fail(S, ERROR_INDEX, T[pc + 3], index)
+                    return 0
+                S[si - 1] = S[local_i + frame + T[pc + 1] + index]
+                pc += 4
+            elif op == PUSH_LONG:
+                S[si] = (int(T[pc + 1]) << 31) + T[pc + 2]
+                si += 1
+                pc += 3
+            elif op == NEGATE_I:
+                S[si - 1] = -S[si - 1]
+                pc += 1
+            elif op == NOT:
+                S[si - 1] = 1 if S[si - 1] == 0 else 0
+                pc += 1
+            else:  # INVERT
+                S[si - 1] = ~S[si - 1]
+                pc += 1
+        elif op < TO_REAL:
+            if op == TRUTH:
+                S[si - 1] = 1 if S[si - 1] != 0 else 0
+                pc += 1
+            elif op == ABSOLUTE_I:
+                S[si - 1] = abs(S[si - 1])
+                pc += 1
+            else:
+                b = S[si - 1]
+                si -= 1
+                a = S[si - 1]
+                if op == COMPARE_I:
+                    S[si - 1] = compared(T[pc + 1], -1 if a < b else (1 if a > b else 0))
+                    pc += 2
+                elif op == ADD_I:
+                    S[si - 1] = a + b
+                    pc += 1
+                elif op == SUBTRACT_I:
+                    S[si - 1] = a - b
+                    pc += 1
+                elif op == MULTIPLY_I:
+                    S[si - 1] = a * b
+                    pc += 1
+                elif op == DIVIDE_I or op == MODULO_I:
+                    if b == 0:
+                        fail(S, ERROR_DIVISION, T[pc + 1], 0)
+                        return 0
+                    quotient = abs(a) // abs(b)
+                    if (a < 0) != (b < 0):
+                        quotient = -quotient
+                    S[si - 1] = quotient if op == DIVIDE_I else a - b * quotient
+                    pc += 2
+                else:
+                    if op == BIT_AND:
+                        S[si - 1] = a & b
+                    elif op == BIT_OR:
+                        S[si - 1] = a | b
+                    elif op == BIT_XOR:
+                        S[si - 1] = a ^ b
+                    elif op == SHIFT_LEFT:
+                        S[si - 1] = a << (b & 63)
+                    elif op == SHIFT_RIGHT:
+                        S[si - 1] = a >> (b & 63)
+                    elif op == MINIMUM_I:
+                        S[si - 1] = min(a, b)
+                    else:
+                        S[si - 1] = max(a, b)
+                    pc += 1
+        elif op < RANDOM:
+            if op == LOAD_R or op == LOAD_R_AT:
+                if op == LOAD_R:
+                    slot = int(T[pc + 1])
+                    pc += 2
+                else:
+                    si -= 1
+                    index = S[si]
+                    if index < 0 or index >= T[pc + 2]:
+                        fail(S, ERROR_INDEX, T[pc + 3], index)
+                        return 0
+                    slot = T[pc + 1] + index
+                    pc += 4
+                X[sr + 1] = 0.0
+                X[sr + 2] = 0.0
+                if mode == MODE_NUMERIC:
+                    X[sr] = X[T[H_X_VALUES] + slot]
+                else:
+                    clock = clocks + 3 * slot
+                    rate = X[clock + 2]
+                    if rate == 0.0:
+                        X[sr] = X[clock]
+                    elif mode == MODE_FROZEN:
+                        X[sr] = X[clock] + rate * (now - X[clock + 1])
+                    else:
+                        X[sr] = X[clock]
+                        X[sr + 1] = rate
+                        X[sr + 2] = X[clock + 1]
+                sr += 3
+            elif op == PUSH_R:
+                X[sr] = F[T[pc + 1]]
+                X[sr + 1] = 0.0
+                X[sr + 2] = 0.0
+                sr += 3
+                pc += 2
+            elif op == COMPARE_R:
+                sr -= 6
+                if X[sr] != X[sr] or X[sr + 3] != X[sr + 3]:
+                    S[S_TAINT] = 1
+                S[si] = compared(T[pc + 1], affine_order(X, sr, mode, t))
+                si += 1
+                pc += 2
+            elif op == ADD_R:
+                sr -= 3
+                affine_add(X, sr - 3, 1.0)
+                pc += 1
+            elif op == SUBTRACT_R:
+                sr -= 3
+                affine_add(X, sr - 3, -1.0)
+                pc += 1
+            elif op == MULTIPLY_R:
+                sr -= 3
+                if X[sr + 1] != 0.0 and X[sr - 2] != 0.0:
+                    fail(S, ERROR_AFFINE, -1, 0)
+                    return 0
+                if X[sr - 2] == 0.0:
+                    factor = X[sr - 3]
+                    X[sr - 3] = X[sr] * factor
+                    X[sr - 2] = X[sr + 1] * factor
+                    X[sr - 1] = X[sr + 2]
+                else:
+                    factor = X[sr]
+                    X[sr - 3] = X[sr - 3] * factor
+                    X[sr - 2] = X[sr - 2] * factor
+                pc += 1
+            elif op == DIVIDE_R:
+                sr -= 3
+                divisor = X[sr]
+                if X[sr + 1] != 0.0:
+                    fail(S, ERROR_AFFINE, -1, 0)
+                    return 0
+                if divisor == 0.0:
+                    fail(S, ERROR_DIVISION, T[pc + 1], 0)
+                    return 0
+                X[sr - 3] = X[sr - 3] / divisor
+                X[sr - 2] = X[sr - 2] / divisor
+                pc += 2
+            elif op == TO_REAL:
+                si -= 1
+                X[sr] = float(S[si])
+                X[sr + 1] = 0.0
+                X[sr + 2] = 0.0
+                sr += 3
+                pc += 1
+            elif op == NEGATE_R:
+                X[sr - 3] = -X[sr - 3]
+                X[sr - 2] = -X[sr - 2]
+                pc += 1
+            elif op == MINIMUM_R or op == MAXIMUM_R:
+                sr -= 3
+                order = affine_order(X, sr - 3, mode, t)
+                if (order > 0) if op == MINIMUM_R else (order < 0):
+                    X[sr - 3] = X[sr]
+                    X[sr - 2] = X[sr + 1]
+                    X[sr - 1] = X[sr + 2]
+                pc += 1
+            elif op == ABSOLUTE_R:
+                X[sr] = 0.0
+                X[sr + 1] = 0.0
+                X[sr + 2] = 0.0
+                if affine_order(X, sr - 3, mode, t) < 0:
+                    X[sr - 3] = -X[sr - 3]
+                    X[sr - 2] = -X[sr - 2]
+                pc += 1
+            elif op == MATH:
+                function = T[pc + 1]
+                if function >= FIRST_BINARY_MATH:
+                    sr -= 3
+                else:
+                    X[sr] = 0.0
+                    X[sr + 1] = 0.0
+                if X[sr - 2] != 0.0 or X[sr + 1] != 0.0:
+                    fail(S, ERROR_AFFINE, -1, 0)
+                    return 0
+                argument = X[sr - 3]
+                X[sr - 3] = mathematics(function, argument, X[sr])
+                if X[sr - 3] != X[sr - 3] and argument == argument and X[sr] == X[sr]:
+                    fail(S, ERROR_DOMAIN, T[pc + 2], 0)
+                    return 0
+                pc += 3
+            elif op == TO_INTEGER:
+                sr -= 3
+                if X[sr + 1] != 0.0:
+                    fail(S, ERROR_AFFINE, -1, 0)
+                    return 0
+                if X[sr] != X[sr]:
+                    S[S_TAINT] = 1
+                    S[si] = 0
+                elif abs(X[sr]) >= 9.2e18:
+                    fail(S, ERROR_DOMAIN, T[pc + 1], 0)
+                    return 0
+                else:
+                    S[si] = int(X[sr])
+                si += 1
+                pc += 2
+            elif op == TO_TRUTH:
+                X[sr] = 0.0
+                X[sr + 1] = 0.0
+                X[sr + 2] = 0.0
+                sr -= 3
+                S[si] = 0 if affine_order(X, sr, mode, t) == 0 else 1
+                si += 1
+                pc += 1
+            elif op == LOCAL_R:
+                source = local_r + 3 * (frame + T[pc + 1])
+                X[sr] = X[source]
+                X[sr + 1] = X[source + 1]
+                X[sr + 2] = X[source + 2]
+                sr += 3
+                pc += 2
+            else:  # LOCAL_R_AT
+                si -= 1
+                index = S[si]
+                if index < 0 or index >= T[pc + 2]:
+                    fail(S, ERROR_INDEX, T[pc + 3], index)
+                    return 0
+                source = local_r + 3 * (frame + T[pc + 1] + index)
+                X[sr] = X[source]
+                X[sr + 1] = X[source + 1]
+                X[sr + 2] = X[source + 2]
+                sr += 3
+                pc += 4
+        elif op < STORE_I:
+            if op == JUMP_ZERO:
+                si -= 1
+                if S[si] == 0:
+                    pc = int(T[pc + 1])
+                else:
+                    pc += 2
+            elif op == JUMP:
+                pc = int(T[pc + 1])
+            elif op == LOOP:
+                loops += 1
+                if loops > LOOP_LIMIT:
+                    fail(S, ERROR_LOOP, T[pc + 2], LOOP_LIMIT)
+                    return 0
+                pc = int(T[pc + 1])
+            elif op == AT_LOCATION:
+                S[si] = 1 if S[locs + T[pc + 1]] == T[pc + 2] else 0
+                si += 1
+                pc += 3
+            elif op == RETURN:
+                if depth == 0:
+                    return 0
+                depth -= 1
+                frame_end = frame
+                pc = int(S[call_stack + 2 * depth])
+                frame = S[call_stack + 2 * depth + 1]
+            elif op == CALL:
+                callee = T[H_FUNCTION_TABLE] + FUNCTION_WIDTH * T[pc + 1]
+                size = T[callee + FUNCTION_FRAME]
+                if depth >= CALL_DEPTH or frame_end + size > FRAME_SIZE or si > stack_end:
+                    fail(S, ERROR_CALLS, T[pc + 5], depth)
+                    return 0
+                new = frame_end
+                for i in range(size):
+                    S[local_i + new + i] = 0
+                    X[local_r + 3 * (new + i)] = 0.0
+                    X[local_r + 3 * (new + i) + 1] = 0.0
+                    X[local_r + 3 * (new + i) + 2] = 0.0
+                kinds = T[pc + 4]
+                for i in range(T[pc + 2] - 1, -1, -1):
+                    if (kinds >> i) & 1:
+                        sr -= 3
+                        for k in range(3):
+                            X[local_r + 3 * (new + i) + k] = X[sr + k]
+                    else:
+                        si -= 1
+                        S[local_i + new + i] = S[si]
+                S[call_stack + 2 * depth] = pc + 6
+                S[call_stack + 2 * depth + 1] = frame
+                depth += 1
+                frame = new
+                frame_end = new + size
+                pc = int(T[callee + FUNCTION_START])
+            else:  # RANDOM
+                draw = T[pc + 1]
+                if draw == DRAW_UNIFORM or draw == DRAW_NORMAL:
+                    sr -= 3
+                if mode != MODE_FROZEN:
+                    value = math.nan  # unknown before the draw; comparisons with it set S_TAINT
+                elif draw == DRAW_RANDOM:
+                    value = unit(R) * X[sr - 3]
+                elif draw == DRAW_UNIFORM:
+                    value = X[sr - 3] + unit(R) * (X[sr] - X[sr - 3])
+                elif draw == DRAW_NORMAL:
+                    value = X[sr - 3] + X[sr] * normal(R)
+                else:
+                    value = -math.log(1.0 - unit(R)) / X[sr - 3]
+                X[sr - 3] = value
+                X[sr - 2] = 0.0
+                pc += 2
+        elif op < STORE_R:
+            si -= 1
+            value_i = S[si]
+            if op == STORE_I or op == STORE_LOCAL_I:
+                slot = int(T[pc + 1])
+                low = T[pc + 2]
+                high = T[pc + 3]
+                site = T[pc + 4]
+                pc += 5
+            else:
+                si -= 1
+                index = S[si]
+                site = T[pc + 5]
+                if index < 0 or index >= T[pc + 2]:
+                    fail(S, ERROR_INDEX, site, index)
+                    return 0
+                slot = T[pc + 1] + index
+                low = T[pc + 3]
+                high = T[pc + 4]
+                pc += 6
+            if low <= high and (value_i < low or value_i > high):
+                fail(S, ERROR_RANGE, site, value_i)
+                return 0
+            if op == STORE_I or op == STORE_I_AT:
+                S[ints + slot] = value_i
+            else:
+                S[local_i + frame + slot] = value_i
+        elif op == DROP_I:
+            si -= 1
+            pc += 1
+        elif op == DROP_R:
+            sr -= 3
+            pc += 1
+        else:
+            sr -= 3
+            slot = int(T[pc + 1])
+            if op == STORE_R_AT or op == STORE_LOCAL_R_AT:
+                si -= 1
+                index = S[si]
+                if index < 0 or index >= T[pc + 2]:
+                    fail(S, ERROR_INDEX, T[pc + 3], index)
+                    return 0
+                slot += index
+                pc += 4
+            else:
+                pc += 2
+            if op == STORE_LOCAL_R or op == STORE_LOCAL_R_AT:
+                target = local_r + 3 * (frame + slot)
+                X[target] = X[sr]
+                X[target + 1] = X[sr + 1]
+                X[target + 2] = X[sr + 2]
+            elif mode == MODE_NUMERIC:
+                X[T[H_X_VALUES] + slot] = X[sr]
+            else:
+                target = clocks + 3 * slot
+                X[target] = X[sr]
+                if mode == MODE_FROZEN:
+                    X[target + 1] = now
+                else:
+                    X[target + 1] = X[sr + 2]
+                    X[target + 2] = X[sr + 1]

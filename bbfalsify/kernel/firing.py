@@ -1,0 +1,441 @@
+"""Firing a transition, and keeping what depends on the state up to date.
+
+A walker that keeps candidate lists and cached deadlines (`incremental`) repairs only what the transition touched: lists
+of processes that changed location, rates those locations give, and deadlines that read what was written.  `refresh`
+computes the same from nothing, and is the fallback that tests compare with.
+"""
+
+from __future__ import annotations
+
+from bbfalsify.kernel.bytecode import execute, fail
+from bbfalsify.kernel.compiling import compiled
+from bbfalsify.kernel.layout import (
+    B_CODE,
+    B_FAST,
+    B_FAST_COUNT,
+    B_PROCESS,
+    B_RATES_CHANGE,
+    B_REFRESH,
+    B_REFRESH_COUNT,
+    B_TARGET,
+    B_WEIGHT,
+    BRANCH_WIDTH,
+    C_DEFAULT,
+    C_IS_ODE,
+    C_RATER_COUNT,
+    C_RATERS,
+    C_READER_COUNT,
+    C_READERS,
+    CLOCK_WIDTH,
+    CLOCKS,
+    E_BRANCH_COUNT,
+    E_BRANCHES,
+    E_CHANNEL,
+    E_GROUP,
+    E_KIND,
+    E_PROCESS,
+    E_WEIGHT,
+    EDGE_WIDTH,
+    ERROR_RANGE,
+    ERROR_WEIGHT,
+    FLAG_RATES,
+    H_BROADCAST_TABLE,
+    H_CLOCK_TABLE,
+    H_DEFAULT_RATE,
+    H_EDGE_TABLE,
+    H_FIRST_LOCATION,
+    H_FLAGS,
+    H_GROUP_START,
+    H_GROUPS,
+    H_INTEGERS,
+    H_LOCATION_TABLE,
+    H_NUMERIC_COUNT,
+    H_NUMERIC_PROCESSES,
+    H_PROCESSES,
+    H_RATED_COUNT,
+    H_RATED_SLOTS,
+    H_REALS,
+    H_S_EDGE_POSITION,
+    H_S_GROUP_COUNT,
+    H_S_GROUP_MEMBERS,
+    H_S_LOCATIONS,
+    H_S_MOVES,
+    H_S_RATE_CODE,
+    H_S_TREE,
+    H_TREE_LEAVES,
+    H_X_DEADLINE,
+    H_X_STACK,
+    INTEGERS,
+    KIND_BROADCAST_SEND,
+    L_EDGES,
+    L_FLAGS,
+    L_INPUTS,
+    L_OUTPUTS,
+    L_RATE_COUNT,
+    L_RATES,
+    LOCATION_COMMITTED,
+    LOCATION_URGENT,
+    LOCATION_WIDTH,
+    MODE_FROZEN,
+    RATE_CODE,
+    RATE_CONSTANT,
+    RATE_SLOT,
+    RATE_WIDTH,
+    S_CLOCK_BASE,
+    S_COMMITTED,
+    S_ERROR,
+    S_GRID,
+    S_INTEGER_BASE,
+    S_LOCATION_BASE,
+    S_URGENT,
+    U_HIGH,
+    U_LOW,
+    U_OPERATION,
+    U_SITE,
+    U_SLOT,
+    U_VALUE,
+    UPDATE_ADD,
+    UPDATE_INTEGER,
+    UPDATE_WIDTH,
+    X_LARGEST,
+    X_NOW,
+    X_ODE_STEP,
+)
+from bbfalsify.kernel.ode import advance
+from bbfalsify.kernel.rng import unit
+from bbfalsify.kernel.windows import enabled_at, invariant_deadline
+
+# --- the tournament of deadlines --------------------------------------------------------------------------------------
+
+
+@compiled
+def earlier(T, X, p, q):
+    """The process with the earlier deadline; −1 is nobody."""
+    if q < 0:
+        return p
+    if p < 0:
+        return q
+    deadlines = T[H_X_DEADLINE]
+    a = X[deadlines + 2 * p]
+    b = X[deadlines + 2 * q]
+    if a < b or (a == b and X[deadlines + 2 * p + 1] >= X[deadlines + 2 * q + 1]):
+        return p
+    return q
+
+
+@compiled
+def refresh_deadline(T, F, S, X, R, p):
+    """Compute the deadline of process p anew and play its matches again."""
+    moment, strict = invariant_deadline(T, F, S, X, R, p)
+    X[T[H_X_DEADLINE] + 2 * p] = moment
+    X[T[H_X_DEADLINE] + 2 * p + 1] = strict
+    tree = T[H_S_TREE]
+    node = (T[H_TREE_LEAVES] + p) >> 1
+    while node > 0:
+        winner = earlier(T, X, S[tree + 2 * node], S[tree + 2 * node + 1])
+        if S[tree + node] == winner and winner != p:
+            break  # nothing above depends on p
+        S[tree + node] = winner
+        node >>= 1
+
+
+# --- candidate lists --------------------------------------------------------------------------------------------------
+
+
+@compiled
+def list_edges(T, S, location, adding):
+    """Put the edges of a location into their candidate groups, or take them out."""
+    row = T[H_LOCATION_TABLE] + LOCATION_WIDTH * location
+    edges = T[row + L_EDGES]
+    for i in range(T[row + L_OUTPUTS] + T[row + L_INPUTS]):
+        e = T[edges + i]
+        group = T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_GROUP]
+        if group < 0:
+            continue
+        count = T[H_S_GROUP_COUNT] + group
+        members = T[H_S_GROUP_MEMBERS] + T[T[H_GROUP_START] + group]
+        positions = T[H_S_EDGE_POSITION]
+        if adding:
+            S[members + S[count]] = e
+            S[positions + e] = S[count]
+            S[count] += 1
+        else:
+            S[count] -= 1
+            last = S[members + S[count]]
+            S[members + S[positions + e]] = last
+            S[positions + last] = S[positions + e]
+
+
+# --- rates ------------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def refresh_rate(T, F, S, X, R, slot):
+    """Give a clock the rate the current locations say (the last process that says one); True where it changed."""
+    row = T[H_CLOCK_TABLE] + CLOCK_WIDTH * slot
+    code = -1
+    constant = -1
+    for i in range(T[row + C_RATER_COUNT]):
+        location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + T[T[row + C_RATERS] + i]]
+        for k in range(T[location + L_RATE_COUNT]):
+            given = T[location + L_RATES] + RATE_WIDTH * k
+            if T[given + RATE_SLOT] == slot:
+                code = T[given + RATE_CODE]
+                constant = T[given + RATE_CONSTANT]
+    if T[row + C_IS_ODE]:
+        S[T[H_S_RATE_CODE] + slot] = code if code >= 0 else T[H_DEFAULT_RATE]
+        return False
+    if code >= 0:
+        execute(T, F, S, X, R, code, MODE_FROZEN, X[X_NOW])
+        rate = X[T[H_X_STACK]]
+    elif constant >= 0:
+        rate = F[constant]
+    else:
+        rate = 1.0
+    clock = CLOCKS + 3 * slot
+    if rate == X[clock + 2]:
+        return False
+    X[clock] = X[clock] + X[clock + 2] * (X[X_NOW] - X[clock + 1])
+    X[clock + 1] = X[X_NOW]
+    X[clock + 2] = rate
+    return True
+
+
+@compiled
+def refresh_rates_of(T, F, S, X, R, location):
+    """Refresh every clock a location gives a rate, and the deadlines that read it."""
+    row = T[H_LOCATION_TABLE] + LOCATION_WIDTH * location
+    for k in range(T[row + L_RATE_COUNT]):
+        slot = T[T[row + L_RATES] + RATE_WIDTH * k + RATE_SLOT]
+        if refresh_rate(T, F, S, X, R, slot):
+            clock = T[H_CLOCK_TABLE] + CLOCK_WIDTH * slot
+            for i in range(T[clock + C_READER_COUNT]):
+                refresh_deadline(T, F, S, X, R, T[T[clock + C_READERS] + i])
+
+
+@compiled
+def refresh_all_rates(T, F, S, X, R, with_deadlines):
+    for i in range(T[H_RATED_COUNT]):
+        slot = T[T[H_RATED_SLOTS] + i]
+        if refresh_rate(T, F, S, X, R, slot) and with_deadlines:
+            clock = T[H_CLOCK_TABLE] + CLOCK_WIDTH * slot
+            for k in range(T[clock + C_READER_COUNT]):
+                refresh_deadline(T, F, S, X, R, T[T[clock + C_READERS] + k])
+
+
+# --- the walker -------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def load_state(T, F, S, X, R, states_locations, states_integers, states_reals, row, time, largest, ode_step):
+    """Put row `row` of some states into a walker; nothing is kept of what it did before."""
+    S[S_ERROR] = 0
+    S[S_INTEGER_BASE] = INTEGERS
+    S[S_LOCATION_BASE] = T[H_S_LOCATIONS]
+    S[S_CLOCK_BASE] = CLOCKS
+    S[S_COMMITTED] = 0
+    S[S_URGENT] = 0
+    S[S_GRID] = 0
+    X[X_NOW] = time
+    X[X_LARGEST] = largest
+    X[X_ODE_STEP] = ode_step
+    for i in range(T[H_INTEGERS]):
+        S[INTEGERS + i] = states_integers[row, i]
+    for p in range(T[H_PROCESSES]):
+        location = T[T[H_FIRST_LOCATION] + p] + states_locations[row, p]
+        S[T[H_S_LOCATIONS] + p] = location
+        flags = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * location + L_FLAGS]
+        S[S_COMMITTED] += 1 if flags & LOCATION_COMMITTED else 0
+        S[S_URGENT] += 1 if flags & LOCATION_URGENT else 0
+    for i in range(T[H_REALS]):
+        X[CLOCKS + 3 * i] = states_reals[row, i]
+        X[CLOCKS + 3 * i + 1] = time
+        X[CLOCKS + 3 * i + 2] = float(T[T[H_CLOCK_TABLE] + CLOCK_WIDTH * i + C_DEFAULT])
+    if T[H_FLAGS] & FLAG_RATES:
+        refresh_all_rates(T, F, S, X, R, False)
+
+
+@compiled
+def refresh(T, F, S, X, R, lists):
+    """Candidate lists (if wanted), rates and deadlines from nothing."""
+    if lists:
+        for group in range(T[H_GROUPS]):
+            S[T[H_S_GROUP_COUNT] + group] = 0
+        for p in range(T[H_PROCESSES]):
+            list_edges(T, S, S[T[H_S_LOCATIONS] + p], True)
+    if T[H_FLAGS] & FLAG_RATES:
+        refresh_all_rates(T, F, S, X, R, False)
+    leaves = T[H_TREE_LEAVES]
+    tree = T[H_S_TREE]
+    for p in range(leaves):
+        S[tree + leaves + p] = p if p < T[H_PROCESSES] else -1
+        if p < T[H_PROCESSES]:
+            moment, strict = invariant_deadline(T, F, S, X, R, p)
+            X[T[H_X_DEADLINE] + 2 * p] = moment
+            X[T[H_X_DEADLINE] + 2 * p + 1] = strict
+    for node in range(leaves - 1, 0, -1):
+        S[tree + node] = earlier(T, X, S[tree + 2 * node], S[tree + 2 * node + 1])
+
+
+@compiled
+def refresh_numeric_deadlines(T, F, S, X, R):
+    """Deadlines found by scanning hold from "now" only, so every step computes them anew."""
+    for i in range(T[H_NUMERIC_COUNT]):
+        refresh_deadline(T, F, S, X, R, T[T[H_NUMERIC_PROCESSES] + i])
+
+
+@compiled
+def pick_branch(T, F, S, X, R, e):
+    """One branch of edge e in proportion to the weights."""
+    edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
+    count = T[edge + E_BRANCH_COUNT]
+    if count == 1:
+        return 0
+    total = 0.0
+    for b in range(count):
+        total += weight_of(T, F, S, X, R, T[T[edge + E_BRANCHES] + BRANCH_WIDTH * b + B_WEIGHT])
+    if not total > 0.0:
+        fail(S, ERROR_WEIGHT, 0, e)
+        return 0
+    rest = unit(R) * total
+    chosen = 0
+    for b in range(count):
+        weight = weight_of(T, F, S, X, R, T[T[edge + E_BRANCHES] + BRANCH_WIDTH * b + B_WEIGHT])
+        if weight > 0.0:
+            chosen = b
+            if rest < weight:
+                break
+            rest -= weight
+    return chosen
+
+
+@compiled
+def weight_of(T, F, S, X, R, code):
+    if code < 0:
+        return 1.0
+    execute(T, F, S, X, R, code, MODE_FROZEN, X[X_NOW])
+    return max(X[T[H_X_STACK]], 0.0)
+
+
+@compiled
+def pick_receiver(T, F, S, X, R, channel, p, by_weight):
+    """One enabled receiving edge of process p on a channel, or −1."""
+    location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
+    first = T[location + L_EDGES] + T[location + L_OUTPUTS]
+    chosen = -1
+    enabled = 0
+    total = 0.0
+    for k in range(T[location + L_INPUTS]):
+        r = T[first + k]
+        edge = T[H_EDGE_TABLE] + EDGE_WIDTH * r
+        if T[edge + E_CHANNEL] == channel and enabled_at(T, F, S, X, R, r, X[X_NOW]):
+            weight = weight_of(T, F, S, X, R, T[edge + E_WEIGHT]) if by_weight else 1.0
+            total += weight
+            enabled += 1
+            # the k-th enabled edge replaces the choice with its share, so that one pass is enough
+            if enabled == 1 or unit(R) * total < weight:
+                chosen = r
+    return chosen
+
+
+@compiled
+def apply_updates(T, F, S, X, R, branch):
+    """The updates of one branch, at "now"."""
+    fast = T[branch + B_FAST_COUNT]
+    if fast < 0:
+        execute(T, F, S, X, R, T[branch + B_CODE], MODE_FROZEN, X[X_NOW])
+        return
+    for i in range(fast):
+        row = T[branch + B_FAST] + UPDATE_WIDTH * i
+        operation = T[row + U_OPERATION]
+        slot = T[row + U_SLOT]
+        if operation == UPDATE_INTEGER:
+            S[INTEGERS + slot] = T[row + U_VALUE]
+        elif operation == UPDATE_ADD:
+            value = S[INTEGERS + slot] + T[row + U_VALUE]
+            if value < T[row + U_LOW] or value > T[row + U_HIGH]:
+                fail(S, ERROR_RANGE, T[row + U_SITE], value)
+                return
+            S[INTEGERS + slot] = value
+        else:
+            X[CLOCKS + 3 * slot] = F[T[row + U_VALUE]]
+            X[CLOCKS + 3 * slot + 1] = X[X_NOW]
+
+
+@compiled
+def fire(T, F, S, X, R, e1, e2, t, incremental, by_weight):
+    """Let time pass to t and fire e1 (with receiver e2, or −1 for none or for a broadcast).
+
+    All choices are made before the first update: receivers in the order of the processes, then branches.
+    """
+    advance(T, F, S, X, R, t)
+    edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e1
+    moves = T[H_S_MOVES]
+    S[moves] = e1
+    count = 1
+    if e2 >= 0:
+        S[moves + 2] = e2
+        count = 2
+    elif T[edge + E_KIND] == KIND_BROADCAST_SEND:
+        row = T[H_BROADCAST_TABLE] + 2 * T[edge + E_CHANNEL]
+        for i in range(T[row + 1]):
+            p = T[T[row] + i]
+            if p != T[edge + E_PROCESS]:
+                r = pick_receiver(T, F, S, X, R, T[edge + E_CHANNEL], p, by_weight)
+                if r >= 0:
+                    S[moves + 2 * count] = r
+                    count += 1
+    for i in range(count):
+        S[moves + 2 * i + 1] = pick_branch(T, F, S, X, R, S[moves + 2 * i])
+    if S[S_ERROR] != 0:
+        return
+    apply_moves(T, F, S, X, R, count, incremental)
+
+
+@compiled
+def apply_moves(T, F, S, X, R, count, incremental):
+    """Execute the moves (edge, branch) listed in the walker, and repair what depends on the state."""
+    moves = T[H_S_MOVES]
+    locations = T[H_S_LOCATIONS]
+    rated = T[H_FLAGS] & FLAG_RATES
+    for i in range(count):
+        edge = T[H_EDGE_TABLE] + EDGE_WIDTH * S[moves + 2 * i]
+        branch = T[edge + E_BRANCHES] + BRANCH_WIDTH * S[moves + 2 * i + 1]
+        apply_updates(T, F, S, X, R, branch)
+        if S[S_ERROR] != 0:
+            return
+    for i in range(count):
+        edge = T[H_EDGE_TABLE] + EDGE_WIDTH * S[moves + 2 * i]
+        branch = T[edge + E_BRANCHES] + BRANCH_WIDTH * S[moves + 2 * i + 1]
+        p = T[edge + E_PROCESS]
+        old = S[locations + p]
+        new = T[branch + B_TARGET]
+        if old != new:
+            before = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * old + L_FLAGS]
+            after = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * new + L_FLAGS]
+            if before | after:
+                S[S_URGENT] += (after & LOCATION_URGENT) - (before & LOCATION_URGENT)
+                S[S_COMMITTED] += ((after & LOCATION_COMMITTED) - (before & LOCATION_COMMITTED)) // LOCATION_COMMITTED
+            S[locations + p] = new
+            if incremental:
+                list_edges(T, S, old, False)
+                list_edges(T, S, new, True)
+        S[moves + 2 * i] = old  # needed below, where the rates of the location left are refreshed
+        S[moves + 2 * i + 1] = branch
+    if rated:
+        all_rates = False
+        for i in range(count):
+            all_rates = all_rates or T[S[moves + 2 * i + 1] + B_RATES_CHANGE] != 0
+        if all_rates or not incremental:
+            refresh_all_rates(T, F, S, X, R, incremental)
+        else:
+            for i in range(count):
+                refresh_rates_of(T, F, S, X, R, S[moves + 2 * i])
+                refresh_rates_of(T, F, S, X, R, T[S[moves + 2 * i + 1] + B_TARGET])
+    if not incremental:
+        return
+    for i in range(count):
+        branch = S[moves + 2 * i + 1]
+        refresh_deadline(T, F, S, X, R, T[branch + B_PROCESS])
+        for k in range(T[branch + B_REFRESH_COUNT]):
+            refresh_deadline(T, F, S, X, R, T[T[branch + B_REFRESH] + k])

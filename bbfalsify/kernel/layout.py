@@ -1,0 +1,123 @@
+"""Where everything lives: the kernel works on five flat arrays, and these are the names of their places.
+
+    T  int32    the model: header, tables of locations, edges, branches, atoms, lists, and all bytecode
+    F  float64  the model's real constants
+    S  int64    one walker: integers, locations, candidate lists, tournament tree, integer stack and frame
+    X  float64  one walker: clocks (value, since, rate), deadlines, window buffer, real stack and frame, ODE grid
+    R  uint64   one walker: the random stream
+
+Few flat arrays, because a compiled call passes each of them as seven words and an interpreter calls often.  The
+constants below are compiled into the code; sizes that depend on the model are in the header of T.
+"""
+
+from __future__ import annotations
+
+# --- header of T: sizes and offsets ----------------------------------------------------------------------------------
+(
+    H_PROCESSES,
+    H_INTEGERS,
+    H_REALS,
+    H_EDGES,
+    H_LOCATION_TABLE,
+    H_EDGE_TABLE,
+    H_BRANCH_TABLE,
+    H_FUNCTION_TABLE,
+    H_FIRST_LOCATION,  # list: global number of each process's first location
+    H_GROUPS,  # number of candidate groups
+    H_GROUP_START,  # list: where each group's members start
+    H_KEYS,  # number of indexed integer slots
+    H_KEY_TABLE,
+    H_HANDSHAKES,  # number of handshake channels
+    H_HANDSHAKE_TABLE,  # (sender group, receiver group)
+    H_BROADCAST_TABLE,  # per channel: offset and length of the list of processes that have a receiving edge
+    H_CLOCK_TABLE,
+    H_FLAGS,
+    H_DEFAULT_RATE,  # code of the rate 1
+    H_URGENT_EDGES,  # offset and length: edges that send on an urgent channel
+    H_URGENT_COUNT,
+    H_ODE_SLOTS,
+    H_ODE_COUNT,
+    H_NUMERIC_PROCESSES,  # processes that have some invariant that needs numeric scanning
+    H_NUMERIC_COUNT,
+    H_TREE_LEAVES,
+    H_RATED_SLOTS,  # clocks some location gives a rate
+    H_RATED_COUNT,
+    # offsets into S
+    H_S_LOCATIONS,
+    H_S_SCRATCH_INTEGERS,
+    H_S_SCRATCH_LOCATIONS,
+    H_S_GROUP_COUNT,
+    H_S_GROUP_MEMBERS,
+    H_S_EDGE_POSITION,
+    H_S_TREE,
+    H_S_STACK,
+    H_S_FRAME,
+    H_S_RATE_CODE,
+    H_S_MOVES,
+    H_S_CHOICE,
+    H_S_SIZE,
+    # offsets into X
+    H_X_SCRATCH_CLOCKS,
+    H_X_VALUES,
+    H_X_DEADLINE,
+    H_X_STACK,
+    H_X_FRAME,
+    H_X_WINDOWS,
+    H_X_PIECES,
+    H_X_ODE_WORK,
+    H_X_GRID,
+    H_X_SIZE,
+    HEADER_SIZE,
+) = range(52)
+
+FLAG_RATES = 1  # some location gives a rate
+FLAG_ODE = 2
+FLAG_NUMERIC = 4  # some guard, invariant or entry condition must be scanned numerically
+
+# --- fixed places in S and X -----------------------------------------------------------------------------------------
+(S_ERROR, S_SITE, S_ERROR_VALUE, S_COMMITTED, S_URGENT, S_INTEGER_BASE, S_LOCATION_BASE, S_CLOCK_BASE, S_TAINT, S_GRID,
+ S_SCANNED, S_FIXED) = range(12)  # fmt: skip
+INTEGERS = S_FIXED  # the integers of the state start here
+(X_NOW, X_BREAKPOINT, X_LARGEST, X_ODE_STEP, X_DEADLINE, X_FIXED) = range(6)
+CLOCKS = X_FIXED  # the reals of the state start here: value, since, rate of each
+
+# --- rows of the tables ----------------------------------------------------------------------------------------------
+(L_FLAGS, L_ATOMS, L_ATOM_COUNT, L_TIMED, L_NUMERIC, L_INVARIANT, L_RATES, L_RATE_COUNT, L_EXPONENTIAL, L_EDGES,
+ L_OUTPUTS, L_INPUTS, LOCATION_WIDTH) = range(13)  # fmt: skip
+LOCATION_URGENT, LOCATION_COMMITTED = 1, 2
+
+(E_PROCESS, E_SOURCE, E_INTEGER_ATOMS, E_INTEGER_COUNT, E_CLOCK_ATOMS, E_CLOCK_COUNT, E_DISCRETE, E_TIMED, E_NUMERIC,
+ E_GUARD, E_BRANCHES, E_BRANCH_COUNT, E_CHANNEL, E_KIND, E_GROUP, E_ACTION, E_WEIGHT, E_ENTRY, EDGE_WIDTH) = range(19)  # fmt: skip
+KIND_INTERNAL, KIND_HANDSHAKE_SEND, KIND_HANDSHAKE_RECEIVE, KIND_BROADCAST_SEND, KIND_BROADCAST_RECEIVE = range(5)
+ENTRY_FREE, ENTRY_AFFINE, ENTRY_NUMERIC = 0, 1, 2
+
+(B_TARGET, B_FAST, B_FAST_COUNT, B_CODE, B_WEIGHT, B_REFRESH, B_REFRESH_COUNT, B_RATES_CHANGE,
+ B_PROCESS, BRANCH_WIDTH) = range(10)  # fmt: skip
+
+(A_SLOT, A_OPERATOR, A_SOURCE, A_BOUND, ATOM_WIDTH) = range(5)
+BOUND_CONSTANT, BOUND_INTEGER = 0, 1
+LESS, LESS_EQUAL, GREATER_EQUAL, GREATER, EQUAL, NOT_EQUAL = range(6)
+
+(U_OPERATION, U_SLOT, U_VALUE, U_LOW, U_HIGH, U_SITE, UPDATE_WIDTH) = range(7)
+UPDATE_INTEGER, UPDATE_REAL, UPDATE_ADD = range(3)
+
+(RATE_SLOT, RATE_CODE, RATE_CONSTANT, RATE_WIDTH) = range(4)
+(KEY_SLOT, KEY_LOW, KEY_HIGH, KEY_GROUPS, KEY_WIDTH) = range(5)
+# per real slot: processes whose invariants read it; processes that may give it a rate
+(C_READERS, C_READER_COUNT, C_RATERS, C_RATER_COUNT, C_IS_ODE, C_DEFAULT, CLOCK_WIDTH) = range(7)
+(FUNCTION_START, FUNCTION_FRAME, FUNCTION_WIDTH) = range(3)
+
+STACK_SIZE = 512
+FRAME_SIZE = 4096
+TOP_FRAME = 256  # frame slots of code outside functions
+CALL_DEPTH = 64
+MAXIMUM_WINDOWS = 512  # intervals of all edges of one process, or of one transition
+MAXIMUM_BREAKPOINTS = 4096
+LOOP_LIMIT = 1_000_000
+GRID_ROWS = 65_536
+
+# --- how the interpreter reads reals ---------------------------------------------------------------------------------
+MODE_AT, MODE_AFTER, MODE_FROZEN, MODE_NUMERIC = range(4)
+
+(ERROR_NONE, ERROR_RANGE, ERROR_INDEX, ERROR_DIVISION, ERROR_LOOP, ERROR_CALLS, ERROR_DOMAIN, ERROR_WEIGHT,
+ ERROR_AFFINE, ERROR_WINDOWS) = range(10)  # fmt: skip

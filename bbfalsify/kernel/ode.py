@@ -1,0 +1,126 @@
+"""Continuous variables that follow ODEs: Runge–Kutta of order 4 on a grid that starts at "now".
+
+Row k of the grid is the state at now + k·step; rows are computed when first needed and forgotten when a transition
+fires.  A moment between two rows is one shorter Runge–Kutta step away from the row before it, so a value depends only
+on the moment asked for, not on what was asked before: the event location of `windows` bisects on exactly the values
+the walk will use.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bbfalsify.kernel.bytecode import execute
+from bbfalsify.kernel.compiling import compiled
+from bbfalsify.kernel.layout import (
+    CLOCKS,
+    GRID_ROWS,
+    H_ODE_COUNT,
+    H_ODE_SLOTS,
+    H_REALS,
+    H_S_RATE_CODE,
+    H_X_GRID,
+    H_X_ODE_WORK,
+    H_X_STACK,
+    H_X_VALUES,
+    MODE_NUMERIC,
+    S_GRID,
+    X_NOW,
+    X_ODE_STEP,
+)
+
+
+@compiled
+def closed_form_values(T, X, t):
+    """The vector of values at t of everything that flows at a constant rate (ODE variables: their value at now)."""
+    values = T[H_X_VALUES]
+    for slot in range(T[H_REALS]):
+        clock = CLOCKS + 3 * slot
+        rate = X[clock + 2]
+        X[values + slot] = X[clock] if rate == 0.0 else X[clock] + rate * (t - X[clock + 1])
+
+
+@compiled
+def derivative(T, F, S, X, R, t, y, out):
+    """Rates of the ODE variables at time t in state X[y:], into X[out:]."""
+    closed_form_values(T, X, t)
+    count = T[H_ODE_COUNT]
+    slots = T[H_ODE_SLOTS]
+    values = T[H_X_VALUES]
+    for i in range(count):
+        X[values + T[slots + i]] = X[y + i]
+    for i in range(count):
+        execute(T, F, S, X, R, S[T[H_S_RATE_CODE] + T[slots + i]], MODE_NUMERIC, t)
+        X[out + i] = X[T[H_X_STACK]]
+
+
+@compiled
+def runge_kutta(T, F, S, X, R, t, h, y, out):
+    """One step of length h from X[y:] to X[out:] (the two may be the same)."""
+    count = T[H_ODE_COUNT]
+    k1 = T[H_X_ODE_WORK]
+    k2 = k1 + count
+    k3 = k2 + count
+    k4 = k3 + count
+    middle = k4 + count
+    derivative(T, F, S, X, R, t, y, k1)
+    for i in range(count):
+        X[middle + i] = X[y + i] + 0.5 * h * X[k1 + i]
+    derivative(T, F, S, X, R, t + 0.5 * h, middle, k2)
+    for i in range(count):
+        X[middle + i] = X[y + i] + 0.5 * h * X[k2 + i]
+    derivative(T, F, S, X, R, t + 0.5 * h, middle, k3)
+    for i in range(count):
+        X[middle + i] = X[y + i] + h * X[k3 + i]
+    derivative(T, F, S, X, R, t + h, middle, k4)
+    for i in range(count):
+        X[out + i] = X[y + i] + h / 6.0 * (X[k1 + i] + 2.0 * X[k2 + i] + 2.0 * X[k3 + i] + X[k4 + i])
+
+
+@compiled
+def values_at(T, F, S, X, R, t):
+    """Fill the vector of values with every real at time t >= now."""
+    count = T[H_ODE_COUNT]
+    if count == 0:
+        closed_form_values(T, X, t)
+        return
+    grid = T[H_X_GRID]
+    now = X[X_NOW]
+    step = X[X_ODE_STEP]
+    if S[S_GRID] == 0:
+        for i in range(count):
+            X[grid + i] = X[CLOCKS + 3 * T[T[H_ODE_SLOTS] + i]]
+        S[S_GRID] = 1
+    wanted = int(math.floor(min((t - now) / step, GRID_ROWS - 1.0)))
+    if wanted > 0 and now + wanted * step > t:
+        wanted -= 1
+    while S[S_GRID] <= wanted:
+        row = grid + count * (S[S_GRID] - 1)
+        runge_kutta(T, F, S, X, R, now + (S[S_GRID] - 1) * step, step, row, row + count)
+        S[S_GRID] += 1
+    y = grid + count * wanted
+    moment = now + wanted * step
+    out = T[H_X_ODE_WORK] + 6 * count
+    for i in range(count):
+        X[out + i] = X[y + i]
+    while t - moment > step:  # beyond the grid
+        runge_kutta(T, F, S, X, R, moment, step, out, out)
+        moment += step
+    if t > moment:
+        runge_kutta(T, F, S, X, R, moment, t - moment, out, out)
+    closed_form_values(T, X, t)
+    for i in range(count):
+        X[T[H_X_VALUES] + T[T[H_ODE_SLOTS] + i]] = X[out + i]
+
+
+@compiled
+def advance(T, F, S, X, R, t):
+    """Let time pass to t; clocks at constant rates need nothing, ODE variables get their value at t."""
+    if T[H_ODE_COUNT] > 0:
+        values_at(T, F, S, X, R, t)
+        for i in range(T[H_ODE_COUNT]):
+            slot = T[T[H_ODE_SLOTS] + i]
+            X[CLOCKS + 3 * slot] = X[T[H_X_VALUES] + slot]
+            X[CLOCKS + 3 * slot + 1] = t
+        S[S_GRID] = 0
+    X[X_NOW] = t

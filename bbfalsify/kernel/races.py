@@ -1,0 +1,324 @@
+"""The stochastic semantics: every component draws a delay, the smallest wins (paper D, section 3.1).
+
+A component is a process whose location has output edges.  It waits uniformly up to the bound D of its own invariant, or
+exponentially where nothing bounds it, and where nothing is enabled at the moment drawn it takes an additional delay
+from there.  That rule is the first point of a Poisson process with hazard 1/(D − t), or the rate, restricted to the set
+A of moments with an enabled output: crossing an enabled interval [u, v] multiplies the survival by (D − v)/(D − u), or
+by exp(−rate·(v − u)), and gaps cost nothing.  So one uniform number and a pass over A give the firing time exactly.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.kernel.bytecode import execute, fail
+from bbfalsify.kernel.compiling import compiled
+from bbfalsify.kernel.firing import fire, load_state, refresh, refresh_numeric_deadlines, weight_of
+from bbfalsify.kernel.layout import (
+    E_WEIGHT,
+    EDGE_WIDTH,
+    ERROR_WEIGHT,
+    H_EDGE_TABLE,
+    H_LOCATION_TABLE,
+    H_NUMERIC_COUNT,
+    H_PROCESSES,
+    H_S_LOCATIONS,
+    H_URGENT_COUNT,
+    H_URGENT_EDGES,
+    H_X_DEADLINE,
+    H_X_STACK,
+    H_X_WINDOWS,
+    L_EDGES,
+    L_EXPONENTIAL,
+    L_FLAGS,
+    L_OUTPUTS,
+    LOCATION_COMMITTED,
+    LOCATION_URGENT,
+    LOCATION_WIDTH,
+    MODE_FROZEN,
+    S_COMMITTED,
+    S_ERROR,
+    S_URGENT,
+    X_NOW,
+)
+from bbfalsify.kernel.ret import (
+    DEADLOCK,
+    REACHED_END,
+    RUNTIME_ERROR,
+    STEP_LIMIT,
+    TIMELOCK,
+    global_deadline,
+    record_state,
+)
+from bbfalsify.kernel.rng import seed_stream, unit
+from bbfalsify.kernel.tables import CompiledModel
+from bbfalsify.kernel.windows import transition_windows
+
+
+def refuse_handshakes(model: CompiledModel) -> None:
+    """Two components that must agree on a moment have no race."""
+    network = model.network
+    used = dict.fromkeys(
+        e.channel for p in network.processes for e in p.edges if e.channel is not None
+    )
+    problems = [
+        Problem(
+            f"channel '{network.channels[c].name}' is a handshake: handshakes have no stochastic semantics; "
+            "declare it 'broadcast chan'.",
+            file=network.file,
+        )
+        for c in used
+        if not network.channels[c].broadcast
+    ]
+    if problems:
+        raise UserError(problems)
+
+
+@compiled
+def component_windows(T, F, S, X, R, p, deadline, strict):
+    """Windows of all output edges of process p, in the buffer with their edges, sorted by their start."""
+    location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
+    windows = T[H_X_WINDOWS]
+    count = 0
+    for i in range(T[location + L_OUTPUTS]):
+        e = T[T[location + L_EDGES] + i]
+        more = transition_windows(T, F, S, X, R, e, -1, deadline, strict, count)
+        for k in range(count, more):
+            X[windows + 5 * k + 4] = e
+        count = more
+    for i in range(1, count):  # insertion sort: there are few, and mostly in order
+        k = i
+        while k > 0 and X[windows + 5 * k] < X[windows + 5 * (k - 1)]:
+            for c in range(5):
+                kept = X[windows + 5 * k + c]
+                X[windows + 5 * k + c] = X[windows + 5 * (k - 1) + c]
+                X[windows + 5 * (k - 1) + c] = kept
+            k -= 1
+    return count
+
+
+@compiled
+def exponential_rate(T, F, S, X, R, p):
+    code = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p] + L_EXPONENTIAL]
+    if code < 0:
+        return 1.0
+    execute(T, F, S, X, R, code, MODE_FROZEN, X[X_NOW])
+    rate = X[T[H_X_STACK]]
+    if not rate > 0.0:
+        fail(S, ERROR_WEIGHT, 0, T[T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p] + L_EDGES]])
+        return 1.0
+    return rate
+
+
+@compiled
+def own_bound(T, S, X, p):
+    """The bound of the uniform law of process p: its invariant's, or now in an urgent or committed location."""
+    location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
+    if T[location + L_FLAGS] & (LOCATION_URGENT | LOCATION_COMMITTED):
+        return X[X_NOW]
+    return max(X[T[H_X_DEADLINE] + 2 * p], X[X_NOW])
+
+
+@compiled
+def draw_moment(T, X, count, bound, rate, survivor):
+    """The firing moment for a given survival in (0, 1]: inverse CDF over the union of the windows; inf: never.
+
+    `bound` is that of the uniform law, inf for the exponential law with `rate`.
+    """
+    windows = T[H_X_WINDOWS]
+    survival = 1.0
+    i = 0
+    while i < count:
+        low = X[windows + 5 * i]
+        high = X[windows + 5 * i + 2]
+        high_strict = X[windows + 5 * i + 3]
+        i += 1
+        while i < count and X[windows + 5 * i] <= high:  # merge what overlaps or touches
+            if X[windows + 5 * i + 2] > high:
+                high = X[windows + 5 * i + 2]
+                high_strict = X[windows + 5 * i + 3]
+            elif X[windows + 5 * i + 2] == high and X[windows + 5 * i + 3] == 0.0:
+                high_strict = 0.0
+            i += 1
+        if bound == math.inf:
+            after = 0.0 if high == math.inf else survival * math.exp(-rate * (high - low))
+            if after <= survivor and high > low:
+                return min(low - math.log(survivor / survival) / rate, high)
+            survival = after
+        else:
+            if low >= bound:  # only the bound itself is left: all that survived fires there
+                return bound if high_strict == 0.0 or high > low else math.inf
+            after = survival * ((bound - high) / (bound - low))
+            if after <= survivor and high > low:
+                return min(max(bound - (bound - low) * (survivor / survival), low), high)
+            survival = after
+    return math.inf
+
+
+@compiled
+def urgent_moment(T, S, X, count):
+    """The first moment at which an edge of the buffer on an urgent channel is enabled."""
+    if T[H_URGENT_COUNT] == 0:
+        return math.inf
+    for k in range(count):
+        w = T[H_X_WINDOWS] + 5 * k
+        for i in range(T[H_URGENT_COUNT]):
+            if T[T[H_URGENT_EDGES] + i] == int(X[w + 4]):
+                return X[w]
+    return math.inf
+
+
+@compiled
+def race(T, F, S, X, R, deadline, strict):
+    """All components draw; (winner, moment), or −1 where nobody fires before the deadline."""
+    now = X[X_NOW]
+    winner = -1
+    best = math.inf
+    ties = 0
+    for p in range(T[H_PROCESSES]):
+        location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
+        if T[location + L_OUTPUTS] == 0:
+            continue
+        count = component_windows(T, F, S, X, R, p, deadline, strict)
+        if count == 0:
+            continue
+        bound = own_bound(T, S, X, p)
+        rate = exponential_rate(T, F, S, X, R, p) if bound == math.inf else 0.0
+        moment = min(draw_moment(T, X, count, bound, rate, 1.0 - unit(R)), urgent_moment(T, S, X, count))
+        if moment == math.inf:
+            continue
+        if moment < best:
+            best = moment
+            winner = p
+            ties = 1
+        elif moment == best:
+            ties += 1
+            if unit(R) * ties < 1.0:
+                winner = p
+    if winner < 0 and deadline == now and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
+        # time stands still for somebody who cannot move: whoever is enabled now goes on
+        for p in range(T[H_PROCESSES]):
+            location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
+            if T[location + L_OUTPUTS] > 0 and component_windows(T, F, S, X, R, p, deadline, strict) > 0:
+                ties += 1
+                if ties == 1 or unit(R) * ties < 1.0:
+                    winner = p
+                    best = now
+    return winner, best
+
+
+@compiled
+def covers(X, w, t):
+    return (t > X[w] or (t == X[w] and X[w + 1] == 0.0)) and (t < X[w + 2] or (t == X[w + 2] and X[w + 3] == 0.0))
+
+
+@compiled
+def pick_output(T, F, S, X, R, count, t):
+    """One of the edges in the buffer enabled at t, in proportion to the weights; −1 where none is."""
+    chosen = -1
+    total = 0.0
+    enabled = 0
+    for k in range(count):
+        w = T[H_X_WINDOWS] + 5 * k
+        if covers(X, w, t):
+            e = int(X[w + 4])
+            weight = weight_of(T, F, S, X, R, T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_WEIGHT])
+            total += weight
+            enabled += 1
+            if enabled == 1:
+                chosen = e
+            elif unit(R) * total < weight:
+                chosen = e
+    return chosen
+
+
+@compiled
+def inside(X, w, t):
+    """t moved off a strict end of a window that a rounded draw has hit."""
+    low = X[w]
+    high = X[w + 2]
+    if t <= low and X[w + 1] != 0.0:
+        return low + min(2.0**-10, (high - low) / 4.0)
+    if t >= high and X[w + 3] != 0.0:
+        return high - min(2.0**-10, (high - low) / 4.0)
+    return t
+
+
+@compiled
+def stochastic_transition(T, F, S, X, R):
+    """One step of the race; (status, edge, moment): status 0 for a step made."""
+    if T[H_NUMERIC_COUNT] > 0:
+        refresh_numeric_deadlines(T, F, S, X, R)
+    deadline, strict = global_deadline(T, F, S, X, R)
+    if S[S_ERROR] != 0:
+        return RUNTIME_ERROR, -1, 0.0
+    if deadline < X[X_NOW] or (deadline == X[X_NOW] and strict):
+        return TIMELOCK, -1, 0.0
+    winner, t = race(T, F, S, X, R, deadline, strict)
+    if S[S_ERROR] != 0:
+        return RUNTIME_ERROR, -1, 0.0
+    if winner < 0:
+        return (DEADLOCK if deadline == math.inf else TIMELOCK), -1, 0.0
+    count = component_windows(T, F, S, X, R, winner, deadline, strict)
+    e = pick_output(T, F, S, X, R, count, t)
+    if e < 0:  # the draw was rounded onto a strict end
+        for k in range(count):
+            w = T[H_X_WINDOWS] + 5 * k
+            if X[w] <= t and t <= X[w + 2]:
+                t = inside(X, w, t)
+                break
+        e = pick_output(T, F, S, X, R, count, t)
+    if e < 0:
+        return TIMELOCK, -1, 0.0
+    fire(T, F, S, X, R, e, -1, t, True, True)
+    if S[S_ERROR] != 0:
+        return RUNTIME_ERROR, e, t
+    return 0, e, t
+
+
+@compiled
+def stochastic_walk(
+    T, F, S, X, R, until, max_steps, b, capacity, times, edges, locations, integers, reals
+):
+    """Walk from the loaded state; (status, steps); RUNNING (0): no room left."""
+    refresh(T, F, S, X, R, True)
+    if capacity > 0:
+        record_state(T, S, X, locations, integers, reals, b, 0)
+    steps = 0
+    while steps < max_steps:
+        if capacity > 0 and steps == capacity:
+            return 0, steps
+        status, e, t = stochastic_transition(T, F, S, X, R)
+        if status != 0:
+            return status, steps
+        if capacity > 0:
+            times[b, steps] = t
+            edges[b, steps] = e
+            record_state(T, S, X, locations, integers, reals, b, steps + 1)
+        steps += 1
+        if t >= until:
+            return REACHED_END, steps
+    return STEP_LIMIT, steps
+
+
+@compiled
+def stochastic_batch(
+    T, F, S, X, R, states_locations, states_integers, states_reals, largest, ode_step, seeds, until, max_steps, first,
+    capacity, status, steps, errors, times, edges, locations, integers, reals,
+):  # fmt: skip
+    """Walks first, first + 1, … from the initial state; the number of the walk that found no room, or how many."""
+    for b in range(first, len(seeds)):
+        seed_stream(R, seeds[b])
+        load_state(T, F, S, X, R, states_locations, states_integers, states_reals, 0, 0.0, largest, ode_step)
+        outcome, taken = stochastic_walk(
+            T, F, S, X, R, until, max_steps, b, capacity, times, edges, locations, integers, reals
+        )
+        if outcome == 0:
+            return b
+        status[b] = outcome
+        steps[b] = taken
+        if outcome == RUNTIME_ERROR:
+            for i in range(3):
+                errors[b, i] = S[S_ERROR + i]
+    return len(seeds)

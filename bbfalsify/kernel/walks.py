@@ -1,0 +1,142 @@
+"""Walks in batches: accelerated ones (Algorithm 4) and stochastic ones.
+
+All walks of a batch run inside one compiled call.  States are recorded into arrays of a guessed length; a walk that
+finds no room is run again from its seed with more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bbfalsify.kernel.compiling import ready
+from bbfalsify.kernel.races import refuse_handshakes, stochastic_batch
+from bbfalsify.kernel.results import Walks, WalkStatus
+from bbfalsify.kernel.ret import ret_batch
+from bbfalsify.kernel.tables import CompiledModel
+from bbfalsify.kernel.walker import Walker, error_message, initial_state, limits
+
+TWO_POINTS = -1
+"""Equation D.3: the smallest and the largest delay, each with probability one half."""
+DELAY_DISTRIBUTIONS = np.array(
+    # lower bound, uniform between; the rest is the upper bound (table B.3)
+    [(0.6, 0.0), (0.7, 0.0), (0.8, 0.0), (0.9, 0.0), (1.0, 0.0), (0.0, 0.0), (0.1, 0.0), (0.2, 0.0), (0.3, 0.0),
+     (0.4, 0.0), (0.4, 0.2), (0.5, 0.0)]
+)  # fmt: skip
+_FIRST_CAPACITY = 32
+
+
+def _shares(distribution: np.ndarray, count: int) -> np.ndarray:
+    rows = np.broadcast_to(np.asarray(distribution, np.int64), (count,))
+    if count and (rows.min() < TWO_POINTS or rows.max() > 10):
+        raise ValueError("a delay distribution is a row 0…10 of table B.3, or -1 for the two points of equation D.3")
+    return np.ascontiguousarray(DELAY_DISTRIBUTIONS[rows])
+
+
+def accelerated_walks(
+    model: CompiledModel,
+    seeds: np.ndarray,
+    distribution: np.ndarray | int,
+    until: float,
+    max_steps: int,
+    preferred: np.ndarray | None = None,
+    *,
+    recompute_everything: bool = False,
+) -> Walks:
+    """RET walks that end with the first transition at or after `until` (which is recorded).
+
+    `preferred`: one bool per action; where some eventually enabled transition has a preferred action, only those are
+    chosen from.  `recompute_everything` is for tests: it forgets all caches before every step.
+    """
+    shares = _shares(distribution, len(seeds))
+    wanted = np.zeros(0, np.bool_) if preferred is None else np.ascontiguousarray(preferred, np.bool_)
+
+    def run(walker: Walker, first: int, capacity: int, *arrays: np.ndarray) -> int:
+        return ret_batch(
+            *walker.arrays, *initial_state(model), *limits(model), words, shares, float(until), int(max_steps),
+            recompute_everything, wanted, first, capacity, *arrays,
+        )  # fmt: skip
+
+    words = np.ascontiguousarray(seeds, np.uint64)
+    return _record(model, len(words), int(max_steps), run)
+
+
+def stochastic_walks(model: CompiledModel, seeds: np.ndarray, until: float, max_steps: int) -> Walks:
+    """Walks under the stochastic semantics, until the first transition at or after `until` (which is recorded)."""
+    refuse_handshakes(model)
+    words = np.ascontiguousarray(seeds, np.uint64)
+
+    def run(walker: Walker, first: int, capacity: int, *arrays: np.ndarray) -> int:
+        return stochastic_batch(
+            *walker.arrays, *initial_state(model), *limits(model), words, float(until), int(max_steps), first, capacity,
+            *arrays,
+        )  # fmt: skip
+
+    return _record(model, len(words), int(max_steps), run)
+
+
+def count_steps(
+    model: CompiledModel, seeds: np.ndarray, steps: int, *, stochastic: bool = False, distribution: np.ndarray | int = 10
+) -> int:
+    """Walk up to `steps` steps from every seed without recording anything; the number of transitions fired."""
+    words = np.ascontiguousarray(seeds, np.uint64)
+    shares = _shares(distribution, len(words))
+    ready()
+    walker = Walker.of(model)
+    status, taken, errors = _outcomes(len(words))
+    nowhere = _arrays(model, 1, 0)
+    with np.errstate(over="ignore"):
+        if stochastic:
+            refuse_handshakes(model)
+            stochastic_batch(
+                *walker.arrays, *initial_state(model), *limits(model), words, np.inf, int(steps), 0, 0, status, taken,
+                errors, *nowhere,
+            )  # fmt: skip
+        else:
+            ret_batch(
+                *walker.arrays, *initial_state(model), *limits(model), words, shares, np.inf, int(steps), False,
+                np.zeros(0, np.bool_), 0, 0, status, taken, errors, *nowhere,
+            )  # fmt: skip
+    return int(taken.sum())
+
+
+def _outcomes(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.zeros(count, np.int8), np.zeros(count, np.int32), np.zeros((count, 3), np.int64)
+
+
+def _arrays(model: CompiledModel, count: int, capacity: int) -> tuple[np.ndarray, ...]:
+    network = model.network
+    return (
+        np.zeros((count, capacity), np.float64),
+        np.full((count, capacity), -1, np.int32),
+        np.zeros((count, capacity + 1, len(network.processes)), np.int32),
+        np.zeros((count, capacity + 1, network.integer_count), np.int64),
+        np.zeros((count, capacity + 1, network.real_count), np.float64),
+    )
+
+
+def _record(model: CompiledModel, count: int, max_steps: int, run: Callable[..., int]) -> Walks:
+    capacity = max(1, min(_FIRST_CAPACITY, max_steps))
+    arrays = _arrays(model, count, capacity)
+    status, steps, errors = _outcomes(count)
+    ready()
+    walker = Walker.of(model)
+    done = 0
+    with np.errstate(over="ignore"):
+        while done < count:
+            done = run(walker, done, capacity, status, steps, errors, *arrays)
+            if done < count:
+                capacity = min(4 * capacity, max(max_steps, 1))
+                larger = _arrays(model, count, capacity)
+                for old, new in zip(arrays, larger, strict=True):
+                    new[:, : old.shape[1]] = old
+                arrays = larger
+    longest = int(steps.max(initial=0))
+    times, edges, locations, integers, reals = arrays
+    failed = np.flatnonzero(status == WalkStatus.RUNTIME_ERROR)
+    return Walks(
+        status, steps, times[:, :longest], edges[:, :longest], locations[:, : longest + 1],
+        integers[:, : longest + 1], reals[:, : longest + 1],
+        {int(b): error_message(model, *(int(v) for v in errors[b])) for b in failed},
+    )  # fmt: skip
