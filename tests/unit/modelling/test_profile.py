@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -190,3 +192,14 @@ def test_description():
     assert facts["actions"].startswith("8 (choose, small_pos")
     assert (facts["clocks"], facts["variables"]) == ("3", "0 int or bool, 2 double")
     assert (facts["channels"], facts["functions"]) == ("0", "2")
+
+
+def test_reading_a_profile_loads_no_heavy_library():
+    """`validate` must start at once: half a second each would go to numba, scipy or pydantic."""
+    code = (
+        "import sys; from bbfalsify.modelling import load_profile, check_profile; "
+        "assert check_profile(load_profile('profiles/heater_user.yaml')) == []; "
+        "print(sorted({'numba', 'scipy', 'pydantic', 'numpy'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
