@@ -198,7 +198,10 @@ class ReferenceInterpreter:
             return True
 
     def _after(self, machine: Machine, moves: tuple[Move, ...], draw: Draw) -> Machine:
-        """The machine after the updates of all moves, sender first, then the receivers in the order of processes."""
+        """The machine after all moves: updates of the sender, then of the receivers in the order of the processes.
+
+        The processes change their locations when all updates are done.
+        """
         before = machine.memory
         memory = Memory(list(before.locations), list(before.integers), list(before.reals))
         after = Machine(self.network, memory, machine.sample, draw)
@@ -209,7 +212,8 @@ class ReferenceInterpreter:
             except ModelRuntimeError as error:
                 where = self.edge_text((process, edge))
                 raise ModelRuntimeError(error.kind, error.message, variable=error.variable, edge=where) from None
-            memory.locations[process] = chosen.target
+        for process, edge, branch in moves:
+            memory.locations[process] = self._edge((process, edge)).branches[branch].target
         return after
 
     def _all_invariants(self, machine: Machine) -> bool:
@@ -233,13 +237,16 @@ class ReferenceInterpreter:
         )
 
     def outcomes(self, state: State, transition: Transition, delay: Fraction | float) -> list[Outcome]:
-        """Every state the transition may enter; only for models without random draws."""
+        """Every way the transition may end at this delay; only for models without random draws."""
         machine = self.machine_at(state, delay)
-        taking_part = self._firing(machine, state, transition)
-        return [
-            Outcome(moves, self._state(self._after(machine, moves, no_draw), state.time + delay), probability)
-            for moves, probability in self._ways(machine, taking_part)
-        ]
+        found = []
+        for moves, probability in self._ways(machine, self._firing(machine, state, transition)):
+            try:
+                after = self._state(self._after(machine, moves, no_draw), state.time + delay)
+                found.append(Outcome(moves, probability, after))
+            except ModelRuntimeError as error:
+                found.append(Outcome(moves, probability, None, error))
+        return found
 
     def fire(
         self,

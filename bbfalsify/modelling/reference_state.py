@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from bbfalsify.modelling.reference_machine import Draw
-from bbfalsify.modelling.reference_values import Value
+from bbfalsify.modelling.reference_values import ModelRuntimeError, Value
 from bbfalsify.modelling.reference_windows import Windows
 
 if TYPE_CHECKING:
@@ -45,8 +45,10 @@ class Outcome:
     """One way a transition may end: the moves of sender and receivers, and the probability of their branches."""
 
     moves: tuple[Move, ...]
-    state: State
     probability: Fraction
+    state: State | None
+    """None where the updates fail."""
+    error: ModelRuntimeError | None = None
 
 
 def pick_weighted(
