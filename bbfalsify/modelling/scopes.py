@@ -58,7 +58,7 @@ class Type:
         return name + "".join(f"[{d}]" for d in self.dimensions)
 
 
-@dataclass
+@dataclass(eq=False)
 class ConstantSymbol:
     name: str
     type: Type
@@ -66,7 +66,7 @@ class ConstantSymbol:
     line: int | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class VariableSymbol:
     name: str
     type: Type
@@ -74,7 +74,7 @@ class VariableSymbol:
     line: int | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class LocalSymbol:
     """A function's argument or local variable, or a quantified name."""
 
@@ -85,7 +85,7 @@ class LocalSymbol:
     line: int | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class ChannelSymbol:
     name: str
     first: int
@@ -93,14 +93,14 @@ class ChannelSymbol:
     line: int | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class TypeSymbol:
     name: str
     type: Type
     line: int | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class FunctionSymbol:
     name: str
     parameters: tuple[Type, ...]
@@ -112,7 +112,7 @@ class FunctionSymbol:
     line: int | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class BrokenSymbol:
     """Declared, but wrongly: the problem is reported once, uses of the name stay silent."""
 
@@ -132,7 +132,7 @@ KIND_OF_SYMBOL = {
 }
 
 
-@dataclass
+@dataclass(eq=False)
 class Scope:
     parent: Scope | None = None
     symbols: dict[str, Symbol] = field(default_factory=dict)
@@ -159,7 +159,7 @@ class Scope:
         return [name for name, symbol in self.all() if isinstance(symbol, kinds)]
 
 
-@dataclass
+@dataclass(eq=False)
 class Frame:
     """Slots of a function's arguments and locals, or of the quantified names of one text."""
 
@@ -175,7 +175,7 @@ class Frame:
         return len(self.ranges)
 
 
-@dataclass
+@dataclass(eq=False)
 class Assembly:
     """The network under construction, and every problem found on the way."""
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from bbfalsify.modelling.tree import Place
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Text:
     text: str
     place: Place
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class LocationText:
     name: str
     place: Place
@@ -26,7 +26,7 @@ class LocationText:
     cost_rate: Text | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class BranchText:
     target: str
     place: Place
@@ -34,7 +34,7 @@ class BranchText:
     update: Text | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class EdgeText:
     source: str
     place: Place
@@ -47,7 +47,7 @@ class EdgeText:
     cost: Text | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class TemplateText:
     name: str
     place: Place
@@ -60,7 +60,7 @@ class TemplateText:
     edges: list[EdgeText] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class InstanceText:
     """Either a text such as "U1 = User(1)", or (from the builder) its parts."""
 
@@ -68,7 +68,7 @@ class InstanceText:
     name: str | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class ModelText:
     name: str
     place: Place
