@@ -10,14 +10,16 @@ was told, so feeding the recorded answers to the same engine with the same seed 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.json_files import as_number, plain_number
@@ -161,8 +163,21 @@ class Recorder:
     def __init__(self, path: str | Path | None = None, listeners: Iterable[Listener] = ()) -> None:
         self.path = None if path is None else Path(path)
         self._listeners = list(listeners)
-        self._file = None if path is None else open(path, "a", encoding="utf-8")
         self._sequence = 0
+        self._file: IO[str] | None = None
+        if self.path is not None:
+            self._open(self.path)
+
+    def _open(self, path: Path) -> None:
+        """Continue a record that is there already; its last line goes if it was cut off."""
+        try:
+            old = path.read_bytes() if path.is_file() else b""
+            if not old.endswith(b"\n") and old:
+                os.truncate(path, old.rfind(b"\n") + 1)
+            self._sequence = old.count(b"\n")
+            self._file = open(path, "a", encoding="utf-8")
+        except OSError as error:
+            raise UserError(Problem(f"events cannot be recorded: {error.strerror}.", file=str(path))) from None
 
     def add_listener(self, listener: Listener) -> None:
         self._listeners.append(listener)
@@ -183,13 +198,19 @@ class Recorder:
             line = {"sequence": self._sequence, "time": _now(), "event": type(event).__name__}
             for part in fields(event):
                 line[part.name] = _plain(getattr(event, part.name))
-            self._file.write(json.dumps(line, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n")
-            self._file.flush()
+            text = json.dumps(line, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+            try:
+                self._file.write(text + "\n")
+                self._file.flush()
+            except OSError as error:
+                problem = Problem(f"events cannot be recorded: {error.strerror}.", file=str(self.path))
+                raise UserError(problem) from None
         self._sequence += 1
 
     def close(self) -> None:
         if self._file is not None:
-            self._file.close()
+            with contextlib.suppress(OSError):  # every event has been flushed; what failed then has been told
+                self._file.close()
             self._file = None
 
     def __enter__(self) -> Recorder:

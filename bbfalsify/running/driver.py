@@ -36,7 +36,7 @@ Ask = Callable[[Sequence[Query]], list[Answer]]
 OnFailure = Literal["inconclusive", "violation", "abort"]
 ON_FAILURE: tuple[str, ...] = ("inconclusive", "violation", "abort")
 
-_HOPELESS_AFTER = 10
+_HOPELESS_AFTER = dict.fromkeys(SimulationStatus, 10) | {SimulationStatus.TIMED_OUT: 3}
 """So many simulations that fail alike, and none before them that did not: the system is unusable."""
 _RECORD_AT_LEAST_EVERY_S = 1.0
 _RECORD_AT_MOST = 256
@@ -76,6 +76,9 @@ class Driver:
         """Why the run had to stop before the engine was done; None while it need not."""
         self.failures: dict[SimulationStatus, int] = {}
         self._simulations = 0
+        self._started: float | None = None
+        self._deadline: float | None = None
+        self._failure_message = ""
         self._on_failure = on_failure
         self._failed_alike: list[Answer] | None = []
         self._name, self._jobs = name, jobs
@@ -168,9 +171,9 @@ class Driver:
         self._failed_alike.append(answer)
         if len({_way_of_failing(failed) for failed in self._failed_alike}) > 1:
             self._failed_alike = None
-        elif len(self._failed_alike) >= _HOPELESS_AFTER:
+        elif len(self._failed_alike) >= _HOPELESS_AFTER[answer.status]:
             raise SystemFailure(
-                f"the first {_HOPELESS_AFTER} simulations of the system '{self.system.name}' all failed alike "
+                f"the first {len(self._failed_alike)} simulations of the system '{self.system.name}' all failed alike "
                 f"({answer.status}): {answer.message}"
             )
 
@@ -180,9 +183,6 @@ class Driver:
             self.recorder.record(BatchAnswered(tuple(records)))
 
     # ------------------------------------------------------------------ beginning and end
-
-    _started: float | None = None
-    _deadline: float | None = None
 
     def __enter__(self) -> Driver:
         self._started = time.monotonic()
@@ -210,8 +210,6 @@ class Driver:
         if issubclass(kind, SystemFailure):
             return StopReason.SYSTEM_FAILED.value, str(error)
         return "error", f"{kind.__name__}: {error}"
-
-    _failure_message = ""
 
     def system_failed(self, failure: SystemFailure) -> None:
         self.stop_reason = StopReason.SYSTEM_FAILED

@@ -43,7 +43,6 @@ class Assignment:
     judge: Judge
     seeds: SeedTree
     memory_limit_mb: float | None
-    die_with_parent: bool
 
     def for_another_process(self) -> Assignment:
         """Without fork nothing is inherited: a system that was loaded from a file is loaded there again."""
@@ -58,11 +57,13 @@ def simulation_seed(seeds: SeedTree, query: Query) -> int:
     return seeds.child("query", query.seed_name or query.name, "system").word()
 
 
-def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: Assignment) -> None:
+def work(
+    end: socket.socket, output: Any, inherited: Iterable[Any], assignment: Assignment, die_with_parent: bool
+) -> None:
     """The life of a worker process."""
     for foreign in inherited:  # copies made by fork; as long as we hold them, nobody notices that the parent is gone
         foreign.close()
-    _settle(output, assignment)
+    _settle(output, assignment.memory_limit_mb, die_with_parent)
     channel = BlockingChannel(end)
     try:
         assignment = assignment.arrived()
@@ -141,14 +142,15 @@ def _describe(error: BaseException) -> str:
     return f"{name}: {text[: _MESSAGE_LIMIT - len(where) - len(name) - 2]}{where}" if text else f"{name}{where}"
 
 
-def _settle(output: Any, assignment: Assignment) -> None:
+def _settle(output: Any, memory_limit_mb: float | None, die_with_parent: bool) -> None:
     """Shut the doors between this process and the terminal, and bound what it may take."""
     if os.name == "posix":
         os.setsid()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _die_first()
-        if assignment.die_with_parent:
+        _keep_grandchildren()
+        if die_with_parent:
             _die_with_parent()
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -159,8 +161,8 @@ def _settle(output: Any, assignment: Assignment) -> None:
     sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
     sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
     faulthandler.enable(file=sys.stderr)
-    if assignment.memory_limit_mb is not None:
-        _limit_memory(assignment.memory_limit_mb)
+    if memory_limit_mb is not None:
+        _limit_memory(memory_limit_mb)
 
 
 def _limit_memory(megabytes: float) -> None:
@@ -184,9 +186,17 @@ def _die_first() -> None:
 
 def _die_with_parent() -> None:
     """Linux: be killed when the parent is, even in the middle of a simulation that hangs."""
-    if not sys.platform.startswith("linux"):
-        return
+    if sys.platform.startswith("linux"):
+        _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def _keep_grandchildren() -> None:
+    """Linux: what our children leave behind becomes ours, so that it is found when we are ended."""
+    if sys.platform.startswith("linux"):
+        _prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+
+
+def _prctl(option: int, value: int) -> None:
     import ctypes
 
-    pr_set_pdeathsig = 1
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

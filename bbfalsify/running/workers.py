@@ -25,12 +25,13 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, SystemFailure, UserError
+from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, Problem, SystemFailure, UserError
 from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.running.channel import PollingChannel
+from bbfalsify.running.process_tree import descendants, kill
 from bbfalsify.running.worker import ANSWER, JUDGE_FAILED, NOT_JUDGEABLE, READY, Assignment, Judge, work
 from bbfalsify.running.worker_log import WorkerLog, WorkerOutput
 from bbfalsify.systems.interface import System
@@ -61,12 +62,11 @@ class WorkerPool:
         log_limit_bytes: int = 1_000_000,
         start_method: str | None = None,
     ) -> None:
-        self._jobs = max(1, jobs)
+        _check_limits(jobs, time_limit_s, memory_limit_mb)
+        self._jobs = jobs
         self._time_limit_s = time_limit_s
         self._start_limit_s = start_limit_s
-        # A worker is killed with the *thread* that started it, so only the main thread may ask for that.
-        in_main_thread = threading.current_thread() is threading.main_thread()
-        self._assignment = Assignment(system, judge, seeds or SeedTree(0), memory_limit_mb, in_main_thread)
+        self._assignment = Assignment(system, judge, seeds or SeedTree(0), memory_limit_mb)
         # Forked workers inherit notebook functions and compiled code; elsewhere fork is unsafe or missing.
         method = start_method or ("fork" if sys.platform.startswith("linux") else "spawn")
         self._context = multiprocessing.get_context(method)
@@ -235,11 +235,17 @@ class WorkerPool:
             others = itertools.chain.from_iterable((w.channel, w.output) for w in self._workers)
             inherited = (ours, output_ours, self._selector, *others)
         assignment = self._assignment if inherited else self._assignment.for_another_process()
-        process = self._context.Process(target=work, args=(theirs, output_theirs, inherited, assignment))
+        # A worker would be killed with the *thread* that started it, so only the main thread may ask for that.
+        die_with_parent = threading.current_thread() is threading.main_thread()
+        arguments = (theirs, output_theirs, inherited, assignment, die_with_parent)
+        process = self._context.Process(target=work, args=arguments)
         with warnings.catch_warnings():
             # Python warns when a process with threads forks; the child uses none of the locks they could hold.
             warnings.simplefilter("ignore", DeprecationWarning)
-            process.start()
+            try:
+                process.start()
+            except OSError as error:
+                raise SystemFailure(f"a worker process could not be started: {error}") from None
         theirs.close()
         output_theirs.close()
         worker = _Worker(process, PollingChannel(ours), WorkerOutput(output_ours, self._log))
@@ -275,6 +281,7 @@ class WorkerPool:
         try:
             idle = [worker for worker in self._workers if worker.ready and not worker.assigned]
             for worker in idle:
+                worker.started_by_it = descendants(worker.process.pid)
                 worker.channel.push(())
             until = time.monotonic() + _GRACE_S
             for worker in idle:
@@ -306,6 +313,7 @@ class _Worker:
         self.ready = False
         self.watched_for_writing = False
         self.output_watched = True
+        self.started_by_it: set[tuple[int, str]] = set()
 
     def exited(self) -> bool:
         if os.name != "posix":
@@ -318,6 +326,7 @@ class _Worker:
 
     def destroy(self) -> str:
         ended_by_itself = self.exited() or self._ends_soon()
+        self.started_by_it |= descendants(self.process.pid)
         if os.name == "posix":
             try:
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -325,6 +334,7 @@ class _Worker:
                 self.process.kill()
         else:
             self.process.kill()
+        kill(self.started_by_it)
         self.process.join()
         self.output.drain()
         code = self.process.exitcode
@@ -343,6 +353,20 @@ class _Worker:
                 return True
             time.sleep(0.001)
         return False
+
+
+def _check_limits(jobs: int, time_limit_s: float | None, memory_limit_mb: float | None) -> None:
+    problems = []
+    if jobs < 1:
+        problems.append(Problem(f"{jobs} workers: at least one is needed."))
+    if time_limit_s is not None and not time_limit_s > 0:
+        problems.append(Problem(f"a time limit of {time_limit_s} s: give more than 0, or none."))
+    if memory_limit_mb is not None and not memory_limit_mb > 0:
+        problems.append(Problem(f"a memory limit of {memory_limit_mb} MB: give more than 0, or none."))
+    if memory_limit_mb is not None and not sys.platform.startswith("linux"):
+        problems.append(Problem("a memory limit can be set on Linux only."))
+    if problems:
+        raise UserError(problems)
 
 
 def _how_it_ended(code: int | None, last_line: str) -> str:

@@ -186,6 +186,24 @@ def leaves_children(good):
     return good
 
 
+def closes_all_files(good):
+    """As programs do that turn themselves into a service."""
+    os.closerange(3, 4096)
+    return good
+
+
+def starts_a_server_and_hangs(good):
+    """The server has a session of its own, so it does not belong to the worker's process group."""
+    subprocess.Popen(["sleep", "600"], start_new_session=True)
+    time.sleep(600)
+
+
+def starts_a_server(good):
+    """Through a shell that ends at once, so that the server loses its parent."""
+    subprocess.run(["setsid sleep 600 > /dev/null 2>&1 &"], shell=True, check=True)
+    return good
+
+
 def spoils_its_inputs(stimulus: Stimulus):
     stimulus.inputs["u"][:] = 0.0
     return {"y": stimulus.inputs["u"]}

@@ -17,6 +17,12 @@ from tests.hostile.processes import descendants, survivors, worker_sessions
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 PATTERN = [0, 1, 0, 0, 1, 0]
+DEEDS_THAT_HANG = [
+    box.hangs,
+    box.hangs_without_ever_letting_go,
+    box.leaves_children_and_hangs,
+    box.starts_a_server_and_hangs,
+]
 
 
 def run(system, bad=PATTERN, **options):
@@ -58,6 +64,7 @@ def run(system, bad=PATTERN, **options):
         (box.adds_an_output, Status.MALFORMED, "undeclared output 'z'"),
         (box.gives_thorns, Status.MALFORMED, "RuntimeError: do not touch"),
         (box.leaves_a_child_and_exits, Status.DIED, "exit code 5"),
+        (box.closes_all_files, Status.DIED, "Bad file descriptor"),
     ],
 )
 def test_a_misdeed_is_the_status_of_its_query_alone(deed, status, said, jobs):
@@ -70,7 +77,7 @@ def test_a_misdeed_is_the_status_of_its_query_alone(deed, status, said, jobs):
     assert robust == [5.0 - i for i, bad in enumerate(PATTERN) if not bad]
 
 
-@pytest.mark.parametrize("deed", [box.hangs, box.hangs_without_ever_letting_go, box.leaves_children_and_hangs])
+@pytest.mark.parametrize("deed", DEEDS_THAT_HANG)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_hanging_simulation_is_cut_off_with_everything_it_started(deed, jobs):
     answers = run(misbehaving(deed), bad=[0, 0, 1, 0], jobs=jobs, time_limit_s=0.3)
@@ -78,8 +85,9 @@ def test_a_hanging_simulation_is_cut_off_with_everything_it_started(deed, jobs):
     assert answers[2].message == "no answer within 0.3 s"
 
 
-def test_children_left_by_a_good_simulation_go_with_the_worker():
-    assert all(a.ok for a in run(misbehaving(box.leaves_children), bad=[1, 1]))
+@pytest.mark.parametrize("deed", [box.leaves_children, box.starts_a_server])
+def test_children_left_by_a_good_simulation_go_with_the_worker(deed):
+    assert all(a.ok for a in run(misbehaving(deed), bad=[1, 1]))
 
 
 def test_memory_has_a_limit():

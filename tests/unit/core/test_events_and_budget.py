@@ -67,6 +67,25 @@ def test_an_unfinished_last_line_is_left_out_and_a_spoilt_one_in_between_is_not(
         list(read_events(file))
 
 
+def test_a_record_is_continued_where_it_was_cut_off(tmp_path):
+    file = tmp_path / "events.jsonl"
+    with Recorder(file) as recorder:
+        recorder.record(Note("a"))
+        recorder.record(Note("b"))
+    file.write_text(file.read_text()[:-10])
+    with Recorder(file) as recorder:
+        recorder.record(Note("c"))
+    assert [(e.sequence, e.data["text"]) for e in read_events(file)] == [(0, "a"), (1, "c")]
+
+
+def test_a_record_that_cannot_be_written_stops_the_run(tmp_path):
+    with pytest.raises(UserError, match="events cannot be recorded: No space left on device"):
+        with Recorder("/dev/full") as recorder:
+            recorder.record(Note("a"))
+    with pytest.raises(UserError, match="events cannot be recorded"):
+        Recorder(tmp_path / "missing" / "events.jsonl")
+
+
 def test_budgets():
     assert Budget().used_up(Spent(10**9, 1e9)) is None
     assert Budget(simulations=0).used_up(Spent()) is StopReason.BUDGET_SIMULATIONS

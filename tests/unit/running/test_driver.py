@@ -176,6 +176,16 @@ def test_ten_failures_of_one_kind_at_the_start_are_a_broken_system(tmp_path):
     assert (last.kind, last.data["reason"]) == ("RunStopped", "system failed")
 
 
+def test_three_time_outs_at_the_start_are_enough():
+    def hangs(stimulus):
+        while True:
+            pass
+
+    with pytest.raises(SystemFailure, match="the first 3 simulations .* no answer within 0.05 s"):
+        with Driver(box(hangs), judge, time_limit_s=0.05) as driver:
+            driver.ask([query(v) for v in range(100)])
+
+
 def test_one_success_before_them_makes_failures_a_matter_of_the_simulation():
     with Driver(box(fails_below_zero), judge) as driver:
         answers = driver.ask([query(1)] + [query(-v) for v in range(1, 31)])

@@ -4,7 +4,9 @@ import os
 import pickle
 
 import numpy as np
+import pytest
 
+from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
@@ -148,3 +150,9 @@ def test_seconds_are_those_of_the_system(monkeypatch):
     with WorkerPool(box(echo), judge) as pool:
         [answer] = pool.answers(queries(1))
     assert 0.0 < answer.seconds < 5.0
+
+
+def test_limits_that_make_no_sense_are_refused_together():
+    with pytest.raises(UserError) as error:
+        WorkerPool(box(echo), judge, jobs=0, time_limit_s=0, memory_limit_mb=-1)
+    assert len(error.value.problems) == 3

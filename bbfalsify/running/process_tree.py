@@ -1,0 +1,55 @@
+"""What a worker has started, so that it can be ended with it.
+
+Killing the worker's process group ends almost everything.  A child that made a group or session of its own (servers
+do) escapes that; on Linux it is found through /proc while the worker is still its ancestor, elsewhere not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+Process = tuple[int, str]
+"""Number and start time: together they name one process, also after its number has been used again."""
+
+
+def descendants(pid: int) -> set[Process]:
+    """Children, grandchildren, … of a process."""
+    found: set[Process] = set()
+    waiting = [pid]
+    while waiting:
+        for child in _children(waiting.pop()):
+            started = _start_time(child)
+            if started is not None and (child, started) not in found:
+                found.add((child, started))
+                waiting.append(child)
+    return found
+
+
+def kill(processes: set[Process]) -> None:
+    """Kill those that still live."""
+    for pid, started in processes:
+        if _start_time(pid) == started:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                continue
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found += map(int, task.read_text(encoding="ascii").split())
+        except OSError:  # it ended while we were looking
+            continue
+    return found
+
+
+def _start_time(pid: int) -> str | None:
+    try:
+        # The name, in parentheses, may contain anything; the start time is the 20th field after it.
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+    except OSError:
+        return None
