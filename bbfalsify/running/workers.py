@@ -4,7 +4,7 @@ Every simulation runs in a worker process, also when there is only one worker, s
 or eats memory becomes the status of that one query.  The parent sends queries in chunks; the worker answers one by one
 and in order, so the first unanswered query of a worker is always the one it is working on.  If that takes longer than
 the time limit, the parent kills the worker and all its children, replaces it, and hands what had not been started to
-others.  Answers come out in the order asked, so their number of workers cannot be seen in the result.
+others.  Answers come out in the order asked, so the number of workers cannot be seen in the result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import multiprocessing
 import multiprocessing.util  # registers its exit handler, which waits for children, before ours, which ends them
 import os
 import selectors
-import signal
 import socket
 import sys
 import threading
@@ -31,9 +30,9 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.running.channel import PollingChannel
-from bbfalsify.running.process_tree import descendants, kill
 from bbfalsify.running.worker import ANSWER, JUDGE_FAILED, NOT_JUDGEABLE, READY, Assignment, Judge, work
 from bbfalsify.running.worker_log import WorkerLog, WorkerOutput
+from bbfalsify.running.worker_process import WorkerProcess
 from bbfalsify.systems.interface import System
 
 _POLL_S = 0.2
@@ -72,7 +71,7 @@ class WorkerPool:
         self._context = multiprocessing.get_context(method)
         self._log = WorkerLog(log, log_limit_bytes)
         self._selector = selectors.DefaultSelector()
-        self._workers: list[_Worker] = []
+        self._workers: list[WorkerProcess] = []
         self._seconds_per_query: float | None = None
         self._looked_at = 0.0
         self._warm = False
@@ -125,7 +124,7 @@ class WorkerPool:
         fitting = int(_CHUNK_S / max(self._seconds_per_query, 1e-9))
         return max(1, min(fitting, _LARGEST_CHUNK, -(-waiting // self._jobs)))
 
-    def _wait(self, deadline: float | None) -> list[_Worker]:
+    def _wait(self, deadline: float | None) -> list[WorkerProcess]:
         """Sleep until something happens; returns the workers that have something to say."""
         now = time.monotonic()
         moments = [now + _POLL_S, *(self._latest_end(w) for w in self._workers if w.assigned)]
@@ -133,7 +132,7 @@ class WorkerPool:
             moments.append(deadline)
         speaking = []
         for key, events in self._selector.select(max(0.0, min(moments) - now)):
-            worker: _Worker = key.data
+            worker: WorkerProcess = key.data
             if key.fileobj is worker.output:
                 worker.output.drain()
                 if worker.output.closed:
@@ -148,7 +147,7 @@ class WorkerPool:
         return speaking
 
     def _collect(
-        self, worker: _Worker, queries: Sequence[Query], waiting: deque[int], finished: dict[int, Answer]
+        self, worker: WorkerProcess, queries: Sequence[Query], waiting: deque[int], finished: dict[int, Answer]
     ) -> None:
         """Take in what a worker says; if it has gone, say so and give its queries back."""
         try:
@@ -162,7 +161,9 @@ class WorkerPool:
         if worker.channel.closed:
             self._fail(worker, SimulationStatus.DIED, None, waiting, finished)
 
-    def _take(self, worker: _Worker, message: tuple, queries: Sequence[Query], finished: dict[int, Answer]) -> None:
+    def _take(
+        self, worker: WorkerProcess, message: tuple, queries: Sequence[Query], finished: dict[int, Answer]
+    ) -> None:
         kind = message[0]
         if kind == ANSWER:
             _, index, status, judgements, text, seconds, outputs = message
@@ -185,7 +186,7 @@ class WorkerPool:
 
     # ------------------------------------------------------------------ limits and failures
 
-    def _latest_end(self, worker: _Worker) -> float:
+    def _latest_end(self, worker: WorkerProcess) -> float:
         limit = self._time_limit_s if worker.ready else self._start_limit_s
         return float("inf") if limit is None else worker.clock_started + limit
 
@@ -202,12 +203,13 @@ class WorkerPool:
             elif worker.assigned and now >= self._latest_end(worker):
                 self._collect(worker, queries, waiting, finished)  # the answer may have come while we were busy
                 if worker in self._workers and worker.assigned and now >= self._latest_end(worker):
-                    text = f"no answer within {self._time_limit_s:g} s"
+                    limit = self._time_limit_s if worker.ready else self._start_limit_s
+                    text = f"no answer within {limit:g} s"
                     self._fail(worker, SimulationStatus.TIMED_OUT, text, waiting, finished)
 
     def _fail(
         self,
-        worker: _Worker,
+        worker: WorkerProcess,
         status: SimulationStatus,
         text: str | None,
         waiting: deque[int],
@@ -248,7 +250,7 @@ class WorkerPool:
                 raise SystemFailure(f"a worker process could not be started: {error}") from None
         theirs.close()
         output_theirs.close()
-        worker = _Worker(process, PollingChannel(ours), WorkerOutput(output_ours, self._log))
+        worker = WorkerProcess(process, PollingChannel(ours), WorkerOutput(output_ours, self._log))
         self._workers.append(worker)
         self._selector.register(worker.channel, selectors.EVENT_READ, worker)
         self._selector.register(worker.output, selectors.EVENT_READ, worker)
@@ -259,14 +261,14 @@ class WorkerPool:
             getattr(self._assignment.judge, "warm_up", lambda: None)()
             self._warm = True
 
-    def _watch_for_writing(self, worker: _Worker) -> None:
+    def _watch_for_writing(self, worker: WorkerProcess) -> None:
         wants = worker.channel.wants_to_write
         if wants != worker.watched_for_writing:
             events = selectors.EVENT_READ | (selectors.EVENT_WRITE if wants else 0)
             self._selector.modify(worker.channel, events, worker)
             worker.watched_for_writing = wants
 
-    def _remove(self, worker: _Worker) -> str:
+    def _remove(self, worker: WorkerProcess) -> str:
         """Kill the process with everything it started; returns how it had ended, if it had."""
         self._workers.remove(worker)
         self._selector.unregister(worker.channel)
@@ -281,8 +283,7 @@ class WorkerPool:
         try:
             idle = [worker for worker in self._workers if worker.ready and not worker.assigned]
             for worker in idle:
-                worker.started_by_it = descendants(worker.process.pid)
-                worker.channel.push(())
+                worker.ask_to_end()
             until = time.monotonic() + _GRACE_S
             for worker in idle:
                 worker.channel.wait_until_closed(max(0.01, until - time.monotonic()))
@@ -300,61 +301,6 @@ class WorkerPool:
         self.close()
 
 
-class _Worker:
-    """The parent's view of one worker process."""
-
-    def __init__(self, process: multiprocessing.Process, channel: PollingChannel, output: WorkerOutput) -> None:
-        self.process = process
-        self.channel = channel
-        self.output = output
-        self.assigned: deque[int] = deque()
-        """Sent and not yet answered; the first one is being worked on."""
-        self.clock_started = time.monotonic()
-        self.ready = False
-        self.watched_for_writing = False
-        self.output_watched = True
-        self.started_by_it: set[tuple[int, str]] = set()
-
-    def exited(self) -> bool:
-        if os.name != "posix":
-            return not self.process.is_alive()
-        try:
-            # Only look (WNOWAIT): while the process is not reaped, its number cannot be given to another one.
-            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        except ChildProcessError:  # multiprocessing reaps whatever has ended whenever it starts a process
-            return True
-
-    def destroy(self) -> str:
-        ended_by_itself = self.exited() or self._ends_soon()
-        self.started_by_it |= descendants(self.process.pid)
-        if os.name == "posix":
-            try:
-                os.killpg(self.process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):  # it had not yet made its own group
-                self.process.kill()
-        else:
-            self.process.kill()
-        kill(self.started_by_it)
-        self.process.join()
-        self.output.drain()
-        code = self.process.exitcode
-        self.process.close()
-        self.channel.close()
-        self.output.close()
-        return _how_it_ended(code, self.output.last_line()) if ended_by_itself else "killed by the driver"
-
-    def _ends_soon(self) -> bool:
-        """Its socket is closed, so it is about to end by itself; wait for the reason rather than kill it."""
-        if not self.channel.closed:
-            return False
-        until = time.monotonic() + _POLL_S
-        while time.monotonic() < until:
-            if self.exited():
-                return True
-            time.sleep(0.001)
-        return False
-
-
 def _check_limits(jobs: int, time_limit_s: float | None, memory_limit_mb: float | None) -> None:
     problems = []
     if jobs < 1:
@@ -367,17 +313,6 @@ def _check_limits(jobs: int, time_limit_s: float | None, memory_limit_mb: float 
         problems.append(Problem("a memory limit can be set on Linux only."))
     if problems:
         raise UserError(problems)
-
-
-def _how_it_ended(code: int | None, last_line: str) -> str:
-    if code is not None and code < 0:
-        try:
-            text = f"the process was killed by {signal.Signals(-code).name}"
-        except ValueError:
-            text = f"the process was killed by signal {-code}"
-    else:
-        text = f"the process ended itself with exit code {code}"
-    return f"{text}; its last output: {last_line[:200]}" if last_line else text
 
 
 def _answer(query: Query, status: str, judgements: tuple, text: str, seconds: float, outputs: dict | None) -> Answer:

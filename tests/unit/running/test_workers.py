@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from bbfalsify.core.errors import UserError
+from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
@@ -150,6 +150,39 @@ def test_seconds_are_those_of_the_system(monkeypatch):
     with WorkerPool(box(echo), judge) as pool:
         [answer] = pool.answers(queries(1))
     assert 0.0 < answer.seconds < 5.0
+
+
+@pytest.mark.parametrize("time_limit_s", [None, 50.0])
+def test_a_system_that_never_gets_ready_is_a_failure_of_the_system(time_limit_s):
+    class Slow(FunctionSystem):
+        def prepare(self):
+            while True:
+                pass
+
+    system = Slow(echo, inputs=["u"], outputs=["y"], name="slow")
+    with pytest.raises(SystemFailure, match="'slow' could not be started: no answer within 0.1 s"):
+        with WorkerPool(system, judge, time_limit_s=time_limit_s, start_limit_s=0.1) as pool:
+            list(pool.answers(queries(1)))
+
+
+def test_a_system_that_dies_while_it_gets_ready_is_a_failure_of_the_system():
+    class Dying(FunctionSystem):
+        def prepare(self):
+            os.write(2, b"cannot open display\n")
+            os._exit(4)
+
+    with pytest.raises(SystemFailure, match="exit code 4; its last output: cannot open display"):
+        with WorkerPool(Dying(echo, inputs=["u"], outputs=["y"]), judge) as pool:
+            list(pool.answers(queries(1)))
+
+
+def test_being_killed_from_outside_hints_at_memory():
+    def kills_itself(stimulus):
+        os.kill(os.getpid(), 9)
+
+    with WorkerPool(box(kills_itself), judge) as pool:
+        [answer] = pool.answers(queries(1))
+    assert answer.message == "the process was killed by SIGKILL (the machine may have run out of memory)"
 
 
 def test_limits_that_make_no_sense_are_refused_together():

@@ -1,0 +1,90 @@
+"""The parent's view of one worker process: is it alive, how did it end, and how to end it with all it started."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections import deque
+
+from bbfalsify.running.channel import PollingChannel
+from bbfalsify.running.process_tree import descendants, kill
+from bbfalsify.running.worker_log import WorkerOutput
+
+_ENDING_S = 0.2
+"""How long a process may take to end after it has closed its socket, before it is killed."""
+
+
+class WorkerProcess:
+    """The process, its two lines to us, and the queries it has not yet answered."""
+
+    def __init__(self, process: multiprocessing.Process, channel: PollingChannel, output: WorkerOutput) -> None:
+        self.process = process
+        self.channel = channel
+        self.output = output
+        self.assigned: deque[int] = deque()
+        """Sent and not yet answered; the first one is being worked on."""
+        self.clock_started = time.monotonic()
+        self.ready = False
+        self.watched_for_writing = False
+        self.output_watched = True
+        self.started_by_it: set[tuple[int, str]] = set()
+
+    def exited(self) -> bool:
+        if os.name != "posix":
+            return not self.process.is_alive()
+        try:
+            # Only look (WNOWAIT): while the process is not reaped, its number cannot be given to another one.
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # multiprocessing reaps whatever has ended whenever it starts a process
+            return True
+
+    def ask_to_end(self) -> None:
+        """Let it close its system and go; what it has started is noted while it can still be found."""
+        self.started_by_it = descendants(self.process.pid)
+        self.channel.push(())
+
+    def destroy(self) -> str:
+        """Kill it with everything it started, and say how it had ended, if it had."""
+        ended_by_itself = self.exited() or self._ends_soon()
+        self.started_by_it |= descendants(self.process.pid)
+        if os.name == "posix":
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):  # it had not yet made its own group
+                self.process.kill()
+        else:
+            self.process.kill()
+        kill(self.started_by_it)
+        self.process.join()
+        self.output.drain()
+        code = self.process.exitcode
+        self.process.close()
+        self.channel.close()
+        self.output.close()
+        return _how_it_ended(code, self.output.last_line()) if ended_by_itself else "killed by the driver"
+
+    def _ends_soon(self) -> bool:
+        """Its socket is closed, so it is about to end by itself; wait for the reason rather than kill it."""
+        if not self.channel.closed:
+            return False
+        until = time.monotonic() + _ENDING_S
+        while time.monotonic() < until:
+            if self.exited():
+                return True
+            time.sleep(0.001)
+        return False
+
+
+def _how_it_ended(code: int | None, last_line: str) -> str:
+    if code is not None and code < 0:
+        try:
+            text = f"the process was killed by {signal.Signals(-code).name}"
+            if -code == signal.SIGKILL:
+                text += " (the machine may have run out of memory)"
+        except ValueError:
+            text = f"the process was killed by signal {-code}"
+    else:
+        text = f"the process ended itself with exit code {code}"
+    return f"{text}; its last output: {last_line[:200]}" if last_line else text
