@@ -48,7 +48,7 @@ def exit_code(results: list[RunResult]) -> int:
 def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> None:
     from rich.console import Console
 
-    from bbfalsify.reporting.tables import LEGEND, closing_lines, result_table
+    from bbfalsify.reporting.tables import LEGEND, closing_lines, effort_line, result_table
     from bbfalsify.reporting.words import interval
 
     console = Console(highlight=False, markup=False)
@@ -60,12 +60,12 @@ def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> 
         console.print()
         console.print(result_table(result, row.id, console.width))
         if row.found_probability is not None:
-            total = interval(row.found_probability)
-            console.print(f"a use of the system meets one of these with probability {total}")
+            console.print(f"probability that a use meets one of these: {interval(row.found_probability)}")
     if verbose and result.counterexamples:
         console.print(LEGEND)
+    console.print()
+    console.print(effort_line(result), soft_wrap=True)
     for note in result.notes:
         console.print(f"note: {note}", soft_wrap=True)
-    console.print()
     for line in closing_lines(result):
         console.print(line, soft_wrap=True)

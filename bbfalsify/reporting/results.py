@@ -60,6 +60,7 @@ class RunResult:
     outcome: str
     seed: int
     simulations: int
+    seconds: float
     stop_reason: str
     requirements: tuple[RequirementRow, ...]
     counterexamples: tuple[CounterexampleRow, ...]
@@ -82,6 +83,7 @@ def result_from_json(data: Any, *, file: str | None = None) -> RunResult:
             outcome=data["outcome"],
             seed=data["seed"],
             simulations=data["simulations"],
+            seconds=data.get("seconds", 0.0),
             stop_reason=data.get("stop_reason", ""),
             requirements=tuple(_requirement(r) for r in data["requirements"]),
             counterexamples=tuple(_counterexample(c) for c in data["counterexamples"]),

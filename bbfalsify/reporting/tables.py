@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from bbfalsify.core.verdict import Outcome
+from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.reporting.results import RequirementRow, RunResult
 from bbfalsify.reporting.words import interval, number, shorten_word
 
@@ -43,7 +43,7 @@ def result_table(result: RunResult, requirement: str, width: int) -> Table:
                 interval(row.probability),
                 "–" if row.share is None else f"{100 * row.share:.3g}%",
                 str(len(row.actions)),
-                number(row.first_violation_time),
+                number(row.first_violation_time, 4),
                 number(row.robustness),
                 "–" if row.iteration is None else str(row.iteration),
             )
@@ -54,6 +54,18 @@ LEGEND = (
     "share: part of the traces along these actions that violate · at: when the violation was certain · "
     "walk: search walk that found it"
 )
+
+
+def effort_line(result: RunResult) -> str:
+    """What it took, and why the run ended."""
+    why = {
+        StopReason.COMPLETED: "all counterexamples asked for were found",
+        StopReason.BUDGET_SIMULATIONS: "the search used up its simulations",
+        StopReason.BUDGET_TIME: "the search used up its time",
+        StopReason.INTERRUPTED: "interrupted",
+        StopReason.SYSTEM_FAILED: "the system failed",
+    }.get(result.stop_reason, result.stop_reason)
+    return f"{result.simulations} simulations in {result.seconds:.1f} s; {why}"
 
 
 def requirement_line(row: RequirementRow) -> str:

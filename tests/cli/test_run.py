@@ -26,7 +26,7 @@ def test_the_example_is_falsified_as_expected(cli):
     assert lines[-2] == "seed: 1"
     assert lines[-3].startswith("run directory: runs/heater-")
     assert lines[-1].startswith("replay: bbfalsify replay runs/heater-")
-    assert "meets one of these with probability" in called.out
+    assert "probability that a use meets one of these: " in called.out
     for word in EXACT:
         assert "·".join(word) in called.out
     assert max(map(len, lines[: lines.index("R1 falsified (as expected): never above 75 degrees")])) <= 80
@@ -69,7 +69,7 @@ def test_an_unexpected_outcome_is_1_and_an_expected_one_0(cli, heater):
     campaign = heater / "campaign.yaml"
     campaign.write_text(
         campaign.read_text()
-        .replace("requirements: specification.yaml", 'requirements: [{id: R9, stl: "always(T <= 200)"}]')
+        .replace("requirements: specification.yaml", 'requirements: [{id: R9, stl: "always[0:20](T <= 200)"}]')
         .replace("simulations: 2000", "simulations: 50")
     )
     called = cli("run", campaign)
@@ -80,6 +80,15 @@ def test_an_unexpected_outcome_is_1_and_an_expected_one_0(cli, heater):
     called = cli("run", campaign)
     assert called.code == 1
     assert "R9 not falsified (expected: falsified)" in called.out
+
+
+def test_a_formula_without_bound_can_only_be_violated_and_the_result_says_so(cli, heater):
+    called = cli(
+        "falsify", "--system", f"{heater}/system.py:heater", "--profile", heater / "profile.yaml",
+        "--require", "always(T <= 200)", "--horizon", 20, "--simulations", 22,
+    )  # fmt: skip
+    assert called.code == 4
+    assert "note: R1 looks ahead without bound, so a trace can violate it but never satisfy it for good" in called.out
 
 
 def test_lists_multiply_into_runs(cli, heater):

@@ -53,7 +53,7 @@ def test_the_table_fits_and_loses_no_number(width):
     lines = rendered(width)
     assert max(map(len, lines)) <= width
     text = "\n".join(lines)
-    for piece in ("2.22e-3 [1.77e-3, 2.66e-3]", "8.2%", "41", "13.9", "-3.25", "12", "1999", "flaky", "off[2]"):
+    for piece in ("2.22e-3 [1.77e-3, 2.66e-3]", "8.2%", "41", "13.86", "-3.25", "12", "1999", "flaky", "off[2]"):
         assert piece in text
     assert "…" not in lines[-1], "a dash stands for what is not known"
 
