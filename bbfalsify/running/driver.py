@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -116,16 +117,15 @@ class Driver:
         answers: list[Answer] = []
         recorded, recorded_at = 0, time.monotonic()
         try:
-            for answer in self._pool.answers(queries, deadline=self._deadline):
-                answers.append(self._interpret(queries[len(answers)], answer))
-                self._simulations += 1
-                self._give_up_if_hopeless(answer)
-                if (
-                    len(answers) - recorded >= _RECORD_AT_MOST
-                    or time.monotonic() - recorded_at >= _RECORD_AT_LEAST_EVERY_S
-                ):
-                    self._record(queries, answers, recorded)
-                    recorded, recorded_at = len(answers), time.monotonic()
+            with closing(self._pool.answers(queries, deadline=self._deadline)) as arriving:
+                for query, answer in zip(queries, arriving, strict=False):
+                    answers.append(self._interpret(query, answer))
+                    self._simulations += 1
+                    self._give_up_if_hopeless(answer)
+                    waited_s = time.monotonic() - recorded_at
+                    if len(answers) - recorded >= _RECORD_AT_MOST or waited_s >= _RECORD_AT_LEAST_EVERY_S:
+                        self._record(queries, answers, recorded)
+                        recorded, recorded_at = len(answers), time.monotonic()
         except KeyboardInterrupt:
             self.stop_reason = StopReason.INTERRUPTED
         finally:
