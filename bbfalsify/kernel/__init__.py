@@ -4,18 +4,34 @@
     walks = accelerated_walks(model, seeds, distribution=10, until=20.0, max_steps=1000)
 """
 
+from bbfalsify.kernel.particles import (
+    Particles,
+    StepResult,
+    conditional_step,
+    step_probability,
+    stochastic_step,
+    supports_conditional,
+)
 from bbfalsify.kernel.results import Walk, Walks, WalkStatus
+from bbfalsify.kernel.sampling import sample_expressions
 from bbfalsify.kernel.tables import CompiledModel, compile_network
 from bbfalsify.kernel.walks import DELAY_DISTRIBUTIONS, accelerated_walks, count_steps, stochastic_walks
 
 __all__ = [
     "DELAY_DISTRIBUTIONS",
     "CompiledModel",
+    "Particles",
+    "StepResult",
     "Walk",
     "WalkStatus",
     "Walks",
     "accelerated_walks",
     "compile_network",
+    "conditional_step",
     "count_steps",
+    "sample_expressions",
+    "step_probability",
+    "stochastic_step",
     "stochastic_walks",
+    "supports_conditional",
 ]

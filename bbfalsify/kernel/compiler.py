@@ -73,8 +73,9 @@ def is_real(kind: Kind) -> bool:
 class Compiler:
     """Collects all code of a model; addresses are places in T, where the code follows the header."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, first_address: int = HEADER_SIZE) -> None:
         self.network = network
+        self.first_address = first_address
         self.code: list[int] = []
         self.constants: list[float] = []
         self.sites: list[str] = []
@@ -142,7 +143,7 @@ class Compiler:
 
     def _begin(self, place: str) -> int:
         self._place = place
-        return HEADER_SIZE + len(self.code)
+        return self.first_address + len(self.code)
 
     def _emit(self, *words: int) -> int:
         """Append an instruction; returns the position of its last word (for patching jumps)."""
@@ -150,7 +151,7 @@ class Compiler:
         return len(self.code) - 1
 
     def _here(self) -> int:
-        return HEADER_SIZE + len(self.code)
+        return self.first_address + len(self.code)
 
     def _patch(self, position: int) -> None:
         self.code[position] = self._here()

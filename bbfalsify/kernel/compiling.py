@@ -44,23 +44,48 @@ _ARGUMENT_TYPES = {
     "chosen_edges": _I4[::1],
     "matrix": _F8[:, ::1],
     "codes": _I8[::1],
+    "rows": _I8[::1],
 }  # fmt: skip
 
 _waiting: list[tuple[Callable, tuple]] = []
+_entry_points: dict[int, tuple[Callable, tuple]] = {}
 
 
 def compiled(function: Callable) -> Callable:
     """Compile `function` without reference counting for the one signature its argument names give."""
     dispatcher = jit(function, reference_counting=False)
     if not numba.config.DISABLE_JIT:
-        signature = tuple(_ARGUMENT_TYPES.get(name, _I8) for name in inspect.signature(function).parameters)
-        _waiting.append((dispatcher, signature))
+        _waiting.append((dispatcher, _signature(function)))
     return dispatcher
 
 
-def ready() -> None:
-    """Compile what is still waiting, callees before callers (the order of the modules' imports)."""
+def entry_point(function: Callable) -> Callable:
+    """Like `compiled`, for functions that only Python calls: compiled when first wanted."""
+    dispatcher = jit(function, reference_counting=False)
+    if not numba.config.DISABLE_JIT:
+        _entry_points[id(dispatcher)] = (dispatcher, _signature(function))
+    return dispatcher
+
+
+def _signature(function: Callable) -> tuple:
+    return tuple(_ARGUMENT_TYPES.get(name, _I8) for name in inspect.signature(function).parameters)
+
+
+def inlined(function: Callable) -> Callable:
+    """For functions used in one place: part of their caller, so that nothing is optimised twice."""
+    return numba.njit(function, inline="always")
+
+
+def ready(*wanted: Callable) -> None:
+    """Compile what is still waiting, callees before callers (the order of the modules' imports), and `wanted`."""
     while _waiting:
-        dispatcher, signature = _waiting.pop(0)
-        dispatcher.compile(signature)
-        dispatcher.disable_compile()
+        _compile(*_waiting.pop(0))
+    for function in wanted:
+        waiting = _entry_points.pop(id(function), None)
+        if waiting is not None:
+            _compile(*waiting)
+
+
+def _compile(dispatcher: Callable, signature: tuple) -> None:
+    dispatcher.compile(signature)
+    dispatcher.disable_compile()

@@ -9,7 +9,7 @@ and an invariant that depends on a random draw does not restrict.
 from __future__ import annotations
 
 from bbfalsify.kernel.bytecode import execute
-from bbfalsify.kernel.compiling import compiled
+from bbfalsify.kernel.compiling import compiled, inlined
 from bbfalsify.kernel.layout import (
     B_CODE,
     B_REFRESH,
@@ -90,7 +90,7 @@ def copy_state(T, S, X, mode):
             X[clocks + i] = X[CLOCKS + i]
 
 
-@compiled
+@inlined
 def invariant_broken(T, F, S, X, R, p, mode, t):
     location = S[T[H_S_SCRATCH_LOCATIONS] + p]
     code = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * location + L_INVARIANT]
@@ -103,7 +103,7 @@ def invariant_broken(T, F, S, X, R, p, mode, t):
     return not holds and not failed and S[S_TAINT] == 0
 
 
-@compiled
+@inlined
 def outcome_holds(T, F, S, X, R, participants, mode, t):
     """One outcome: the option each participant points at, executed in order on a copy."""
     choice = T[H_S_CHOICE]

@@ -8,7 +8,7 @@ computes the same from nothing, and is the fallback that tests compare with.
 from __future__ import annotations
 
 from bbfalsify.kernel.bytecode import execute, fail
-from bbfalsify.kernel.compiling import compiled
+from bbfalsify.kernel.compiling import compiled, inlined
 from bbfalsify.kernel.layout import (
     B_CODE,
     B_FAST,
@@ -201,7 +201,7 @@ def refresh_rate(T, F, S, X, R, slot):
     return True
 
 
-@compiled
+@inlined
 def refresh_rates_of(T, F, S, X, R, location):
     """Refresh every clock a location gives a rate, and the deadlines that read it."""
     row = T[H_LOCATION_TABLE] + LOCATION_WIDTH * location
@@ -284,7 +284,7 @@ def refresh_numeric_deadlines(T, F, S, X, R):
         refresh_deadline(T, F, S, X, R, T[T[H_NUMERIC_PROCESSES] + i])
 
 
-@compiled
+@inlined
 def pick_branch(T, F, S, X, R, e):
     """One branch of edge e in proportion to the weights."""
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
@@ -317,7 +317,7 @@ def weight_of(T, F, S, X, R, code):
     return max(X[T[H_X_STACK]], 0.0)
 
 
-@compiled
+@inlined
 def pick_receiver(T, F, S, X, R, channel, p, by_weight):
     """One enabled receiving edge of process p on a channel, or −1."""
     location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
@@ -338,7 +338,7 @@ def pick_receiver(T, F, S, X, R, channel, p, by_weight):
     return chosen
 
 
-@compiled
+@inlined
 def apply_updates(T, F, S, X, R, branch):
     """The updates of one branch, at "now"."""
     fast = T[branch + B_FAST_COUNT]
@@ -392,7 +392,7 @@ def fire(T, F, S, X, R, e1, e2, t, incremental, by_weight):
     apply_moves(T, F, S, X, R, count, incremental)
 
 
-@compiled
+@inlined
 def apply_moves(T, F, S, X, R, count, incremental):
     """Execute the moves (edge, branch) listed in the walker, and repair what depends on the state."""
     moves = T[H_S_MOVES]

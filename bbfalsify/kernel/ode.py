@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.bytecode import execute
-from bbfalsify.kernel.compiling import compiled
+from bbfalsify.kernel.compiling import compiled, inlined
 from bbfalsify.kernel.layout import (
     CLOCKS,
     GRID_ROWS,
@@ -40,7 +40,7 @@ def closed_form_values(T, X, t):
         X[values + slot] = X[clock] if rate == 0.0 else X[clock] + rate * (t - X[clock + 1])
 
 
-@compiled
+@inlined
 def derivative(T, F, S, X, R, t, y, out):
     """Rates of the ODE variables at time t in state X[y:], into X[out:]."""
     closed_form_values(T, X, t)

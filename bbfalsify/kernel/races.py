@@ -13,9 +13,10 @@ import math
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.kernel.bytecode import execute, fail
-from bbfalsify.kernel.compiling import compiled
+from bbfalsify.kernel.compiling import compiled, entry_point, inlined
 from bbfalsify.kernel.firing import fire, load_state, refresh, refresh_numeric_deadlines, weight_of
 from bbfalsify.kernel.layout import (
+    E_ACTION,
     E_WEIGHT,
     EDGE_WIDTH,
     ERROR_WEIGHT,
@@ -98,7 +99,7 @@ def component_windows(T, F, S, X, R, p, deadline, strict):
     return count
 
 
-@compiled
+@inlined
 def exponential_rate(T, F, S, X, R, p):
     code = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p] + L_EXPONENTIAL]
     if code < 0:
@@ -111,7 +112,7 @@ def exponential_rate(T, F, S, X, R, p):
     return rate
 
 
-@compiled
+@inlined
 def own_bound(T, S, X, p):
     """The bound of the uniform law of process p: its invariant's, or now in an urgent or committed location."""
     location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
@@ -156,7 +157,7 @@ def draw_moment(T, X, count, bound, rate, survivor):
     return math.inf
 
 
-@compiled
+@inlined
 def urgent_moment(T, S, X, count):
     """The first moment at which an edge of the buffer on an urgent channel is enabled."""
     if T[H_URGENT_COUNT] == 0:
@@ -169,7 +170,7 @@ def urgent_moment(T, S, X, count):
     return math.inf
 
 
-@compiled
+@inlined
 def race(T, F, S, X, R, deadline, strict):
     """All components draw; (winner, moment), or −1 where nobody fires before the deadline."""
     now = X[X_NOW]
@@ -208,14 +209,14 @@ def race(T, F, S, X, R, deadline, strict):
     return winner, best
 
 
-@compiled
+@inlined
 def covers(X, w, t):
     return (t > X[w] or (t == X[w] and X[w + 1] == 0.0)) and (t < X[w + 2] or (t == X[w + 2] and X[w + 3] == 0.0))
 
 
 @compiled
-def pick_output(T, F, S, X, R, count, t):
-    """One of the edges in the buffer enabled at t, in proportion to the weights; −1 where none is."""
+def pick_output(T, F, S, X, R, count, t, action):
+    """One of the edges in the buffer enabled at t (of an action, or −1 for any), in proportion to the weights; −1 where none is."""
     chosen = -1
     total = 0.0
     enabled = 0
@@ -223,6 +224,8 @@ def pick_output(T, F, S, X, R, count, t):
         w = T[H_X_WINDOWS] + 5 * k
         if covers(X, w, t):
             e = int(X[w + 4])
+            if action >= 0 and T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_ACTION] != action:
+                continue
             weight = weight_of(T, F, S, X, R, T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_WEIGHT])
             total += weight
             enabled += 1
@@ -233,7 +236,7 @@ def pick_output(T, F, S, X, R, count, t):
     return chosen
 
 
-@compiled
+@inlined
 def inside(X, w, t):
     """t moved off a strict end of a window that a rounded draw has hit."""
     low = X[w]
@@ -246,7 +249,7 @@ def inside(X, w, t):
 
 
 @compiled
-def stochastic_transition(T, F, S, X, R):
+def stochastic_transition(T, F, S, X, R, incremental):
     """One step of the race; (status, edge, moment): status 0 for a step made."""
     if T[H_NUMERIC_COUNT] > 0:
         refresh_numeric_deadlines(T, F, S, X, R)
@@ -261,23 +264,23 @@ def stochastic_transition(T, F, S, X, R):
     if winner < 0:
         return (DEADLOCK if deadline == math.inf else TIMELOCK), -1, 0.0
     count = component_windows(T, F, S, X, R, winner, deadline, strict)
-    e = pick_output(T, F, S, X, R, count, t)
+    e = pick_output(T, F, S, X, R, count, t, -1)
     if e < 0:  # the draw was rounded onto a strict end
         for k in range(count):
             w = T[H_X_WINDOWS] + 5 * k
             if X[w] <= t and t <= X[w + 2]:
                 t = inside(X, w, t)
                 break
-        e = pick_output(T, F, S, X, R, count, t)
+        e = pick_output(T, F, S, X, R, count, t, -1)
     if e < 0:
         return TIMELOCK, -1, 0.0
-    fire(T, F, S, X, R, e, -1, t, True, True)
+    fire(T, F, S, X, R, e, -1, t, incremental, True)
     if S[S_ERROR] != 0:
         return RUNTIME_ERROR, e, t
     return 0, e, t
 
 
-@compiled
+@inlined
 def stochastic_walk(
     T, F, S, X, R, until, max_steps, b, capacity, times, edges, locations, integers, reals
 ):
@@ -289,7 +292,7 @@ def stochastic_walk(
     while steps < max_steps:
         if capacity > 0 and steps == capacity:
             return 0, steps
-        status, e, t = stochastic_transition(T, F, S, X, R)
+        status, e, t = stochastic_transition(T, F, S, X, R, True)
         if status != 0:
             return status, steps
         if capacity > 0:
@@ -302,7 +305,7 @@ def stochastic_walk(
     return STEP_LIMIT, steps
 
 
-@compiled
+@entry_point
 def stochastic_batch(
     T, F, S, X, R, states_locations, states_integers, states_reals, largest, ode_step, seeds, until, max_steps, first,
     capacity, status, steps, errors, times, edges, locations, integers, reals,

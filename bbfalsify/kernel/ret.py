@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.compiling import compiled
+from bbfalsify.kernel.compiling import compiled, entry_point, inlined
 from bbfalsify.kernel.firing import fire, load_state, refresh, refresh_numeric_deadlines
 from bbfalsify.kernel.layout import (
     CLOCKS,
@@ -65,7 +65,7 @@ REACHED_END, DEADLOCK, TIMELOCK, STEP_LIMIT, RUNTIME_ERROR = 1, 2, 3, 4, 5
 APPROACH = 2.0**-10
 
 
-@compiled
+@inlined
 def key_group(T, S, k):
     """The candidate group that the current value of the k-th indexed variable selects, or −1."""
     key = T[H_KEY_TABLE] + KEY_WIDTH * k
@@ -116,7 +116,7 @@ def candidate(T, S, index):
     return -1, -1
 
 
-@compiled
+@inlined
 def candidate_windows(T, F, S, X, R, e1, e2, deadline, strict):
     """Number of windows of a candidate (left in the buffer); a process does not shake hands with itself."""
     if e2 >= 0 and T[T[H_EDGE_TABLE] + EDGE_WIDTH * e1 + E_PROCESS] == T[T[H_EDGE_TABLE] + EDGE_WIDTH * e2 + E_PROCESS]:
@@ -124,7 +124,7 @@ def candidate_windows(T, F, S, X, R, e1, e2, deadline, strict):
     return transition_windows(T, F, S, X, R, e1, e2, deadline, strict, 0)
 
 
-@compiled
+@inlined
 def urgent_deadline(T, F, S, X, R, deadline, strict):
     """Lower a deadline to the first moment at which a transition on an urgent channel is enabled."""
     for i in range(T[H_URGENT_COUNT]):
@@ -170,13 +170,13 @@ def global_deadline(T, F, S, X, R):
     return deadline, strict
 
 
-@compiled
+@inlined
 def window_end(X, low, high, largest):
     """Where a window is taken to end: an unbounded one, the largest constant and one after its start."""
     return low + largest + 1.0 if high == math.inf else high
 
 
-@compiled
+@inlined
 def choose_moment(T, X, R, count, share_lower, share_uniform):
     """A moment in the windows of the buffer: lower bound, between, or upper bound."""
     windows = T[H_X_WINDOWS]
@@ -217,7 +217,7 @@ def choose_moment(T, X, R, count, share_lower, share_uniform):
     return X[windows]
 
 
-@compiled
+@inlined
 def look_at_all(T, F, S, X, R, total, deadline, strict, preferred):
     """Uniformly among all candidates that have a window (preferred ones if any): (edge, receiver, windows)."""
     for only_preferred in range(1, -1, -1):
@@ -257,7 +257,7 @@ def record_state(T, S, X, locations, integers, reals, b, k):
         reals[b, k, i] = X[clock] + X[clock + 2] * (now - X[clock + 1])
 
 
-@compiled
+@inlined
 def ret_walk(
     T, F, S, X, R, share_lower, share_uniform, until, max_steps, full, preferred,
     b, capacity, times, edges, locations, integers, reals,
@@ -311,7 +311,7 @@ def ret_walk(
     return STEP_LIMIT, steps
 
 
-@compiled
+@entry_point
 def ret_batch(
     T, F, S, X, R, states_locations, states_integers, states_reals, largest, ode_step, seeds, shares, until, max_steps,
     full, preferred, first, capacity, status, steps, errors, times, edges, locations, integers, reals,

@@ -59,12 +59,14 @@ def accelerated_walks(
         )  # fmt: skip
 
     words = np.ascontiguousarray(seeds, np.uint64)
+    ready(ret_batch)
     return _record(model, len(words), int(max_steps), run)
 
 
 def stochastic_walks(model: CompiledModel, seeds: np.ndarray, until: float, max_steps: int) -> Walks:
     """Walks under the stochastic semantics, until the first transition at or after `until` (which is recorded)."""
     refuse_handshakes(model)
+    ready(stochastic_batch)
     words = np.ascontiguousarray(seeds, np.uint64)
 
     def run(walker: Walker, first: int, capacity: int, *arrays: np.ndarray) -> int:
@@ -82,7 +84,7 @@ def count_steps(
     """Walk up to `steps` steps from every seed without recording anything; the number of transitions fired."""
     words = np.ascontiguousarray(seeds, np.uint64)
     shares = _shares(distribution, len(words))
-    ready()
+    ready(stochastic_batch if stochastic else ret_batch)
     walker = Walker.of(model)
     status, taken, errors = _outcomes(len(words))
     nowhere = _arrays(model, 1, 0)
@@ -120,7 +122,6 @@ def _record(model: CompiledModel, count: int, max_steps: int, run: Callable[...,
     capacity = max(1, min(_FIRST_CAPACITY, max_steps))
     arrays = _arrays(model, count, capacity)
     status, steps, errors = _outcomes(count)
-    ready()
     walker = Walker.of(model)
     done = 0
     with np.errstate(over="ignore"):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.bytecode import compared, execute, fail
-from bbfalsify.kernel.compiling import compiled
+from bbfalsify.kernel.compiling import compiled, inlined
 from bbfalsify.kernel.entry import entry_holds
 from bbfalsify.kernel.layout import (
     A_BOUND,
@@ -80,7 +80,7 @@ TOLERANCE = 2.0**-40
 """Relative to time: two bounds that meet up to rounding meet."""
 
 
-@compiled
+@inlined
 def slack(t):
     return TOLERANCE * (1.0 + abs(t))
 
@@ -167,7 +167,7 @@ def enabled_at(T, F, S, X, R, e, t):
     return True
 
 
-@compiled
+@inlined
 def leaves_committed(T, F, S, X, R, e1, e2):
     """Whether the transition leaves a committed location (a broadcast may do so by a receiver enabled now)."""
     locations = T[H_LOCATION_TABLE]
@@ -228,7 +228,7 @@ def store_window(T, S, X, count, low, low_strict, high, high_strict):
     return count + 1
 
 
-@compiled
+@inlined
 def sweep(T, F, S, X, R, e1, e2, low, low_strict, high, high_strict, count):
     """Exact windows inside an interval where everything is affine in the delay; appended behind `count`."""
     t = low

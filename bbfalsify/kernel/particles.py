@@ -1,0 +1,149 @@
+"""Many states side by side, each with its own random stream: what importance splitting (Algorithm 5) moves along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.kernel.analysis import Analysis
+from bbfalsify.kernel.compiling import ready
+from bbfalsify.kernel.conditional import particle_batch
+from bbfalsify.kernel.races import refuse_handshakes
+from bbfalsify.kernel.results import WalkStatus
+from bbfalsify.kernel.rng import seed_stream
+from bbfalsify.kernel.tables import CompiledModel
+from bbfalsify.kernel.walker import Walker, error_message, initial_state, limits
+
+
+@dataclass(frozen=True, eq=False)
+class Particles:
+    locations: np.ndarray
+    integers: np.ndarray
+    reals: np.ndarray
+    time: np.ndarray
+    rng: np.ndarray
+
+    @classmethod
+    def initial(cls, model: CompiledModel, seeds: np.ndarray) -> Particles:
+        """One particle per seed, all in the initial state."""
+        locations, integers, reals = initial_state(model)
+        count = len(seeds)
+        return cls(
+            np.repeat(locations, count, axis=0),
+            np.repeat(integers, count, axis=0),
+            np.repeat(reals, count, axis=0),
+            np.zeros(count),
+            _streams(seeds),
+        )
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def take(self, indices: np.ndarray, seeds: np.ndarray) -> Particles:
+        """The states at `indices` (repetitions allowed), each with the new stream of a seed."""
+        return Particles(
+            np.ascontiguousarray(self.locations[indices]),
+            np.ascontiguousarray(self.integers[indices]),
+            np.ascontiguousarray(self.reals[indices]),
+            np.ascontiguousarray(self.time[indices]),
+            _streams(seeds),
+        )
+
+    def copy(self) -> Particles:
+        return Particles(*(a.copy() for a in (self.locations, self.integers, self.reals, self.time, self.rng)))
+
+
+@dataclass(frozen=True, eq=False)
+class StepResult:
+    particles: Particles
+    """The states after the step (unchanged where there was none)."""
+    status: np.ndarray
+    """RUNNING (0) where a step was made, else why not."""
+    delay: np.ndarray
+    edge: np.ndarray
+    action: np.ndarray
+    errors: dict[int, str]
+
+
+def _streams(seeds: np.ndarray) -> np.ndarray:
+    ready()
+    words = np.ascontiguousarray(seeds, np.uint64)
+    result = np.zeros((len(words), 4), np.uint64)
+    stream = np.zeros(4, np.uint64)
+    with np.errstate(over="ignore"):
+        for row, word in zip(result, words, strict=True):
+            seed_stream(stream, word)
+            row[:] = stream
+    return result
+
+
+def stochastic_step(model: CompiledModel, particles: Particles) -> StepResult:
+    """One step of every particle under the stochastic semantics."""
+    refuse_handshakes(model)
+    return _step(model, particles, -1)
+
+
+def conditional_step(model: CompiledModel, particles: Particles, action: int) -> StepResult:
+    """One step of every particle, drawn from the law given that it carries the action with this index."""
+    _require_support(model)
+    return _step(model, particles, action)
+
+
+def step_probability(model: CompiledModel, particles: Particles, action: int) -> np.ndarray:
+    """The exact probability, per particle, that the next transition carries the action with this index."""
+    _require_support(model)
+    return _run(model, particles.copy(), action, firing=0)[3]
+
+
+def supports_conditional(model: CompiledModel) -> str | None:
+    """None where the law of the next action is computed exactly, else the reason why not."""
+    network = model.network
+    handshake = next((c.name for c in network.channels if not c.broadcast), None)
+    if handshake is not None:
+        return f"channel '{handshake}' is a handshake"
+    components = [p.name for p in network.processes if any(e.is_output for e in p.edges)]
+    if len(components) != 1:
+        return f"{len(components)} components with outputs ({', '.join(components)}); exactly one is needed"
+    urgent = next((c.name for c in network.channels if c.urgent), None)
+    if urgent is not None:
+        return f"channel '{urgent}' is urgent"
+    analysis = Analysis(network)
+    for p in network.processes:
+        for e in p.edges:
+            if e.weight is not None and analysis.expression(e.weight).reads & analysis.clocks:
+                return f"the weight of {model.edge_text(model.edge_number(network.processes.index(p), p.edges.index(e)))} reads a clock"
+    return None
+
+
+def _require_support(model: CompiledModel) -> None:
+    reason = supports_conditional(model)
+    if reason is not None:
+        raise UserError(f"conditional steps are not possible in '{model.network.name}': {reason}.")
+
+
+def _step(model: CompiledModel, particles: Particles, action: int) -> StepResult:
+    moved = particles.copy()
+    status, delay, edge, _, errors = _run(model, moved, action, firing=1)
+    actions = np.where(edge >= 0, model.edge_action[edge], -1).astype(np.int32)
+    failed = np.flatnonzero(status == WalkStatus.RUNTIME_ERROR)
+    messages = {int(m): error_message(model, *(int(v) for v in errors[m])) for m in failed}
+    return StepResult(moved, status, delay, edge, actions, messages)
+
+
+def _run(model: CompiledModel, particles: Particles, action: int, *, firing: int) -> tuple[np.ndarray, ...]:
+    if not -1 <= action < len(model.actions):
+        raise ValueError(f"action {action} is not an index of {model.actions}")
+    ready(particle_batch)
+    count = len(particles)
+    status = np.zeros(count, np.int8)
+    delay, probability = np.zeros(count), np.zeros(count)
+    edge = np.full(count, -1, np.int32)
+    errors = np.zeros((count, 3), np.int64)
+    with np.errstate(over="ignore"):
+        particle_batch(
+            *Walker.of(model).arrays, particles.locations, particles.integers, particles.reals, particles.time,
+            particles.rng, *limits(model), action, firing, status, delay, edge, probability, errors,
+        )  # fmt: skip
+    return status, delay, edge, probability, errors
