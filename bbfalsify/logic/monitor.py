@@ -58,7 +58,8 @@ def judge(
         verdict = Verdict.VIOLATED
     elif true_at < math.inf:
         verdict = Verdict.SATISFIED
-    return Judgement(verdict, robustness, violated, occurred == math.inf and verdict is not Verdict.VIOLATED)
+    vacuous = bool(occurred == math.inf) and verdict is not Verdict.VIOLATED
+    return Judgement(verdict, float(robustness), violated, vacuous)
 
 
 def judge_batch(

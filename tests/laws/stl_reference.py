@@ -265,6 +265,19 @@ class Generator:
             return Window(self.pick(names), *self.interval(), self.condition(depth - 1))
         return Reach(kind, *self.interval(), self.condition(depth - 1), self.condition(depth - 1))
 
+    def hand_over(self, depth: int):
+        """until and since in each other, over conditions that change together at the bounds."""
+        if depth == 0:
+            atom = Compare(self.pick([">", "<="]), Signal(self.pick(["x", "y"])), Number(0.0))
+            return Window(self.pick(["always", "once"]), *self.interval(), atom) if self.rng.random() < 0.1 else atom
+        lower = float(self.rng.integers(3)) * self.unit
+        upper = self.pick([lower, lower + self.unit, lower + 2 * self.unit, math.inf])
+        parts = (self.hand_over(int(self.rng.integers(depth))), self.hand_over(depth - 1))
+        if self.rng.random() < 0.3:
+            parts = tuple(Not(part) for part in parts)
+        left, right = parts if self.rng.random() < 0.5 else parts[::-1]
+        return Reach(self.pick(["until", "since"]), lower, upper, left, right)
+
     def rows(self, n: int) -> list[dict[str, float]]:
         """Values that often repeat and often lie exactly on a threshold."""
         return [{"x": float(self.rng.integers(-3, 4)), "y": float(self.rng.integers(-3, 4))} for _ in range(n)]

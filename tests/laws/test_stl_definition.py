@@ -7,6 +7,7 @@ import pytest
 
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import Formula
+from bbfalsify.logic.formula import Window
 from bbfalsify.logic.monitor import judge
 from tests.laws.stl_reference import DenseTrace, DiscreteTrace, Generator
 
@@ -22,7 +23,20 @@ def check_dense(rng, depth):
     node = generator.condition(depth)
     gaps = rng.integers(1, 3, size=int(rng.integers(0, 5)))
     steps = np.concatenate([[0], np.cumsum(gaps)])
-    rows = generator.rows(len(steps))
+    return compare_dense(node, steps, generator.rows(len(steps)))
+
+
+def check_hand_over(rng, depth):
+    generator = Generator(rng, unit=0.1)
+    node = Window(
+        generator.pick(["always", "eventually"]), 0.0, generator.pick([0.0, 0.1, 0.2]), generator.hand_over(depth)
+    )
+    steps = np.arange(int(rng.integers(3, 7)))
+    rows = [{"x": float(rng.integers(2)), "y": float(rng.integers(2))} for _ in steps]
+    return compare_dense(node, steps, rows)
+
+
+def compare_dense(node, steps, rows):
     exact = [Fraction(int(s), 10) for s in steps]
     found = judge(Formula(node), np.array([s * 0.1 for s in steps]), columns(rows))
     trace = DenseTrace(exact, rows)
@@ -45,11 +59,18 @@ def test_dense_time_agrees_with_the_definition(depth, count):
     assert set(verdicts) == set(Verdict), "every verdict must have been tested"
 
 
+def test_dense_time_keeps_open_and_closed_ends_apart():
+    rng = np.random.default_rng(5)
+    verdicts = [check_hand_over(rng, 1 + i % 2) for i in range(100)]
+    assert set(verdicts) == set(Verdict)
+
+
 @pytest.mark.slow
 def test_dense_time_agrees_with_the_definition_on_many():
     rng = np.random.default_rng(7)
     for i in range(3000):
         check_dense(rng, 1 + i % 3)
+        check_hand_over(rng, 1 + i % 2)
 
 
 @pytest.mark.parametrize("depth, count", [(1, 200), (2, 300), (3, 200)])
