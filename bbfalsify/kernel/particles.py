@@ -41,14 +41,14 @@ class Particles:
     def __len__(self) -> int:
         return len(self.time)
 
-    def take(self, indices: np.ndarray, seeds: np.ndarray) -> Particles:
-        """The states at `indices` (repetitions allowed), each with the new stream of a seed."""
+    def take(self, indices: np.ndarray, seeds: np.ndarray | None = None) -> Particles:
+        """The states at `indices` (repetitions allowed), each with the new stream of a seed, or else with its own."""
         return Particles(
             np.ascontiguousarray(self.locations[indices]),
             np.ascontiguousarray(self.integers[indices]),
             np.ascontiguousarray(self.reals[indices]),
             np.ascontiguousarray(self.time[indices]),
-            _streams(seeds),
+            np.ascontiguousarray(self.rng[indices]) if seeds is None else _streams(seeds),
         )
 
     def copy(self) -> Particles:

@@ -40,6 +40,17 @@ class Walk:
     def steps(self) -> int:
         return len(self.times)
 
+    def prefix(self, steps: int) -> Walk:
+        """The first `steps` steps."""
+        return Walk(
+            WalkStatus.REACHED_END,
+            self.times[:steps],
+            self.edges[:steps],
+            self.locations[: steps + 1],
+            self.integers[: steps + 1],
+            self.reals[: steps + 1],
+        )
+
     def actions(self, model: CompiledModel) -> tuple[str, ...]:
         return tuple(model.actions[model.edge_action[e]] for e in self.edges)
 

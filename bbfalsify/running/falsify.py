@@ -276,13 +276,17 @@ def _counterexample(
 
 
 def _outcome(progress: Progress, requirement: int, reason: StopReason | None) -> Outcome:
-    """Falsified where anything was found; "not falsified" needs a search that ran and could judge."""
+    """Falsified where anything was found; "not falsified" needs a search that ran and could judge.
+
+    An unbounded `always` can never be called satisfied by a trace that ends; that it was not violated up to the horizon
+    is all that "not falsified" says.
+    """
     if any(f.requirement == requirement for f in progress.search.findings):
         return Outcome.FALSIFIED
     if reason is StopReason.SYSTEM_FAILED:
         return Outcome.ERROR
     finished = reason in (StopReason.COMPLETED, StopReason.BUDGET_SIMULATIONS, StopReason.BUDGET_TIME)
-    judged = progress.search.conclusive and progress.search.conclusive[requirement] > 0
+    judged = progress.search.judged and progress.search.judged[requirement] > 0
     return Outcome.NOT_FALSIFIED if finished and judged else Outcome.INCONCLUSIVE
 
 
@@ -306,7 +310,7 @@ def _notes(progress: Progress, failures: dict[SimulationStatus, int], requiremen
     if progress.search.zeno_walks:
         notes.append(f"{progress.search.zeno_walks} walks stood still (zeno) and were not simulated")
     for number, requirement in enumerate(requirements):
-        seen = progress.search.conclusive[number] if progress.search.conclusive else 0
+        seen = progress.search.judged[number] if progress.search.judged else 0
         if seen and progress.search.vacuous[number] == seen:
             notes.append(f"{requirement.id} held only vacuously: its trigger never occurred in {seen} simulations")
     return notes

@@ -57,9 +57,10 @@ class Search:
     zeno_walks: int = 0
     statuses: dict[str, int] = field(default_factory=dict)
     best_robustness: list[float] = field(default_factory=list)
-    conclusive: list[int] = field(default_factory=list)
-    """Per requirement: simulations with a final verdict."""
+    judged: list[int] = field(default_factory=list)
+    """Per requirement: simulations that ended well and were judged."""
     vacuous: list[int] = field(default_factory=list)
+    """Of those, the ones in which its trigger never occurred."""
     stopped: StopReason | None = None
 
 
@@ -88,7 +89,7 @@ def accelerate(
 ) -> None:
     """Walk, simulate and judge until every requirement has `wanted` distinct counterexamples or the budget is spent."""
     search.best_robustness = [np.inf] * requirements
-    search.conclusive, search.vacuous = [0] * requirements, [0] * requirements
+    search.judged, search.vacuous = [0] * requirements, [0] * requirements
     known: list[set[tuple[str, ...]]] = [set() for _ in range(requirements)]
     walk_seeds = seeds.words(simulations)
     while search.stopped is None:
@@ -115,7 +116,7 @@ def accelerate(
                 search.statuses[answer.status] = search.statuses.get(answer.status, 0) + 1
                 for number, judgement in enumerate(answer.judgements):
                     search.best_robustness[number] = min(search.best_robustness[number], judgement.robustness)
-                    search.conclusive[number] += judgement.verdict is not Verdict.INCONCLUSIVE
+                    search.judged[number] += 1
                     search.vacuous[number] += judgement.vacuous
                     if judgement.verdict is not Verdict.VIOLATED or len(known[number]) >= wanted:
                         continue

@@ -64,7 +64,7 @@ class Usage:
         for i in np.flatnonzero(np.isin(walks.status, [*STUCK, WalkStatus.RUNTIME_ERROR])):
             walk = walks.walk(int(i))
             status = WalkStatus(int(walks.status[i]))
-            why = STUCK.get(status) or f"fails: {walks.error(int(i))}"
+            why = STUCK.get(status) or f"fails: {walk.error}"
             raise UserError(
                 Problem(
                     f"the profile {why}, after {_shorten(walk.actions(self.model))} at time "

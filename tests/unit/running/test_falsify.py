@@ -19,7 +19,7 @@ from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import system
 from tests import heater
 
-SMALL = Options(counterexamples=10, simulations=110, passes=10, traces=20)
+SMALL = Options(counterexamples=10, simulations=440, passes=10, traces=20)
 
 
 def requirement(stl="always[0:20](T <= 75)", name="R1"):
@@ -71,7 +71,7 @@ def test_not_falsified_says_how_close_it_came_and_never_more():
 
 
 def test_several_requirements_get_their_own_lists_and_totals():
-    requirements = [requirement(), requirement("always[0:20](T <= 80)", "R2"), requirement("always(T <= 101)", "R3")]
+    requirements = [requirement(), requirement("always[0:20](T <= 78)", "R2"), requirement("always(T <= 101)", "R3")]
     result = run(requirements=requirements)
     outcomes = [r.outcome for r in result.requirements]
     assert outcomes == [Outcome.FALSIFIED, Outcome.FALSIFIED, Outcome.NOT_FALSIFIED]
