@@ -1,0 +1,173 @@
+"""The kernel's probabilities are those of the reference: exactly where they are computed, statistically where drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, note, settings
+from scipy.special import chdtrc
+
+from bbfalsify.kernel import (
+    Particles,
+    WalkStatus,
+    accelerated_walks,
+    compile_network,
+    conditional_step,
+    step_probability,
+    stochastic_step,
+    supports_conditional,
+)
+from bbfalsify.kernel.tables import CompiledModel
+from bbfalsify.modelling.network import Location, Network
+from bbfalsify.modelling.reference import ReferenceInterpreter
+from bbfalsify.modelling.reference_law import StepLaw
+from bbfalsify.modelling.reference_state import State
+from bbfalsify.testing.classics import fischer, train_gate
+from bbfalsify.testing.judging import edge_numbers, exact_state, shown
+from bbfalsify.testing.networks import networks
+from bbfalsify.testing.printing import network_text
+from bbfalsify.testing.sketches import Sketch, both, edge, let, op
+
+
+def examples(count: int) -> settings:
+    return settings(
+        max_examples=count,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def states_of(particles: Particles) -> list[State]:
+    rows = zip(particles.locations, particles.integers, particles.reals, particles.time, strict=True)
+    return [exact_state(*row) for row in rows]
+
+
+# --- step_probability and conditional_step ----------------------------------------------------------------------------
+
+
+def step_probabilities_agree(network: Network, particles: int, steps: int) -> None:
+    """Along stochastic walks: the probability of every action, and the support of the step conditioned on it."""
+    note(network_text(network))
+    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    if supports_conditional(model) is not None:
+        return
+    current = Particles.initial(model, np.arange(particles, dtype=np.uint64))
+    for _ in range(steps):
+        states = states_of(current)
+        laws = [interpreter.step_law(s, 0) if interpreter.delay_bound(s) else StepLaw((), 1) for s in states]
+        for number, action in enumerate(model.actions):
+            expected = [float(law.probabilities.get(action, 0)) for law in laws]
+            note(f"P({action}) in {[shown(s) for s in states]} is {expected}")
+            np.testing.assert_allclose(step_probability(model, current, number), expected, rtol=1e-7, atol=1e-9)
+            conditioned_steps_carry_their_action(model, current, number, laws)
+        result = stochastic_step(model, current)
+        going_on = np.flatnonzero(result.status == WalkStatus.RUNNING)
+        if len(going_on) == 0:
+            return
+        current = result.particles.take(going_on, np.arange(len(going_on), dtype=np.uint64))
+
+
+def conditioned_steps_carry_their_action(
+    model: CompiledModel, particles: Particles, action: int, laws: list[StepLaw]
+) -> None:
+    result = conditional_step(model, particles, action)
+    name = model.actions[action]
+    for law, status, delay, fired in zip(laws, result.status, result.delay, result.action, strict=True):
+        pieces = [p for p in law.pieces if p.actions.get(name, 0) > 0 and p.mass > 0]
+        if not pieces:
+            assert status != WalkStatus.RUNNING
+        elif status != WalkStatus.RUNTIME_ERROR:
+            assert status == WalkStatus.RUNNING
+            assert fired == action
+            assert any(p.low - 1e-9 <= delay and (p.high is None or delay <= p.high + 1e-9) for p in pieces)
+
+
+@examples(60)
+@given(networks(handshakes=False, single_component=True))
+def test_step_probabilities_are_exact(network):
+    step_probabilities_agree(network, particles=3, steps=5)
+
+
+@pytest.mark.slow
+@examples(2000)
+@given(networks(handshakes=False, single_component=True))
+def test_step_probabilities_of_thousands_of_networks_are_exact(network):
+    step_probabilities_agree(network, particles=5, steps=10)
+
+
+# --- statistical ------------------------------------------------------------------------------------------------------
+
+
+def fits(counts: list[int], probabilities: list[float]) -> float:
+    """p-value of Pearson's chi-square test; the expected counts here are never below 20."""
+    total = sum(counts)
+    statistic = sum((n - total * p) ** 2 / (total * p) for n, p in zip(counts, probabilities, strict=True))
+    return float(chdtrc(len(counts) - 1, statistic))
+
+
+def five_windows() -> Network:
+    """Five edges whose windows differ in every way: a point, a tiny one, an unbounded one, a union, a strict one."""
+    sketch = Sketch()
+    x = sketch.clock("x")
+    guards = [
+        op("==", x, 3),
+        both(op(">", x, 1), op("<", x, 1 + 2**-8)),
+        None,
+        op("||", op("<", x, 0.25), op(">", x, 4)),
+        op(">", x, 9.5),
+    ]
+    reset = [let(x, 0)]
+    edges = [edge(0, 0, guard, reset, action=f"edge{i}") for i, guard in enumerate(guards)]
+    sketch.process("P", [Location("L", op("<=", x, 10))], edges)
+    return sketch.network()
+
+
+@pytest.mark.parametrize("network", [five_windows(), fischer(5), train_gate(4)], ids=lambda n: n.name)
+def test_accelerated_walks_choose_uniformly_among_eventually_enabled_transitions(network):
+    """Null hypothesis: each transition the reference finds is chosen equally often, whatever its window.
+
+    n = 4000 first steps per model, chi-square at the false-alarm rate 1e-6 per model.  Leaving out one of five
+    transitions, or choosing one twice as often as another, gives a p-value below 1e-50.
+    """
+    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    numbers = edge_numbers(network)
+    senders = Counter(numbers[t.sender] for t in interpreter.transitions(interpreter.initial_state()))
+    walks = accelerated_walks(model, np.arange(4000, dtype=np.uint64), 10, 1e9, 1)
+    seen = Counter(int(e) for e in walks.edges[:, 0])
+    assert set(seen) <= set(senders)
+    shares = [senders[e] / senders.total() for e in senders]
+    assert fits([seen[e] for e in senders], shares) > 1e-6
+
+
+@pytest.mark.slow
+@examples(60)
+@given(networks(handshakes=False, single_component=True))
+def test_stochastic_steps_follow_the_law(network):
+    """Null hypothesis: the first action of a stochastic walk follows the reference's law.
+
+    n = 20,000 first steps of each of 60 networks, chi-square over the actions (rare ones together with "stuck") at the
+    false-alarm rate 1e-8 each, under 1e-6 in all.  A probability of 0.2 that is 0.22 gives a p-value below 1e-11.
+    """
+    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    if interpreter.delay_bound(interpreter.initial_state()) is None:
+        return
+    probabilities = interpreter.step_law(interpreter.initial_state(), 0).probabilities
+    plays = 20_000
+    result = stochastic_step(model, Particles.initial(model, np.arange(plays, dtype=np.uint64)))
+    failed = set(np.flatnonzero(result.status == WalkStatus.RUNTIME_ERROR))
+    seen = Counter(int(a) for i, a in enumerate(result.action) if i not in failed)
+    if failed:
+        return
+    common = [a for a in probabilities if 20 <= plays * probabilities[a]]
+    counts = [seen[model.actions.index(a)] for a in common]
+    shares = [float(probabilities[a]) for a in common]
+    rest = 1 - sum(shares)
+    if plays * rest >= 20:
+        counts, shares = [*counts, plays - sum(counts)], [*shares, rest]
+    if len(counts) > 1:
+        assert fits(counts, shares) > 1e-8
