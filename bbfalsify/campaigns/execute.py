@@ -10,7 +10,6 @@ from typing import Any
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.core.counterexample import SystemRecord
 from bbfalsify.core.events import Event
-from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.running.falsify import falsify
 from bbfalsify.running.rundir import RunDirectory
@@ -49,11 +48,6 @@ def execute(plan: RunPlan, *, out: Path, listeners: Iterable[Callable[[Event], N
     data = result.as_json()
     for row, planned in zip(data["requirements"], plan.requirements, strict=True):
         row["expected"] = planned.expected
-        if row["outcome"] == Outcome.INCONCLUSIVE and planned.requirement.formula.unbounded:
-            data["notes"].append(
-                f"{row['id']} looks ahead without bound, so a trace can violate it but never satisfy it for good; "
-                f"give the operator a bound, as in always[0:{engine.horizon:g}](...)"
-            )
     data["varies"] = dict(plan.varies)
     RunDirectory(data["run_directory"]).write_results(data)
     return data

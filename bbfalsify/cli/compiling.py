@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bbfalsify.cli.progress import Progress
 
-ABOUT_S = 30
+ABOUT_S = 60
 
 
 def announce_compilation(progress: Progress) -> None:

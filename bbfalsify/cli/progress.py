@@ -23,7 +23,8 @@ class Progress:
         self._bar: Any = None
         self._task: Any = None
         self._stage = ""
-        self._started = self._shown = 0.0
+        self._shown = 0.0
+        self._first: tuple[float, int] = (0.0, 0)
 
     def __enter__(self) -> Progress:
         return self
@@ -44,19 +45,22 @@ class Progress:
         now = time.monotonic()
         if stage != self._stage:
             self._end_stage()
-            self._stage, self._started, self._shown = stage, now, now if not self.terminal else 0.0
+            self._stage, self._shown, self._first = stage, 0.0 if self.terminal else now, (now, 0)
             if self.terminal:
                 self._open_bar(stage, total)
+        if self._first[1] == 0 and done > 0:
+            self._first = (now, done)  # before the first answer, kernels compile and workers start: no rate yet
         if now - self._shown < (BAR_INTERVAL_S if self.terminal else PLAIN_INTERVAL_S):
             return
         self._shown = now
-        rate = done / (now - self._started) if now > self._started else 0.0
+        since, before = self._first
+        rate = (done - before) / (now - since) if done > before and now > since else None
         if self.terminal:
-            self._bar.update(self._task, completed=done, total=total, note=note, rate=f"{rate:.0f}/s", refresh=True)
+            shown = "" if rate is None else f"{rate:.0f}/s"
+            self._bar.update(self._task, completed=done, total=total, note=note, rate=shown, refresh=True)
         else:
-            left = f", about {(total - done) / rate:.0f} s left" if rate else ""
-            text = f"{stage}: {done} of {total} ({rate:.0f}/s{left}){', ' + note if note else ''}"
-            print(text, file=sys.stderr, flush=True)
+            speed = "" if rate is None else f" ({rate:.0f}/s, about {(total - done) / rate:.0f} s left)"
+            print(f"{stage}: {done} of {total}{speed}{', ' + note if note else ''}", file=sys.stderr, flush=True)
 
     def _open_bar(self, stage: str, total: int) -> None:
         from rich.console import Console

@@ -1,5 +1,6 @@
 """Whole runs of the example: what is found, what is printed, what is stored, and how it replays."""
 
+import contextlib
 import json
 import os
 import signal
@@ -82,15 +83,6 @@ def test_an_unexpected_outcome_is_1_and_an_expected_one_0(cli, heater):
     assert "R9 not falsified (expected: falsified)" in called.out
 
 
-def test_a_formula_without_bound_can_only_be_violated_and_the_result_says_so(cli, heater):
-    called = cli(
-        "falsify", "--system", f"{heater}/system.py:heater", "--profile", heater / "profile.yaml",
-        "--require", "always(T <= 200)", "--horizon", 20, "--simulations", 22,
-    )  # fmt: skip
-    assert called.code == 4
-    assert "note: R1 looks ahead without bound, so a trace can violate it but never satisfy it for good" in called.out
-
-
 def test_lists_multiply_into_runs(cli, heater):
     campaign = heater / "campaign.yaml"
     text = campaign.read_text().replace("simulations: 2000", "simulations: [22, 44]").replace("seed: 1", "seed: [1, 2]")
@@ -107,7 +99,7 @@ def test_nothing_but_the_result_is_on_stdout(cli, heater):
 
 
 def test_ctrl_c_keeps_what_was_found(heater):
-    """A slow system; the interrupt comes when the progress shows that the search has begun."""
+    """A slow system; the interrupt comes as soon as a finding has been recorded."""
     system = heater / "system.py"
     system.write_text(system.read_text().replace("    decays =", "    import time; time.sleep(0.02)\n    decays ="))
     command = [sys.executable, "-m", "bbfalsify.cli.main", "run", str(heater / "campaign.yaml"), "--out", "runs"]
@@ -115,10 +107,10 @@ def test_ctrl_c_keeps_what_was_found(heater):
         command, cwd=heater, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)},
     )  # fmt: skip
-    events = None
-    while events is None or "FindingReported" not in events.read_text():
-        assert process.poll() is None, process.communicate()
-        events = next(heater.glob("runs/*/events.jsonl"), None)
+    while not any("FindingReported" in events.read_text() for events in heater.glob("runs/*/events.jsonl")):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=0.05)
+            raise AssertionError(process.communicate())
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
