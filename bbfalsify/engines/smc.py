@@ -1,0 +1,275 @@
+"""The baseline: statistical model checking (Kiviriga, Paper D, section 2.1 and Figure D.2).
+
+Draw usage from the profile's true stochastic semantics, execute it, count violations.  Nothing is steered, so the
+fraction estimates the *overall* probability that a user meets a violation; which ones, it says only for those that are
+common enough to be met.  Beside falsification it answers two questions: what share of all violations do the listed
+counterexamples explain, and which of them would plain simulation never have shown.
+
+    progress = Progress()
+    run(ask, usage, progress, Options(epsilon=0.001), requirements=1, seeds=seeds.child("smc"), listener=listener)
+    baseline = progress.baseline(0, options, found=keys, found_probability=total)
+    baseline.probability, baseline.explained, baseline.never_met
+
+Simulations without a verdict (the system failed, or the walk stood still) widen the interval to both sides; see
+`StoppingRule`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from bbfalsify.core.budget import BudgetSpent
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.query import Answer, Query
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import StopReason, Verdict
+from bbfalsify.engines.falsification.accelerator import Ask
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
+from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
+from bbfalsify.stats.sequential import ConfidenceSequence, Counts, StoppingRule
+from bbfalsify.stats.shares import share_explained
+
+KEPT_TIMES = 10_000
+"""Times of first violation kept per requirement; of more, a uniform sample."""
+KEPT_KEYS = 10_000
+"""Distinct keys counted per requirement, besides those that are watched."""
+
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Options:
+    rule: str = "sequence"
+    """sequence, clopper_pearson or fixed; see `StoppingRule`, also for the three that follow."""
+    epsilon: float | None = None
+    relative: float | None = None
+    confidence: float = 0.95
+    simulations: int | None = 20_000
+    """Stop after so many, however wide the interval; None: only the rule stops."""
+    batch: int = 100
+    """Simulations between two looks at the interval, whatever the number of workers."""
+    stopping: StoppingRule = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.batch < 1 or (self.simulations is not None and self.simulations < 0):
+            raise UserError(Problem("batch must be 1 or more, simulations 0 or more (or none for no limit)."))
+        rule = StoppingRule(self.rule, self.epsilon, self.relative, self.confidence)
+        object.__setattr__(self, "stopping", rule)
+
+
+@dataclass
+class Tally:
+    """One requirement's counts, in bounded memory."""
+
+    hits: int = 0
+    failed: int = 0
+    """Simulations without a verdict."""
+    keys: Counter[Key] = field(default_factory=Counter)
+    """How often each key was met, as far as there is room; watched keys are here from the start."""
+    other_keys: int = 0
+    """Violations whose key found no room."""
+    times: list[float] = field(default_factory=list)
+    """Times of first violation: all of them, or a uniform sample of KEPT_TIMES."""
+
+    def violated(self, key: Key, time: float, rng: np.random.Generator) -> None:
+        if key in self.keys or len(self.keys) < KEPT_KEYS:
+            self.keys[key] += 1
+        else:
+            self.other_keys += 1
+        if len(self.times) < KEPT_TIMES:
+            self.times.append(time)
+        elif (place := int(rng.integers(self.hits + 1))) < KEPT_TIMES:
+            self.times[place] = time  # reservoir sampling: each violation so far is kept with the same probability
+        self.hits += 1
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What plain simulation says about one requirement, beside the counterexamples that falsification found."""
+
+    probability: Estimate
+    """Of a violation, any violation."""
+    violations: int
+    failed: int
+    simulations: int
+    met: tuple[tuple[Key, int], ...]
+    """Keys of violating simulations and how often each was met, most often first."""
+    other_keys: int
+    violation_times: tuple[float, ...]
+    """In order; P(first violated by time t) is their fraction up to t, times the probability of a violation."""
+    never_met: tuple[Key, ...] = ()
+    """Found counterexamples that no simulation here has shown."""
+    explained: Estimate | None = None
+    """Share of the violation probability that the found counterexamples account for, by their own estimates."""
+    met_share: Estimate | None = None
+    """The same share, directly: of the violations met here, those with the key of a found counterexample."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "probability": self.probability.as_json(),
+            "violations": self.violations,
+            "failed": self.failed,
+            "simulations": self.simulations,
+            "met": [{"actions": list(key), "times": count} for key, count in self.met],
+            "other_keys": self.other_keys,
+            "never_met": [list(key) for key in self.never_met],
+            "explained": None if self.explained is None else self.explained.as_json(),
+            "met_share": None if self.met_share is None else self.met_share.as_json(),
+            "violation_times": list(self.violation_times),
+        }
+
+
+@dataclass
+class Progress:
+    """The state of a run; filled in place, so that Ctrl-C keeps what is there."""
+
+    tallies: list[Tally] = field(default_factory=list)
+    iterations: int = 0
+    zeno_walks: int = 0
+    """Walks that stood still; not simulated, and without a verdict."""
+    statuses: dict[str, int] = field(default_factory=dict)
+    stopped: StopReason | None = None
+
+    def counts(self, requirement: int) -> Counts:
+        if not self.tallies:
+            return Counts()
+        tally = self.tallies[requirement]
+        return Counts(tally.hits, self.iterations, tally.failed)
+
+    def baseline(
+        self,
+        requirement: int,
+        options: Options,
+        *,
+        found: Iterable[Key] | None = None,
+        found_probability: Estimate | None = None,
+    ) -> Baseline:
+        """What is known now; `found` must come from elsewhere than this run, or `met_share` would flatter itself."""
+        counts = self.counts(requirement)
+        tally = self.tallies[requirement] if self.tallies else Tally()
+        probability = options.stopping.estimate(counts)
+        met = {key: count for key, count in tally.keys.items() if count}
+        keys = None if found is None else list(dict.fromkeys(found))
+        # A key that found no room may have been met; watching it avoids that.
+        known = [key for key in keys or () if key in tally.keys or tally.other_keys == 0]
+        direct = keys is not None and len(known) == len(keys)
+        return Baseline(
+            probability=probability,
+            violations=counts.hits,
+            failed=counts.failed,
+            simulations=counts.trials,
+            met=tuple(sorted(met.items(), key=lambda item: (-item[1], len(item[0]), item[0]))),
+            other_keys=tally.other_keys,
+            violation_times=tuple(sorted(tally.times)),
+            never_met=tuple(key for key in known if key not in met),
+            explained=None if found_probability is None else share_explained(found_probability, probability),
+            met_share=_share(sum(met.get(key, 0) for key in known), counts.hits, options) if direct else None,
+        )
+
+
+def _share(explained: int, violations: int, options: Options) -> Estimate:
+    """Given a violation, its key is a fresh draw, so the violations met form a Bernoulli stream of their own."""
+    low, high = ConfidenceSequence(options.confidence).interval(explained, violations)
+    value = explained / violations if violations else high
+    return Estimate(value, low, high, options.confidence, "confidence sequence over the violations met", violations)
+
+
+class Listener(Protocol):
+    def counted(self, progress: Progress) -> None:
+        """A batch has been counted."""
+
+
+def run(
+    ask: Ask,
+    usage: Usage,
+    progress: Progress,
+    options: Options,
+    *,
+    requirements: int,
+    seeds: SeedTree,
+    listener: Listener,
+    watched: Sequence[Collection[Key]] = (),
+    out_of_time: Callable[[], bool] = lambda: False,
+) -> None:
+    """Simulate until every requirement's interval is narrow enough, or the budget is spent.
+
+    `watched` names, per requirement, keys to count even when there is no room for more.
+    """
+    progress.tallies = [Tally() for _ in range(requirements)]
+    for tally, keys in zip(progress.tallies, watched, strict=False):
+        tally.keys.update(dict.fromkeys(keys, 0))
+    words, reservoir = seeds.child("walks").rng(), seeds.child("reservoir").rng()
+    limits = [n for n in (options.simulations, options.stopping.samples) if n is not None]
+    while progress.stopped is None:
+        if all(options.stopping.reached(progress.counts(i)) for i in range(requirements)):
+            progress.stopped = StopReason.COMPLETED
+        elif options.simulations is not None and progress.iterations >= options.simulations:
+            progress.stopped = StopReason.BUDGET_SIMULATIONS
+        elif out_of_time():
+            progress.stopped = StopReason.BUDGET_TIME
+        else:
+            size = min([options.batch, *(n - progress.iterations for n in limits)])
+            # Full 64-bit words come one by one from the stream: walk i is the same for every size of batch.
+            seed_words = words.integers(0, 2**64, size=size, dtype=np.uint64)
+            walks = stochastic_walks(usage.model, seed_words, until=usage.duration, max_steps=MAX_STEPS)
+            usage.check(walks)
+            # The walks of a batch whose answers did not all come are counted up to the first missing one.
+            batch = _Batch(progress, [walks.walk(i) for i in range(size)], usage, reservoir)
+            queries = batch.queries()
+            try:
+                answers: Sequence[Answer] = ask(queries)
+            except BudgetSpent as spent:
+                batch.count(spent.answers)
+                progress.stopped = spent.reason
+                raise
+            batch.count(answers)
+            listener.counted(progress)
+
+
+@dataclass
+class _Batch:
+    progress: Progress
+    walks: list[Walk]
+    usage: Usage
+    reservoir: np.random.Generator
+
+    def queries(self) -> list[Query]:
+        first = self.progress.iterations + 1
+        return [
+            Query(f"smc/{first + i}", self.usage.stimulus(walk))
+            for i, walk in enumerate(self.walks)
+            if walk.status is WalkStatus.REACHED_END
+        ]
+
+    def count(self, answers: Sequence[Answer]) -> None:
+        arriving = iter(answers)
+        for walk in self.walks:
+            answer = None
+            if walk.status is WalkStatus.REACHED_END:
+                answer = next(arriving, None)
+                if answer is None:
+                    return
+            self._count_one(walk, answer)
+
+    def _count_one(self, walk: Walk, answer: Answer | None) -> None:
+        progress = self.progress
+        progress.iterations += 1
+        if answer is None:
+            progress.zeno_walks += 1
+        else:
+            progress.statuses[answer.status] = progress.statuses.get(answer.status, 0) + 1
+        if answer is None or not answer.judgements:
+            for tally in progress.tallies:
+                tally.failed += 1
+            return
+        for tally, judgement in zip(progress.tallies, answer.judgements, strict=True):
+            if judgement.verdict is Verdict.VIOLATED:
+                steps = violating_step(walk.times, judgement.first_violation_time)
+                key = walk.prefix(steps).actions(self.usage.model)
+                tally.violated(key, judgement.first_violation_time, self.reservoir)
