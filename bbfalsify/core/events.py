@@ -140,18 +140,26 @@ def answer_record(name: str, answer: Answer) -> dict[str, Any]:
 
 
 def _judgement_record(judgement: Judgement) -> list:
-    """[verdict, robustness] and, when there is more to say, first violation time and vacuity."""
+    """[verdict, robustness] and, when there is more to say, first violation time, vacuity and outliers."""
     record: list = [judgement.verdict.value, plain_number(judgement.robustness)]
-    if judgement.first_violation_time != math.inf or judgement.vacuous:
+    if judgement.first_violation_time != math.inf or judgement.vacuous or judgement.outlier_times:
         record.append(plain_number(judgement.first_violation_time))
-    if judgement.vacuous:
-        record.append(True)
+    if judgement.vacuous or judgement.outlier_times:
+        record.append(judgement.vacuous)
+    if judgement.outlier_times:
+        record.append(list(judgement.outlier_times))
     return record
 
 
 def answer_from_record(record: dict[str, Any]) -> Answer:
     judgements = tuple(
-        Judgement(Verdict(verdict), as_number(robustness), as_number(rest[0]) if rest else math.inf, len(rest) > 1)
+        Judgement(
+            Verdict(verdict),
+            as_number(robustness),
+            as_number(rest[0]) if rest else math.inf,
+            len(rest) > 1 and rest[1],
+            tuple(rest[2]) if len(rest) > 2 else (),
+        )
         for verdict, robustness, *rest in record["judgements"]
     )
     return Answer(SimulationStatus(record["status"]), judgements, record.get("message", ""), None, record["seconds"])

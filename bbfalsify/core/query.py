@@ -22,6 +22,8 @@ class Query:
     """Bring the outputs back, not only the judgements (traces are expensive to move)."""
     seed_name: str | None = None
     """Repeat another query: take the simulation's seed from that name instead of this one."""
+    outliers: bool = False
+    """Also ask when the requirements came unusually close to a violation (`Judgement.outlier_times`)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,8 @@ class Judgement:
     """When the violation became certain; infinite unless VIOLATED."""
     vacuous: bool = False
     """The requirement holds only because its trigger never occurred."""
+    outlier_times: tuple[float, ...] = ()
+    """Where asked for: moments at which the requirement came unusually close to a violation, deepest first."""
 
 
 class SimulationStatus(StrEnum):

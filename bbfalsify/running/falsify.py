@@ -82,7 +82,7 @@ def falsify(
     problems = check_profile(profile)
     if problems:
         raise UserError(problems)
-    duration = max(r.formula.duration(horizon) for r in requirements)
+    duration = max(r.duration(horizon) for r in requirements)
     usage = Usage(profile, compile_network(profile.network), duration, period or duration / SAMPLES or 1.0)
     judge = RequirementsJudge(requirements)
     judge.warm_up()

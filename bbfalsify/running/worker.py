@@ -118,13 +118,15 @@ def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
     except BaseException as error:  # an answer that fights back while it is looked at
         return ANSWER, index, SimulationStatus.MALFORMED.value, (), _describe(error), seconds, None
     try:
-        judgements = assignment.judge(Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events))
+        wishes = {"outliers": True} if query.outliers else {}
+        judgements = assignment.judge(Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events), **wishes)
     except UserError as error:
         return NOT_JUDGEABLE, str(error)
     except Exception:
         return JUDGE_FAILED, f"while judging {query.name}:\n{traceback.format_exc()}"
     plain = tuple(
-        (j.verdict.value, float(j.robustness), float(j.first_violation_time), bool(j.vacuous)) for j in judgements
+        (j.verdict.value, float(j.robustness), float(j.first_violation_time), bool(j.vacuous), j.outlier_times)
+        for j in judgements
     )
     return ANSWER, index, SimulationStatus.OK.value, plain, "", seconds, outputs if query.keep_trace else None
 

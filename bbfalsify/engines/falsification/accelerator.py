@@ -8,7 +8,7 @@ is met about as often as common usage; how probable it is, is asked afterwards (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
+from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_actions
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, WalkStatus, accelerated_walks
 
@@ -62,6 +63,32 @@ class Search:
     vacuous: list[int] = field(default_factory=list)
     """Of those, the ones in which its trigger never occurred."""
     stopped: StopReason | None = None
+    known: list[set[tuple[str, ...]]] = field(default_factory=list)
+    """Per requirement: the keys found so far."""
+
+    def begin(self, requirements: int) -> None:
+        self.best_robustness = [np.inf] * requirements
+        self.judged, self.vacuous = [0] * requirements, [0] * requirements
+        self.known = [set() for _ in range(requirements)]
+
+    def read(
+        self, usage: Usage, walk: Walk, stimulus: Stimulus, answer: Answer, iteration: int, wanted: int
+    ) -> Iterator[Finding]:
+        """Count an answer, and give a finding for each requirement that it violates with a new key."""
+        self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
+        for number, judgement in enumerate(answer.judgements):
+            self.best_robustness[number] = min(self.best_robustness[number], judgement.robustness)
+            self.judged[number] += 1
+            self.vacuous[number] += judgement.vacuous
+            if judgement.verdict is not Verdict.VIOLATED or len(self.known[number]) >= wanted:
+                continue
+            steps = violating_step(walk.times, judgement.first_violation_time)
+            actions = walk.actions(usage.model)[:steps]
+            if actions not in self.known[number]:
+                self.known[number].add(actions)
+                finding = Finding(number, actions, walk.prefix(steps), stimulus, judgement, answer.status, iteration)
+                self.findings.append(finding)
+                yield finding
 
 
 def query_name(iteration: int) -> str:
@@ -85,48 +112,73 @@ def accelerate(
     batch: int,
     listener: Listener,
     delays: str = "cycle",
+    guiding: bool = False,
+    adaptive_duration: bool = False,
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> None:
     """Walk, simulate and judge until every requirement has `wanted` distinct counterexamples or the budget is spent."""
-    search.best_robustness = [np.inf] * requirements
-    search.judged, search.vacuous = [0] * requirements, [0] * requirements
-    known: list[set[tuple[str, ...]]] = [set() for _ in range(requirements)]
+    search.begin(requirements)
+    duration = AdaptiveDuration(usage.duration)
     walk_seeds = seeds.words(simulations)
     while search.stopped is None:
-        if all(len(keys) >= wanted for keys in known):
+        missing = [r for r in range(requirements) if len(search.known[r]) < wanted]
+        if not missing:
             search.stopped = StopReason.COMPLETED
         elif search.iterations >= simulations:
             search.stopped = StopReason.BUDGET_SIMULATIONS
         elif out_of_time():
             search.stopped = StopReason.BUDGET_TIME
         else:
-            first = search.iterations
-            numbers = np.arange(first, min(first + batch, simulations))
+            until = duration.limit(missing) if adaptive_duration else usage.duration
+            numbers = np.arange(search.iterations, min(search.iterations + batch, simulations))
             rows = numbers % CYCLE if delays == "cycle" else np.full(len(numbers), TWO_POINTS)
-            walks = accelerated_walks(
-                usage.model, walk_seeds[numbers], rows.astype(np.int32), until=usage.duration, max_steps=MAX_STEPS
-            )
-            usage.check(walks)
-            # A walk that takes lower bounds for ever may stand still (zeno); it is counted, not simulated.
-            moving = np.flatnonzero(walks.status == WalkStatus.REACHED_END)
-            search.zeno_walks += len(numbers) - len(moving)
-            runs = [(int(numbers[i]) + 1, walk := walks.walk(int(i)), usage.stimulus(walk)) for i in moving]
-            answers = ask([Query(query_name(iteration), stimulus) for iteration, _, stimulus in runs])
-            for (iteration, walk, stimulus), answer in zip(runs, answers, strict=True):
-                search.statuses[answer.status] = search.statuses.get(answer.status, 0) + 1
-                for number, judgement in enumerate(answer.judgements):
-                    search.best_robustness[number] = min(search.best_robustness[number], judgement.robustness)
-                    search.judged[number] += 1
-                    search.vacuous[number] += judgement.vacuous
-                    if judgement.verdict is not Verdict.VIOLATED or len(known[number]) >= wanted:
-                        continue
-                    steps = violating_step(walk.times, judgement.first_violation_time)
-                    actions = walk.actions(usage.model)[:steps]
-                    if actions not in known[number]:
-                        known[number].add(actions)
-                        finding = Finding(
-                            number, actions, walk.prefix(steps), stimulus, judgement, answer.status, iteration
-                        )
-                        search.findings.append(finding)
+            # Every second walk is guided by what the one before it came close to; so the first of each pair go first.
+            turns = [numbers[::2], numbers[1::2]] if guiding else [numbers]
+            preferences: dict[int, np.ndarray | None] = {}
+            for turn in turns:
+                runs = _walk(usage, search, walk_seeds, rows[turn - numbers[0]], turn, until, preferences)
+                queries = [
+                    Query(query_name(number + 1), stimulus, outliers=guiding and turn is turns[0])
+                    for number, _, stimulus in runs
+                ]
+                for (number, walk, stimulus), answer in zip(runs, ask(queries), strict=True):
+                    preferences[number + 1] = promising_actions(usage.model, walk, answer.judgements)
+                    for finding in search.read(usage, walk, stimulus, answer, number + 1, wanted):
+                        duration.found(finding.requirement, finding.judgement.first_violation_time, finding.iteration)
                         listener.found(finding)
             search.iterations = int(numbers[-1]) + 1
+            duration.waited(search.iterations)
+
+
+def _walk(
+    usage: Usage,
+    search: Search,
+    walk_seeds: np.ndarray,
+    rows: np.ndarray,
+    numbers: np.ndarray,
+    until: float,
+    preferences: dict[int, np.ndarray | None],
+) -> list[tuple[int, Walk, Stimulus]]:
+    """The walks with these numbers and their stimuli; walks that prefer the same actions are made together."""
+    groups: dict[bytes, list[int]] = {}
+    for i, number in enumerate(numbers):
+        preferred = preferences.get(int(number))
+        groups.setdefault(b"" if preferred is None else preferred.tobytes(), []).append(i)
+    runs = []
+    for members in groups.values():
+        walks = accelerated_walks(
+            usage.model,
+            walk_seeds[numbers[members]],
+            rows[members].astype(np.int32),
+            until=until,
+            max_steps=MAX_STEPS,
+            preferred=preferences.get(int(numbers[members[0]])),
+        )
+        usage.check(walks)
+        # A walk that takes lower bounds for ever may stand still (zeno); it is counted, not simulated.
+        moving = np.flatnonzero(walks.status == WalkStatus.REACHED_END)
+        search.zeno_walks += len(members) - len(moving)
+        for i in moving:
+            walk = walks.walk(int(i))
+            runs.append((int(numbers[members[i]]), walk, usage.stimulus(walk, stop=until)))
+    return sorted(runs, key=lambda run: run[0])

@@ -40,6 +40,10 @@ class Options:
     estimator: str = "auto"
     """conditional, splitting, or auto: conditional where the profile allows it."""
     delays: str = "cycle"
+    guiding: bool = False
+    """Prefer, in every second walk, the actions after which the one before came close (section 5.1)."""
+    adaptive_duration: bool = False
+    """Shorten the search's simulations to the last violation found (section 5.2)."""
     batch: int = 44
     """Queries per batch of the search, whatever the number of workers: four rounds of the delay cycle."""
     confidence: float = 0.95
@@ -113,6 +117,8 @@ def run(
         seeds=seeds.child("search"),
         batch=options.batch,
         delays=options.delays,
+        guiding=options.guiding,
+        adaptive_duration=options.adaptive_duration,
         listener=listener,
         out_of_time=out_of_time,
     )

@@ -15,7 +15,7 @@ STUCK = {
     WalkStatus.DEADLOCK: "deadlocks: no action can ever happen again",
     WalkStatus.TIMELOCK: "is stuck: time cannot pass and no action is possible",
 }
-MAX_STEPS = 100_000
+MAX_STEPS = 20_000
 """A walk with more transitions than this before the horizon is taken for zeno."""
 
 
