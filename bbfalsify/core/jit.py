@@ -12,9 +12,16 @@ from collections.abc import Callable
 import numba
 
 
-def jit(function: Callable | None = None, *, reference_counting: bool = True) -> Callable:
-    """Compile `function`; without reference counting (no allocation inside) interpreters run twice as fast."""
+def jit(
+    function: Callable | None = None, *, reference_counting: bool = True, called_from_python: bool = True
+) -> Callable:
+    """Compile `function`; without reference counting (no allocation inside) interpreters run twice as fast.
+
+    A function that only compiled functions call (`called_from_python=False`) needs no wrapper and compiles faster.
+    """
     if function is None:
-        return lambda f: jit(f, reference_counting=reference_counting)
-    options = {} if reference_counting else {"_nrt": False}
+        return lambda f: jit(f, reference_counting=reference_counting, called_from_python=called_from_python)
+    options: dict[str, bool] = {} if reference_counting else {"_nrt": False}
+    if not called_from_python:
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return numba.njit(cache=True, error_model="numpy", **options)(function)

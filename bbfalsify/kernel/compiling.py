@@ -1,8 +1,11 @@
 """How the kernel's functions are compiled: each once, for types that follow from the names of its arguments.
 
 Left to itself, numba compiles a function anew for every mixture of int32, int64 and literal arguments it meets, and
-the interpreter eight times.  `@compiled` fixes one signature; an argument is an int64 unless its name is listed here.
-Nothing is compiled (or loaded from the disk cache) before `ready()`, which every public function of the kernel calls.
+the interpreter eight times.  Here every function has one signature: an argument is an int64 unless its name is listed
+below.  Compiling a function optimises all it calls once more, so functions used in few places are `@inlined`.
+
+Nothing is compiled, or loaded from the disk cache, before an `@entry_point` is called: Python calls only those, and
+each of them compiles what it needs, callees first.
 """
 
 from __future__ import annotations
@@ -16,12 +19,19 @@ from numba import types
 from bbfalsify.core.jit import jit
 
 _I4, _I8, _F8, _U8, _B1 = types.int32, types.int64, types.float64, types.uint64, types.boolean
+_REAL_NAMES = (
+    "t", "h", "u", "v", "low", "high", "deadline", "time", "until", "survivor", "bound", "rate", "factor", "largest",
+    "ode_step", "share_lower", "share_uniform",
+)  # fmt: skip
+_TRUTH_NAMES = ("first_only", "full", "incremental", "by_weight", "adding", "lists", "with_deadlines")
 _ARGUMENT_TYPES = {
-    **{"T": _I4[::1], "F": _F8[::1], "S": _I8[::1], "X": _F8[::1], "R": _U8[::1]},
-    **dict.fromkeys(
-        ("t", "h", "u", "v", "low", "high", "deadline", "time", "until", "survivor", "bound", "rate", "factor", "largest",
-         "ode_step", "share_lower", "share_uniform"), _F8),
-    **dict.fromkeys(("first_only", "full", "incremental", "by_weight", "adding", "lists", "with_deadlines"), _B1),
+    **dict.fromkeys(_REAL_NAMES, _F8),
+    **dict.fromkeys(_TRUTH_NAMES, _B1),
+    "T": _I4[::1],
+    "F": _F8[::1],
+    "S": _I8[::1],
+    "X": _F8[::1],
+    "R": _U8[::1],
     "seed": _U8,
     "seeds": _U8[::1],
     "shares": _F8[:, ::1],
@@ -45,47 +55,52 @@ _ARGUMENT_TYPES = {
     "matrix": _F8[:, ::1],
     "codes": _I8[::1],
     "rows": _I8[::1],
-}  # fmt: skip
+}
 
-_waiting: list[tuple[Callable, tuple]] = []
-_entry_points: dict[int, tuple[Callable, tuple]] = {}
+_inlined: list[Callable] = []
+_waiting: list[Callable] = []
+
+
+def inlined(function: Callable) -> Callable:
+    """Part of its callers, never compiled by itself."""
+    dispatcher = numba.njit(function, inline="always")
+    _inlined.append(dispatcher)
+    return dispatcher
 
 
 def compiled(function: Callable) -> Callable:
-    """Compile `function` without reference counting for the one signature its argument names give."""
-    dispatcher = jit(function, reference_counting=False)
-    if not numba.config.DISABLE_JIT:
-        _waiting.append((dispatcher, _signature(function)))
+    """Compiled once, without reference counting; called by compiled functions only."""
+    dispatcher = jit(function, reference_counting=False, called_from_python=False)
+    _waiting.append(dispatcher)
     return dispatcher
 
 
 def entry_point(function: Callable) -> Callable:
-    """Like `compiled`, for functions that only Python calls: compiled when first wanted."""
+    """A compiled function that Python calls; the first call compiles it and what it needs."""
+    if numba.config.DISABLE_JIT:
+        return function
     dispatcher = jit(function, reference_counting=False)
-    if not numba.config.DISABLE_JIT:
-        _entry_points[id(dispatcher)] = (dispatcher, _signature(function))
-    return dispatcher
+    _waiting.append(dispatcher)
+
+    def call(*arguments: object) -> object:
+        if dispatcher in _waiting:
+            _compile(dispatcher)
+        return dispatcher(*arguments)
+
+    call.__doc__ = function.__doc__
+    call.dispatcher = dispatcher
+    return call
 
 
-def _signature(function: Callable) -> tuple:
-    return tuple(_ARGUMENT_TYPES.get(name, _I8) for name in inspect.signature(function).parameters)
-
-
-def inlined(function: Callable) -> Callable:
-    """For functions used in one place: part of their caller, so that nothing is optimised twice."""
-    return numba.njit(function, inline="always")
-
-
-def ready(*wanted: Callable) -> None:
-    """Compile what is still waiting, callees before callers (the order of the modules' imports), and `wanted`."""
-    while _waiting:
-        _compile(*_waiting.pop(0))
-    for function in wanted:
-        waiting = _entry_points.pop(id(function), None)
-        if waiting is not None:
-            _compile(*waiting)
-
-
-def _compile(dispatcher: Callable, signature: tuple) -> None:
-    dispatcher.compile(signature)
-    dispatcher.disable_compile()
+def _compile(dispatcher: Callable) -> None:
+    """Compile a function after everything it calls."""
+    function = dispatcher.py_func
+    for name in function.__code__.co_names:
+        callee = function.__globals__.get(name)
+        if any(callee is d for d in _waiting) or any(callee is d for d in _inlined):
+            _compile(callee)
+    if dispatcher in _waiting:
+        _waiting.remove(dispatcher)
+        names = inspect.signature(function).parameters
+        dispatcher.compile(tuple(_ARGUMENT_TYPES.get(name, _I8) for name in names))
+        dispatcher.disable_compile()

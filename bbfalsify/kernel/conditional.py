@@ -29,7 +29,9 @@ from bbfalsify.kernel.layout import (
     INTEGERS,
     L_OUTPUTS,
     LOCATION_WIDTH,
+    S_COMMITTED,
     S_ERROR,
+    S_URGENT,
     X_NOW,
 )
 from bbfalsify.kernel.races import component_windows, exponential_rate, own_bound, pick_output, stochastic_transition
@@ -147,6 +149,8 @@ def conditional_transition(T, F, S, X, R, action, firing):
         return (DEADLOCK if deadline == math.inf else TIMELOCK), 0.0, -1, 0.0
     count = component_windows(T, F, S, X, R, p, deadline, strict)
     bound = own_bound(T, S, X, p)
+    if deadline == X[X_NOW] and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
+        bound = deadline  # time stands still for another process: what is enabled goes at once, as in the race
     rate = exponential_rate(T, F, S, X, R, p) if bound == math.inf else 0.0
     probability, _ = law_of_action(T, F, S, X, R, count, bound, rate, action, -1.0)
     if S[S_ERROR] != 0:

@@ -56,7 +56,7 @@ from bbfalsify.kernel.layout import (
 MAXIMUM_OUTCOMES = 4096
 
 
-@compiled
+@inlined
 def add_options(T, F, S, X, R, e, place, mode, t):
     """Append (edge, branch) for every branch of e with a positive weight; returns the next free place."""
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
@@ -123,8 +123,12 @@ def outcome_holds(T, F, S, X, R, participants, mode, t):
                 S[S_ERROR] = 0
                 failed = True
                 break
-        S[T[H_S_SCRATCH_LOCATIONS] + T[edge + E_PROCESS]] = T[branch + B_TARGET]
     if not failed:
+        for k in range(participants):  # locations change when all updates are done
+            option = S[choice + 4 * k] + 2 * S[choice + 4 * k + 2]
+            edge = T[H_EDGE_TABLE] + EDGE_WIDTH * S[option]
+            branch = T[edge + E_BRANCHES] + BRANCH_WIDTH * S[option + 1]
+            S[T[H_S_SCRATCH_LOCATIONS] + T[edge + E_PROCESS]] = T[branch + B_TARGET]
         for k in range(participants):
             option = S[choice + 4 * k] + 2 * S[choice + 4 * k + 2]
             edge = T[H_EDGE_TABLE] + EDGE_WIDTH * S[option]

@@ -169,7 +169,7 @@ def list_edges(T, S, location, adding):
 # --- rates ------------------------------------------------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def refresh_rate(T, F, S, X, R, slot):
     """Give a clock the rate the current locations say (the last process that says one); True where it changed."""
     row = T[H_CLOCK_TABLE] + CLOCK_WIDTH * slot
@@ -277,7 +277,7 @@ def refresh(T, F, S, X, R, lists):
         S[tree + node] = earlier(T, X, S[tree + 2 * node], S[tree + 2 * node + 1])
 
 
-@compiled
+@inlined
 def refresh_numeric_deadlines(T, F, S, X, R):
     """Deadlines found by scanning hold from "now" only, so every step computes them anew."""
     for i in range(T[H_NUMERIC_COUNT]):
@@ -309,7 +309,7 @@ def pick_branch(T, F, S, X, R, e):
     return chosen
 
 
-@compiled
+@inlined
 def weight_of(T, F, S, X, R, code):
     if code < 0:
         return 1.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbfalsify.kernel import layout as at
-from bbfalsify.kernel.compiling import entry_point, ready
+from bbfalsify.kernel.compiling import entry_point
 from bbfalsify.kernel.firing import fire as fire_compiled
 from bbfalsify.kernel.firing import load_state, refresh
 from bbfalsify.kernel.layout import X_DEADLINE
@@ -49,6 +49,12 @@ def look(T, F, S, X, R, states_locations, states_integers, states_reals, time, l
 
 
 @entry_point
+def windows_of(T, F, S, X, R, e1, e2, deadline, strict):
+    """Windows of a transition in the loaded state, left in the walker; how many."""
+    return transition_windows(T, F, S, X, R, e1, e2, deadline, strict, 0)
+
+
+@entry_point
 def transition_at(T, F, S, X, R, e1, e2, t, locations, integers, reals, seed):
     """Fire in the loaded state and record the state entered."""
     seed_stream(R, seed)
@@ -57,7 +63,6 @@ def transition_at(T, F, S, X, R, e1, e2, t, locations, integers, reals, seed):
 
 
 def _load(model: CompiledModel, state: State) -> tuple[Walker, float, int]:
-    ready(look)
     walker = Walker.of(model)
     with np.errstate(over="ignore"):
         strict = look(
@@ -102,7 +107,7 @@ def enabled_windows(model: CompiledModel, state: State) -> list[tuple[tuple[int,
             partners = [r for q, r, other in active if q != p and other.channel == edge.channel and not other.sends]
         for partner in partners:
             with np.errstate(over="ignore"):
-                count = transition_windows(*walker.arrays, number, partner, deadline, strict, 0)
+                count = windows_of(*walker.arrays, number, partner, deadline, strict)
             _raise_errors(walker)
             if count:
                 edges = (number,) if partner < 0 else (number, partner)
@@ -125,7 +130,6 @@ def fire(
     integers = np.zeros((1, 1, len(state.integers)), np.int64)
     reals = np.zeros((1, 1, len(state.reals)), np.float64)
     partner = transition[1] if len(transition) > 1 else -1
-    ready(transition_at)
     with np.errstate(over="ignore"):
         transition_at(
             *walker.arrays, transition[0], partner, state.time + delay, locations, integers, reals, np.uint64(seed)

@@ -113,7 +113,7 @@ def values_at(T, F, S, X, R, t):
         X[T[H_X_VALUES] + T[T[H_ODE_SLOTS] + i]] = X[out + i]
 
 
-@compiled
+@inlined
 def advance(T, F, S, X, R, t):
     """Let time pass to t; clocks at constant rates need nothing, ODE variables get their value at t."""
     if T[H_ODE_COUNT] > 0:

@@ -8,11 +8,10 @@ import numpy as np
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.kernel.analysis import Analysis
-from bbfalsify.kernel.compiling import ready
 from bbfalsify.kernel.conditional import particle_batch
 from bbfalsify.kernel.races import refuse_handshakes
 from bbfalsify.kernel.results import WalkStatus
-from bbfalsify.kernel.rng import seed_stream
+from bbfalsify.kernel.rng import seed_streams
 from bbfalsify.kernel.tables import CompiledModel
 from bbfalsify.kernel.walker import Walker, error_message, initial_state, limits
 
@@ -68,14 +67,10 @@ class StepResult:
 
 
 def _streams(seeds: np.ndarray) -> np.ndarray:
-    ready()
     words = np.ascontiguousarray(seeds, np.uint64)
     result = np.zeros((len(words), 4), np.uint64)
-    stream = np.zeros(4, np.uint64)
     with np.errstate(over="ignore"):
-        for row, word in zip(result, words, strict=True):
-            seed_stream(stream, word)
-            row[:] = stream
+        seed_streams(np.zeros(4, np.uint64), words, result)
     return result
 
 
@@ -110,10 +105,10 @@ def supports_conditional(model: CompiledModel) -> str | None:
     if urgent is not None:
         return f"channel '{urgent}' is urgent"
     analysis = Analysis(network)
-    for p in network.processes:
-        for e in p.edges:
-            if e.weight is not None and analysis.expression(e.weight).reads & analysis.clocks:
-                return f"the weight of {model.edge_text(model.edge_number(network.processes.index(p), p.edges.index(e)))} reads a clock"
+    for number in range(len(model.edge_action)):
+        weight = model.edge(number)[1].weight
+        if weight is not None and analysis.expression(weight).reads & analysis.clocks:
+            return f"the weight of {model.edge_text(number)} reads a clock"
     return None
 
 
@@ -135,7 +130,6 @@ def _step(model: CompiledModel, particles: Particles, action: int) -> StepResult
 def _run(model: CompiledModel, particles: Particles, action: int, *, firing: int) -> tuple[np.ndarray, ...]:
     if not -1 <= action < len(model.actions):
         raise ValueError(f"action {action} is not an index of {model.actions}")
-    ready(particle_batch)
     count = len(particles)
     status = np.zeros(count, np.int8)
     delay, probability = np.zeros(count), np.zeros(count)

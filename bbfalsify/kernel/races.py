@@ -214,7 +214,7 @@ def covers(X, w, t):
     return (t > X[w] or (t == X[w] and X[w + 1] == 0.0)) and (t < X[w + 2] or (t == X[w + 2] and X[w + 3] == 0.0))
 
 
-@compiled
+@inlined
 def pick_output(T, F, S, X, R, count, t, action):
     """One of the edges in the buffer enabled at t (of an action, or −1 for any), in proportion to the weights; −1 where none is."""
     chosen = -1

@@ -153,7 +153,7 @@ def urgent_deadline(T, F, S, X, R, deadline, strict):
     return deadline, strict
 
 
-@compiled
+@inlined
 def global_deadline(T, F, S, X, R):
     """Until when time may pass: (moment, strict); below "now" where some invariant is violated."""
     first = S[T[H_S_TREE] + 1]  # with one process the only leaf is the root

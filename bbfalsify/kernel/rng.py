@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from bbfalsify.kernel.compiling import compiled
+from bbfalsify.kernel.compiling import compiled, entry_point
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -30,6 +30,15 @@ def seed_stream(R, seed):
         w = (w ^ (w >> _U30)) * _MIX_1
         w = (w ^ (w >> _U27)) * _MIX_2
         R[i] = w ^ (w >> _U31)
+
+
+@entry_point
+def seed_streams(R, seeds, states_rng):
+    """One stream per seed, a row of four words each."""
+    for row in range(len(seeds)):
+        seed_stream(R, seeds[row])
+        for i in range(4):
+            states_rng[row, i] = R[i]
 
 
 @compiled

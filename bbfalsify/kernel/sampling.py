@@ -9,7 +9,7 @@ import numpy as np
 from bbfalsify.core.errors import UserError
 from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.compiler import Compiler
-from bbfalsify.kernel.compiling import entry_point, ready
+from bbfalsify.kernel.compiling import entry_point
 from bbfalsify.kernel.firing import load_state
 from bbfalsify.kernel.layout import H_X_STACK, MODE_NUMERIC, S_ERROR
 from bbfalsify.kernel.ode import values_at
@@ -55,7 +55,6 @@ def sample_expressions(
     order = np.argsort(moments, kind="stable")
     rows = np.searchsorted(walk.times, moments[order], side="right").astype(np.int64)
     result = np.zeros((len(codes), len(moments)))
-    ready(sample_batch)
     with np.errstate(over="ignore"):
         sample_batch(
             T, F, walker.S, walker.X, walker.R, np.ascontiguousarray(walk.locations, np.int32),

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bbfalsify.kernel.compiling import ready
 from bbfalsify.kernel.races import refuse_handshakes, stochastic_batch
 from bbfalsify.kernel.results import Walks, WalkStatus
 from bbfalsify.kernel.ret import ret_batch
@@ -59,14 +58,12 @@ def accelerated_walks(
         )  # fmt: skip
 
     words = np.ascontiguousarray(seeds, np.uint64)
-    ready(ret_batch)
     return _record(model, len(words), int(max_steps), run)
 
 
 def stochastic_walks(model: CompiledModel, seeds: np.ndarray, until: float, max_steps: int) -> Walks:
     """Walks under the stochastic semantics, until the first transition at or after `until` (which is recorded)."""
     refuse_handshakes(model)
-    ready(stochastic_batch)
     words = np.ascontiguousarray(seeds, np.uint64)
 
     def run(walker: Walker, first: int, capacity: int, *arrays: np.ndarray) -> int:
@@ -84,7 +81,6 @@ def count_steps(
     """Walk up to `steps` steps from every seed without recording anything; the number of transitions fired."""
     words = np.ascontiguousarray(seeds, np.uint64)
     shares = _shares(distribution, len(words))
-    ready(stochastic_batch if stochastic else ret_batch)
     walker = Walker.of(model)
     status, taken, errors = _outcomes(len(words))
     nowhere = _arrays(model, 1, 0)

@@ -128,7 +128,7 @@ def atoms_window(T, F, S, X, atoms, count, low, low_strict, high, high_strict):
     return low, low_strict, high, high_strict
 
 
-@compiled
+@inlined
 def integers_hold(T, F, S, X, R, e):
     """The part of a guard that is constant during a delay."""
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
@@ -320,7 +320,7 @@ def scan(T, F, S, X, R, e1, e2, code, low, high, first_only, count):
     return count
 
 
-@compiled
+@inlined
 def numeric_truth(T, F, S, X, R, e1, e2, code, t):
     if code >= 0:
         values_at(T, F, S, X, R, t)

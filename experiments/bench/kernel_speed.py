@@ -1,0 +1,110 @@
+"""How fast the kernel walks.  One command, from the top of the repository:
+
+    python experiments/bench/kernel_speed.py
+
+Figures are transitions per CPU second (best of five, interleaved), and their ratio to a fixed compiled loop measured in
+the same run: compare ratios between machines, not the figures.  Compilation is not counted; it is shown first.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numba
+import numpy as np
+
+from bbfalsify.kernel import CompiledModel, accelerated_walks, compile_network, count_steps, stochastic_walks
+from bbfalsify.modelling import parse_network
+
+HEATER = """
+format_version: 1
+name: heater_user
+automata:
+  User:
+    declarations: clock x;
+    initial: S
+    locations: {S: {invariant: "x <= 5"}}
+    edges:
+      - {from: S, to: S, action: "off", guard: "x >= 3", update: "x = 0"}
+      - {from: S, to: S, action: "on", guard: "x >= 4", update: "x = 0"}
+"""
+
+FISCHER = """
+format_version: 1
+name: fischer
+declarations: |
+  const int N = %d;
+  const int K = 2;
+  int[0,N] id;
+automata:
+  P:
+    parameters: "const int[1,N] pid"
+    declarations: clock x;
+    initial: A
+    locations: {A: {}, req: {invariant: "x <= K"}, wait: {}, cs: {}}
+    edges:
+      - {from: A, to: req, action: try, guard: "id == 0", update: "x = 0"}
+      - {from: req, to: wait, action: set, update: "x = 0, id = pid"}
+      - {from: wait, to: cs, action: enter, guard: "x > K && id == pid"}
+      - {from: wait, to: req, action: retry, guard: "id == 0", update: "x = 0"}
+      - {from: cs, to: A, action: leave, update: "id = 0"}
+"""
+
+
+@numba.njit
+def calibration(rounds: int) -> int:
+    """A dependent chain of integer operations and branches; nothing a compiler can leave out."""
+    x = 12345
+    total = 0
+    for i in range(rounds):
+        x = (x * 1103515245 + 12345) & 0x7FFFFFFF
+        if x & 64:
+            total += x >> 3
+        else:
+            total ^= i
+    return total
+
+
+def model(text: str) -> CompiledModel:
+    return compile_network(parse_network(text))
+
+
+def rate(work, repetitions: int = 1) -> float:
+    start = time.process_time()
+    done = sum(work() for _ in range(repetitions))
+    return done / (time.process_time() - start)
+
+
+def main() -> None:
+    seeds = np.arange(4, dtype=np.uint64)
+    many = np.arange(20_000, dtype=np.uint64)
+    heater, fischer_10, fischer_50 = model(HEATER), model(FISCHER % 10), model(FISCHER % 50)
+    jobs = {
+        "calibration loop (rounds)": lambda: (calibration(20_000_000), 20_000_000)[1],
+        "heater, accelerated": lambda: count_steps(heater, seeds, 200_000),
+        "heater, stochastic": lambda: count_steps(heater, seeds, 200_000, stochastic=True),
+        "heater, accelerated, recorded to horizon 20": lambda: int(
+            accelerated_walks(heater, many, 10, 20.0, 100).steps.sum()
+        ),
+        "heater, stochastic, recorded to horizon 20": lambda: int(
+            stochastic_walks(heater, many, 20.0, 100).steps.sum()
+        ),
+        "Fischer, N = 10, accelerated": lambda: count_steps(fischer_10, seeds, 200_000),
+        "Fischer, N = 50, accelerated": lambda: count_steps(fischer_50, seeds, 200_000),
+    }
+    start = time.process_time()
+    for job in jobs.values():
+        job()
+    print(f"compiling or loading, and one run of each: {time.process_time() - start:.1f} CPU s\n")
+    best = dict.fromkeys(jobs, 0.0)
+    for _ in range(5):
+        for name, job in jobs.items():
+            best[name] = max(best[name], rate(job))
+    unit = best["calibration loop (rounds)"]
+    print(f"{'':46}{'million / CPU s':>16}{'ratio':>10}")
+    for name, value in best.items():
+        print(f"{name:46}{value / 1e6:16.2f}{value / unit:10.5f}")
+
+
+if __name__ == "__main__":
+    main()
