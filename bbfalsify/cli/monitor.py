@@ -49,11 +49,7 @@ def monitor(
     if problems or recording is None:
         raise UserError(problems)
 
-    from bbfalsify.logic.monitor import judge
-
-    judged = [
-        (r, judge(r.formula, recording.times, recording.signals, time=r.time)) for r in requirements
-    ]
+    judged = [(r, r.judge(recording.times, recording.signals)) for r in requirements]
     if as_json:
         print(json.dumps({"requirements": [_as_json(r.id, j) for r, j in judged]}))
     else:

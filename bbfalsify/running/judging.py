@@ -30,9 +30,9 @@ class RequirementsJudge:
 
     def warm_up(self) -> None:
         """Compile before the first trace; done once before workers are forked, so they all inherit the result."""
-        names = {name for requirement in self.requirements for name in requirement.formula.signals}
-        last = max((requirement.period or 1.0 for requirement in self.requirements), default=1.0)
-        self(Trace(np.array([0.0, last]), {name: np.zeros(2) for name in names}))
+        from bbfalsify.logic.monitor import warm_up
+
+        warm_up()
 
 
 def _judge(requirement: Requirement, trace: Trace, *, outliers: bool) -> Judgement:
