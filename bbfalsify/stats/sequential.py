@@ -3,7 +3,9 @@
 fixed              N = ⌈ln(2/α) / (2ε²)⌉ simulations, decided in advance (Chernoff–Hoeffding; Paper D, inequality D.10
                    and table D.1).  Valid, and wasteful when the probability is far from one half.
 clopper_pearson    look after every batch, stop when the exact binomial interval is narrow enough, as UPPAAL SMC does.
-                   Frugal, but an interval made for one look does not keep its coverage under many.
+                   Frugal, but made for one look: at the wanted width it misses a little more often than α (5.1 % for
+                   α = 5 %, ε = 0.05, p = 0.1), and whoever stops when it suits misses 46 % of the time within 2,000
+                   looks at p = 1/2.
 sequence           look as often as you like: a confidence sequence holds at all times at once (default).
 
 The confidence sequence.  For a candidate p, bet against it with the beta distribution centred at p: after S hits and F
