@@ -119,3 +119,21 @@ def leaking_gas() -> Network:
         ],
     )
     return sketch.network(30)
+
+
+def cooling_and_heating() -> Network:
+    """A thermostat: temperature' = -temperature / 4 when off, (20 - temperature) / 4 when on."""
+    sketch = Sketch("thermostat")
+    temperature, x = sketch.clock("temperature", 12), sketch.clock("x")
+    off = Rate(temperature.slot, op("/", op("-", 0.0, temperature), 4.0))
+    on = Rate(temperature.slot, op("/", op("-", 20.0, temperature), 4.0))
+    sketch.process(
+        "Thermostat",
+        [Location("off", op(">=", temperature, 6), (off,)), Location("on", op("<=", temperature, 16), (on,))],
+        [
+            edge(0, 1, op("<=", temperature, 8), [let(x, 0)], action="on"),
+            edge(1, 0, both(op(">=", temperature, 10), op(">=", x, 1)), [let(x, 0)], action="off"),
+            edge(1, 1, op("==", x, 0.5), action="tick"),
+        ],
+    )
+    return sketch.network(8)

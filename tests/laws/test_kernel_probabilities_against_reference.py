@@ -100,6 +100,21 @@ def test_step_probabilities_of_thousands_of_networks_are_exact(network):
     step_probabilities_agree(network, particles=5, steps=10)
 
 
+@pytest.mark.parametrize("stops_time", ["urgent", "committed"])
+def test_a_passive_process_that_stops_time_lets_the_component_go_at_once(stops_time):
+    sketch = Sketch()
+    x, c = sketch.clock("x"), sketch.channel("c", broadcast=True)
+    edges = [edge(0, 0, send=c, action="c"), edge(0, 0, op(">", x, 0), send=c, action="later")]
+    sketch.process("P", [Location("L", op("<=", x, 5))], edges)
+    sketch.process("Q", [Location("M", **{stops_time: True})], [edge(0, 0, receive=c)])
+    model = compile_network(sketch.network())
+    particles = Particles.initial(model, np.arange(4, dtype=np.uint64))
+    assert [step_probability(model, particles, a).tolist() for a in range(2)] == [[1.0] * 4, [0.0] * 4]
+    result = conditional_step(model, particles, 0)
+    assert result.status.tolist() == [WalkStatus.RUNNING] * 4
+    assert result.delay.tolist() == [0.0] * 4
+
+
 # --- statistical ------------------------------------------------------------------------------------------------------
 
 
