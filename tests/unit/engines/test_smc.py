@@ -1,0 +1,276 @@
+"""The baseline with a function in place of a driver: what it counts, when it stops, what it keeps."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bbfalsify.core.budget import BudgetSpent
+from bbfalsify.core.errors import UserError
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.query import Answer
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
+from bbfalsify.engines import smc
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.engines.smc import Options, Progress, run
+from bbfalsify.kernel import compile_network
+from bbfalsify.modelling import parse_profile
+from bbfalsify.stats.sequential import StoppingRule
+from tests import heater
+
+TOTAL = sum(heater.EXACT.values())
+SATISFIED = Judgement(Verdict.SATISFIED, 1.0)
+
+
+def judge_heater(stimulus):
+    """T' = 10·heat − T/10, solved exactly: the first moment above 75 degrees."""
+    temperature = 0.0
+    for start, end, heat in zip(stimulus.times, stimulus.times[1:], stimulus.inputs["heat"], strict=False):
+        target = 100 * heat
+        after = target + (temperature - target) * np.exp(-(end - start) / 10)
+        if after > 75:
+            return Judgement(Verdict.VIOLATED, -1.0, float(start + 10 * np.log((100 - temperature) / 25)))
+        temperature = after
+    return SATISFIED
+
+
+def ask(queries):
+    return [Answer(SimulationStatus.OK, (judge_heater(q.stimulus),)) for q in queries]
+
+
+def usage_of(text=heater.PROFILE, duration=20.0):
+    profile = parse_profile(text)
+    return Usage(profile, compile_network(profile.network), duration, duration or 1.0)
+
+
+class Counting:
+    def __init__(self):
+        self.batches = []
+
+    def counted(self, progress):
+        self.batches.append(progress.iterations)
+
+
+def simulate(ask=ask, usage=None, seed=1, requirements=1, watched=(), out_of_time=lambda: False, **options):
+    progress, listener, options = Progress(), Counting(), Options(**options)
+    run(
+        ask, usage or usage_of(), progress, options, requirements=requirements, seeds=SeedTree(seed),
+        listener=listener, watched=watched, out_of_time=out_of_time,
+    )  # fmt: skip
+    progress.batches = listener.batches
+    return progress, options
+
+
+def chance_of(p):
+    """A system that violates with probability p whatever is done to it, at time 1."""
+
+    def answer(queries):
+        draws = [SeedTree(7).child(q.name).rng().random() < p for q in queries]
+        bad = Judgement(Verdict.VIOLATED, -1.0, 1.0)
+        return [Answer(SimulationStatus.OK, (bad if d else SATISFIED,)) for d in draws]
+
+    return answer
+
+
+def test_the_overall_probability_of_the_heater_is_the_sum_of_its_closed_forms():
+    """Null hypothesis: violations are met with probability 0.00486, each by its own key.
+
+    4,000 simulations, 19.4 violations expected; the 95 % interval is conservative for one look (false alarm below
+    1.5 %, seed fixed); a factor of 3 in the probability is caught in more than 95 % of the cases.
+    """
+    progress, options = simulate(simulations=4000, epsilon=0.001)
+    baseline = progress.baseline(0, options, found=heater.EXACT)
+    assert progress.stopped is StopReason.BUDGET_SIMULATIONS and baseline.simulations == 4000
+    assert baseline.probability.low <= TOTAL <= baseline.probability.high
+    assert baseline.probability.value == baseline.violations / 4000
+    assert {key for key, _ in baseline.met} <= set(heater.EXACT)
+    assert sum(count for _, count in baseline.met) == baseline.violations == len(baseline.violation_times) > 0
+    # Hot after 13.86 time units of heating that start at 4 or later.
+    assert 4 + heater.HEATING <= baseline.violation_times[0] <= baseline.violation_times[-1] <= 20
+    assert list(baseline.violation_times) == sorted(baseline.violation_times)
+
+
+def test_it_says_which_counterexamples_it_met_and_what_they_explain():
+    progress, options = simulate(simulations=3000, epsilon=0.001)
+    met = {key for key, _ in progress.baseline(0, options).met}
+    unheard = ("off",) * 9
+    found = Estimate(TOTAL, TOTAL * 0.9, TOTAL * 1.1, 0.95, "m", 1000)
+    baseline = progress.baseline(0, options, found=[*heater.EXACT, unheard], found_probability=found)
+    assert set(baseline.never_met) == (set(heater.EXACT) | {unheard}) - met and unheard in baseline.never_met
+    assert baseline.explained.low == pytest.approx(found.low / baseline.probability.high)
+    assert baseline.explained.high == 1.0 and baseline.explained.confidence == pytest.approx(0.9)
+    assert baseline.met_share.value == 1.0 and baseline.met_share.samples == baseline.violations
+    some = progress.baseline(0, options, found=list(heater.EXACT)[:1])
+    assert some.met_share.value == dict(some.met).get(("on", "on", "on", "off"), 0) / some.violations
+    assert progress.baseline(0, options).met_share is None and progress.baseline(0, options).explained is None
+    json.dumps(baseline.as_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize("rule", ["sequence", "clopper_pearson"])
+def test_it_stops_at_the_first_look_that_is_narrow_enough(rule):
+    progress, options = simulate(chance_of(0.02), rule=rule, epsilon=0.02, batch=50)
+    assert progress.stopped is StopReason.COMPLETED
+    low, high = options.stopping.interval(progress.counts(0))
+    assert (high - low) / 2 <= 0.02 and progress.batches == list(range(50, progress.iterations + 1, 50))
+    # One batch earlier it was not: the same stream, cut there.
+    before, _ = simulate(chance_of(0.02), rule=rule, epsilon=0.02, batch=50, simulations=progress.iterations - 50)
+    assert before.stopped is StopReason.BUDGET_SIMULATIONS
+    low, high = options.stopping.interval(before.counts(0))
+    assert (high - low) / 2 > 0.02
+
+
+def test_the_fixed_rule_makes_exactly_its_number():
+    progress, options = simulate(chance_of(0.3), rule="fixed", epsilon=0.05, confidence=0.9)
+    assert progress.iterations == 600 and progress.stopped is StopReason.COMPLETED
+    estimate = progress.baseline(0, options).probability
+    assert (estimate.high - estimate.low) / 2 <= 0.05 and "fixed" in estimate.method
+    cut, options = simulate(chance_of(0.3), rule="fixed", epsilon=0.05, simulations=130)
+    assert cut.iterations == 130 and cut.stopped is StopReason.BUDGET_SIMULATIONS
+    assert "130 of 738" in cut.baseline(0, options).probability.method
+
+
+def test_relative_width():
+    progress, options = simulate(chance_of(0.3), relative=0.2)
+    estimate = progress.baseline(0, options).probability
+    assert progress.stopped is StopReason.COMPLETED and (estimate.high - estimate.low) / 2 <= 0.2 * estimate.value
+
+
+def test_every_requirement_has_its_own_counts_and_the_slowest_decides():
+    def two(queries):
+        first, second = chance_of(0.0)(queries), chance_of(0.5)(queries)
+        return [
+            Answer(SimulationStatus.OK, a.judgements + b.judgements) for a, b in zip(first, second, strict=True)
+        ]
+
+    progress, options = simulate(two, requirements=2, epsilon=0.05)
+    alone, _ = simulate(chance_of(0.5), epsilon=0.05)
+    assert progress.iterations == alone.iterations and progress.counts(1) == alone.counts(0)
+    assert progress.counts(0).hits == 0 and "upper bound" in progress.baseline(0, options).probability.method
+
+
+def test_the_same_seed_gives_the_same_result_and_batches_do_not_change_the_walks():
+    (first, options), (second, _) = simulate(simulations=1000, epsilon=1e-3), simulate(simulations=1000, epsilon=1e-3)
+    assert first.baseline(0, options) == second.baseline(0, options)
+    other, _ = simulate(simulations=1000, epsilon=1e-3, batch=7)
+    assert other.baseline(0, options) == first.baseline(0, options)
+    different, _ = simulate(simulations=1000, epsilon=1e-3, seed=2)
+    assert different.baseline(0, options).violation_times != first.baseline(0, options).violation_times
+
+
+def test_budget_zero_and_no_time_are_defined():
+    for progress, options in (simulate(simulations=0), simulate(out_of_time=lambda: True)):
+        baseline = progress.baseline(0, options, found=[("on",)])
+        assert progress.iterations == 0 and baseline.probability == StoppingRule().estimate(progress.counts(0))
+        assert baseline.probability.method == "not estimated" and baseline.never_met == (("on",),)
+    assert simulate(simulations=0)[0].stopped is StopReason.BUDGET_SIMULATIONS
+    assert simulate(out_of_time=lambda: True)[0].stopped is StopReason.BUDGET_TIME
+    assert Progress().baseline(0, Options()).simulations == 0  # stopped before it began
+
+
+def test_failures_are_counted_apart_and_open_the_interval():
+    def sometimes(queries):
+        failed = Answer(SimulationStatus.TIMED_OUT, (), "slow")
+        return [failed if q.name.endswith("0") else a for q, a in zip(queries, chance_of(0.2)(queries), strict=True)]
+
+    progress, options = simulate(sometimes, simulations=500)
+    baseline = progress.baseline(0, options)
+    assert baseline.failed == 50 and progress.statuses == {SimulationStatus.OK: 450, SimulationStatus.TIMED_OUT: 50}
+    sequence = options.stopping.sequence
+    assert baseline.probability.low == sequence.interval(baseline.violations, 500)[0]
+    assert baseline.probability.high == sequence.interval(baseline.violations + 50, 500)[1]
+    assert baseline.probability.value == baseline.violations / 450 and "50 failed" in baseline.probability.method
+
+    def always(queries):
+        return [Answer(SimulationStatus.DIED, (), "killed") for _ in queries]
+
+    progress, options = simulate(always, simulations=200)
+    nothing = progress.baseline(0, options).probability
+    assert progress.stopped is StopReason.BUDGET_SIMULATIONS and (nothing.low, nothing.high) == (0.0, 1.0)
+
+
+def test_failing_that_counts_as_violating_is_a_violation():
+    def broken(queries):
+        judgement = Judgement(Verdict.VIOLATED, -np.inf, 20.0)
+        return [Answer(SimulationStatus.RAISED, (judgement,), "oops") for _ in queries]
+
+    progress, _ = simulate(broken, simulations=100)
+    assert progress.counts(0).hits == 100 and progress.counts(0).failed == 0
+
+
+def test_what_was_answered_before_the_end_is_kept():
+    asked = []
+
+    def interrupted(queries):
+        asked.extend(queries)
+        if len(asked) <= 100:
+            return chance_of(0.5)(queries)
+        raise BudgetSpent(StopReason.INTERRUPTED, tuple(chance_of(0.5)(queries)[:30]))
+
+    progress = Progress()
+    with pytest.raises(BudgetSpent):
+        run(interrupted, usage_of(), progress, Options(), requirements=1, seeds=SeedTree(1), listener=Counting())
+    whole, _ = simulate(chance_of(0.5), simulations=130)
+    assert progress.stopped is StopReason.INTERRUPTED and progress.counts(0) == whole.counts(0)
+    assert [q.name for q in asked[:2]] == ["smc/1", "smc/2"] and len({q.name for q in asked}) == 200
+
+
+def test_memory_is_bounded_and_watched_keys_are_always_counted(monkeypatch):
+    monkeypatch.setattr(smc, "KEPT_TIMES", 40)
+    monkeypatch.setattr(smc, "KEPT_KEYS", 3)
+
+    def late(queries):  # each violates at a time of its own, in a step of its own
+        times = [1 + int(q.name[4:]) % 19 for q in queries]
+        return [Answer(SimulationStatus.OK, (Judgement(Verdict.VIOLATED, -1.0, float(t)),)) for t in times]
+
+    rare = ("off", "off", "off", "off")
+    progress, options = simulate(late, simulations=400, watched=[[rare]])
+    tally = progress.tallies[0]
+    assert len(tally.keys) == 3 and tally.keys[rare] > 0
+    assert sum(tally.keys.values()) + tally.other_keys == tally.hits == 400
+    assert len(tally.times) == 40 and max(tally.times) > 10 > min(tally.times)
+    # Of a key that was not watched nobody knows whether it was met.
+    baseline = progress.baseline(0, options, found=[rare, ("on",) * 4])
+    assert baseline.never_met == () and baseline.met_share is None
+    assert progress.baseline(0, options, found=[rare]).met_share.samples == 400
+
+
+def test_the_kept_times_are_a_uniform_sample(monkeypatch):
+    """Null hypothesis: each of 2,000 violations is kept with probability 1/20.
+
+    200 repetitions of keeping 100: the mean kept time is 999.5 with standard error 577/√20,000 = 4.1; ±4.5 of them,
+    false alarm 7e-6; keeping only the first or last ones moves it by 950, a bias of 3 % is caught in 99 % of cases.
+    """
+    monkeypatch.setattr(smc, "KEPT_TIMES", 100)
+    kept = []
+    for repetition in range(200):
+        tally, rng = smc.Tally(), SeedTree(3).child(repetition).rng()
+        for time in range(2000):
+            tally.violated((), float(time), rng)
+        kept += tally.times
+    assert len(kept) == 20_000 and abs(np.mean(kept) - 999.5) <= 4.5 * 577.35 / np.sqrt(20_000)
+
+
+def test_walks_that_stand_still_have_no_verdict(monkeypatch):
+    monkeypatch.setattr(smc, "MAX_STEPS", 50)
+    # One choice in four leads to a place that never lets time pass.
+    zeno = heater.PROFILE.replace(
+        'S: {invariant: "x <= 5"}', 'S: {invariant: "x <= 5"}\n      Z: {invariant: "x <= 0"}'
+    ).replace("to: S, action: on, guard", "to: Z, action: on, guard")
+    zeno = zeno.replace("inputs:", "      - {from: Z, to: Z, action: stay}\ninputs:")
+    progress, options = simulate(usage=usage_of(zeno), simulations=60, batch=20)
+    assert 0 < progress.zeno_walks == progress.counts(0).failed < 60
+    assert progress.statuses == {SimulationStatus.OK: 60 - progress.zeno_walks} and progress.iterations == 60
+    assert "failed" in progress.baseline(0, options).probability.method
+
+
+def test_stuck_profiles_and_wrong_options_are_refused_by_name():
+    stuck = heater.PROFILE.replace('S: {invariant: "x <= 5"}', 'S: {invariant: "x <= 5"}\n      End: {}').replace(
+        "to: S, action: on", "to: End, action: on"
+    )
+    with pytest.raises(UserError, match=r"deadlocks.*User\.End"):
+        simulate(usage=usage_of(stuck))
+    with pytest.raises(UserError, match="batch must be"):
+        Options(batch=0)
+    with pytest.raises(UserError, match="stopping rule 'sequental'"):
+        Options(rule="sequental")
