@@ -30,12 +30,12 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end_stage()
+        self.end_stage()
 
     def say(self, text: str) -> None:
         """One line that stays."""
         if not self.quiet:
-            self._end_stage()
+            self.end_stage()
             print(text, file=sys.stderr, flush=True)
 
     def show(self, stage: str, done: int, total: int, note: str = "") -> None:
@@ -44,7 +44,7 @@ class Progress:
             return
         now = time.monotonic()
         if stage != self._stage:
-            self._end_stage()
+            self.end_stage()
             self._stage, self._shown, self._first = stage, 0.0 if self.terminal else now, (now, 0)
             if self.terminal:
                 self._open_bar(stage, total)
@@ -77,11 +77,14 @@ class Progress:
             console=Console(stderr=True),
             auto_refresh=False,
             transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
         self._bar.start()
         self._task = self._bar.add_task(stage, total=total, note="", rate="")
 
-    def _end_stage(self) -> None:
+    def end_stage(self) -> None:
+        """Take the bar away; whatever is printed next starts on a clean line."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

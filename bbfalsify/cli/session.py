@@ -26,6 +26,7 @@ def run_campaign(campaign: Campaign, *, out: Path | None, as_json: bool, quiet: 
         for plan in campaign.runs:
             listener = RunProgress(progress, plan.name if len(campaign.runs) > 1 else "")
             results.append(execute(plan, out=out or Path("runs"), listeners=[listener]))
+            progress.end_stage()
             if not as_json:
                 show_result(result_from_json(results[-1]), plan.varies, verbose=verbose)
             if results[-1]["stop_reason"] == StopReason.INTERRUPTED:

@@ -3,12 +3,15 @@
 import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 from tests.heater import EXACT
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
 
 
 def falsify(cli, heater, *options):
@@ -98,6 +101,25 @@ def test_nothing_but_the_result_is_on_stdout(cli, heater):
     json.loads(called.out)
 
 
+def test_on_a_terminal_the_bar_goes_away_and_stdout_stays_clean(heater):
+    """stderr is a terminal, stdout a pipe, as in `bbfalsify ... > file`."""
+    watching, terminal = pty.openpty()
+    command = [
+        sys.executable, "-m", "bbfalsify.cli.main", "falsify", "--system", "system.py:heater", "--profile",
+        "profile.yaml", "--require", "always[0:20](T <= 75)", "--horizon", "20", "--simulations", "300",
+        "--passes", "2", "--traces", "10",
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=heater, stdout=subprocess.PIPE, stderr=terminal, env=ENVIRONMENT, timeout=600)
+    os.close(terminal)
+    shown = os.read(watching, 1_000_000).decode()
+    os.close(watching)
+    assert done.returncode == 1
+    assert b"R1 falsified" in done.stdout
+    assert b"\x1b" not in done.stdout
+    assert "searching" in shown and "/300" in shown
+    assert shown.rstrip().endswith("\x1b[2K"), "the last thing is an erased line"
+
+
 def test_ctrl_c_keeps_what_was_found(heater):
     """A slow system; the interrupt comes as soon as a finding has been recorded."""
     system = heater / "system.py"
@@ -105,7 +127,7 @@ def test_ctrl_c_keeps_what_was_found(heater):
     command = [sys.executable, "-m", "bbfalsify.cli.main", "run", str(heater / "campaign.yaml"), "--out", "runs"]
     process = subprocess.Popen(
         command, cwd=heater, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)},
+        env=ENVIRONMENT,
     )  # fmt: skip
     while not any("FindingReported" in events.read_text() for events in heater.glob("runs/*/events.jsonl")):
         with contextlib.suppress(subprocess.TimeoutExpired):
