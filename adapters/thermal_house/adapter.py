@@ -1,7 +1,7 @@
 """A house with a thermostat in the weather: the public `sldemo_househeat` as constants and one linear equation.
 
-Heater on: T' = a (50 - T) - b (T - T_out).  Heater off: T' = -b (T - T_out).  The thermostat switches on at 65 °F and off
-at 75 °F.  Time is in hours, temperatures are in °C.
+Heater on: T' = a (50 - T) - b (T - T_out).  Heater off: T' = -b (T - T_out).  The thermostat switches on at 65 °F and
+off at 75 °F.  Time is in hours, temperatures are in °C.
 
 The house reads the outdoor temperature once per hour, at the first sample of the hour, and keeps it until the next hour
 begins: samples in between (the weather's events) get the exact solution of the equation, but do not move T_out.
