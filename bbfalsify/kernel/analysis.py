@@ -125,7 +125,8 @@ class Analysis:
             if isinstance(s, Assign):
                 result |= self.expression(s.value) | self.expression(s.target.index)
                 if isinstance(s.target, Read):
-                    result |= Effects(writes=_places(s.target), may_fail=s.low is not None or s.target.index is not None)
+                    may_fail = s.low is not None or s.target.index is not None
+                    result |= Effects(writes=_places(s.target), may_fail=may_fail)
             elif isinstance(s, If):
                 result |= self.expression(s.condition) | self.statements(s.then) | self.statements(s.otherwise)
             elif isinstance(s, While):

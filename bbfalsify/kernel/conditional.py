@@ -1,9 +1,9 @@
 """The exact law of the next action of one component, and the next transition given its action.
 
 Cut at the ends of all windows, the time axis falls into pieces on which the same edges are enabled.  The mass of a
-piece is the survival lost over it (`races`); its share for an action is the weight of the edges that carry it.  So the
-probability of an action is a finite sum, and drawing a piece, a moment in it by inverse CDF, and an edge by weight draws
-from the conditional law without rejection.
+piece is the survival lost over it (`races`); its share for an action is the weight of the edges that carry it.  So
+the probability of an action is a finite sum, and drawing a piece, a moment in it by inverse CDF, and an edge by weight
+draws from the conditional law without rejection.
 """
 
 from __future__ import annotations

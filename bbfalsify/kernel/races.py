@@ -216,7 +216,7 @@ def covers(X, w, t):
 
 @inlined
 def pick_output(T, F, S, X, R, count, t, action):
-    """One of the edges in the buffer enabled at t (of an action, or −1 for any), in proportion to the weights; −1 where none is."""
+    """An edge of the buffer enabled at t (of an action, or −1 for any), in proportion to the weights; −1: none."""
     chosen = -1
     total = 0.0
     enabled = 0

@@ -21,15 +21,16 @@ from bbfalsify.modelling.expressions import Expression
 
 @entry_point
 def sample_batch(
-    T, F, S, X, R, states_locations, states_integers, states_reals, states_time, largest, ode_step, rows, numbers, codes,
-    matrix,
+    T, F, S, X, R, states_locations, states_integers, states_reals, states_time, largest, ode_step, rows, numbers,
+    codes, matrix,
 ):  # fmt: skip
     """matrix[e, i] = expression e at moment numbers[i], which lies behind state rows[i]; the moments are sorted."""
     loaded = -1
     for i in range(len(numbers)):
         row = rows[i]
         if row != loaded:
-            load_state(T, F, S, X, R, states_locations, states_integers, states_reals, row, states_time[row], largest, ode_step)
+            time = states_time[row]
+            load_state(T, F, S, X, R, states_locations, states_integers, states_reals, row, time, largest, ode_step)
             loaded = row
         values_at(T, F, S, X, R, numbers[i])
         for e in range(len(codes)):

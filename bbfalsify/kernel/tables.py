@@ -216,7 +216,8 @@ class _Packer:
                     return None
                 rows.append([at.UPDATE_REAL, slot, self.compiler.constant(value), 0, 0, site])
             elif value is not None and s.value.kind in (Kind.INT, Kind.BOOL) and low <= value <= high:
-                rows.append([at.UPDATE_INTEGER, slot, int(value != 0 if s.target.kind == Kind.BOOL else value), low, high, site])
+                stored = int(value != 0) if s.target.kind == Kind.BOOL else int(value)
+                rows.append([at.UPDATE_INTEGER, slot, stored, low, high, site])
             elif s.target.kind == Kind.INT and isinstance(s.value, Binary) and s.value.operator in ("+", "-"):
                 step = _constant_value(s.value.right)
                 if step is None or _slot_of(s.value.left) != slot or s.value.left.kind != Kind.INT:
@@ -286,7 +287,9 @@ class _Packer:
         compiler.site("(unknown place)")
         one = compiler.number(Constant(1, Kind.INT), "")
         functions = [[compiler.function(f), f.frame_size] for f in network.functions]
-        invariants = [self._split(loc.invariant, self._location_text(p, loc), integers=False) for p, loc in self.locations]
+        invariants = [
+            self._split(loc.invariant, self._location_text(p, loc), integers=False) for p, loc in self.locations
+        ]
         guards = [
             self._split(edge.guard, f"guard of {_edge_text(network, p, edge)}", integers=True) for p, edge in self.edges
         ]
@@ -406,10 +409,8 @@ class _Packer:
         values: dict[int, set[int]] = {slot: set() for slot in keys}
         chosen: list[tuple[int, int] | None] = []
         for number in range(len(self.edges)):
-            key = next(
-                ((s, v) for s, o, _, v in guards[number].integer_atoms if single[number] and o == at.EQUAL and s in values),
-                None,
-            )
+            atoms = guards[number].integer_atoms if single[number] else []
+            key = next(((s, v) for s, operator, _, v in atoms if operator == at.EQUAL and s in values), None)
             if key is not None and (abs(key[1]) > 100_000 or len(values[key[0]]) > 4096):
                 key = None
             if key is not None:
@@ -510,8 +511,12 @@ class _Packer:
     def _pack_clocks(self, header, pool, invariants, rates) -> None:
         rows = []
         for slot in range(self.network.real_count):
-            readers = sorted({p for p, loc in self.locations if ("r", slot) in self.analysis.expression(loc.invariant).reads})
-            raters = sorted({p for (p, _), given in zip(self.locations, rates, strict=True) if any(r[0] == slot for r in given)})
+            readers = sorted(
+                {p for p, loc in self.locations if ("r", slot) in self.analysis.expression(loc.invariant).reads}
+            )
+            raters = sorted(
+                {p for (p, _), given in zip(self.locations, rates, strict=True) if any(r[0] == slot for r in given)}
+            )
             ode = slot in self.analysis.ode_slots
             default = int(("r", slot) in self.analysis.clocks and not ode)
             rows += [pool.add(readers), len(readers), pool.add(raters), len(raters), int(ode), default]

@@ -76,7 +76,12 @@ def stochastic_walks(model: CompiledModel, seeds: np.ndarray, until: float, max_
 
 
 def count_steps(
-    model: CompiledModel, seeds: np.ndarray, steps: int, *, stochastic: bool = False, distribution: np.ndarray | int = 10
+    model: CompiledModel,
+    seeds: np.ndarray,
+    steps: int,
+    *,
+    stochastic: bool = False,
+    distribution: np.ndarray | int = 10,
 ) -> int:
     """Walk up to `steps` steps from every seed without recording anything; the number of transitions fired."""
     words = np.ascontiguousarray(seeds, np.uint64)
