@@ -33,7 +33,7 @@ TRACES = 100
 
 
 def marked(picture: str, start: float, end: float, last: float, panels: int) -> str:
-    """The picture with the hours from `start` to `end` shaded, and an arrow, because a day of a year is very narrow."""
+    """The picture with the hours from `start` to `end` shaded, and a wedge below: a day of a year is very narrow."""
     left, right = (svg.LEFT + (svg.WIDTH - svg.RIGHT - svg.LEFT) * t / last for t in (start, end))
     top = svg.TOP + 14
     height = panels * (svg.PANEL + svg.SPACE) - svg.SPACE
@@ -42,7 +42,7 @@ def marked(picture: str, start: float, end: float, last: float, panels: int) -> 
     size = f'width="{max(right - left, 2):.1f}" height="{height}"'
     mark = (
         f'<rect x="{left:.1f}" y="{top}" {size} fill="#d00" opacity="0.25">{tip}</rect>'
-        f'<path d="M{middle:.1f} {top}l-5 -8h10z" fill="#d00">{tip}</path>'
+        f'<path d="M{middle:.1f} {top + height + 1}l-5 9h10z" fill="#d00">{tip}</path>'
     )
     return picture.replace("</svg>", mark + "\n</svg>")
 
@@ -110,12 +110,11 @@ def main(arguments: list[str]) -> None:
         found = Counterexample.read(directory / "counterexamples" / Path(row["file"]).name)
         rank, certain = row["rank"], found.judgement.first_violation_time
         title = f"#{rank}: {len(found.actions)} actions, violated at hour {certain:g}"
+        traces = along_the_word(found.actions, results["seed"], f"#{rank}: uses with these actions")
         pictures = {
             f"year-{rank:02}.svg": year(found, title),
             f"cold-{rank:02}.svg": cold_days(found, title),
-            f"traces-{rank:02}.svg": along_the_word(
-                found.actions, results["seed"], f"#{rank}: uses with these actions"
-            ),
+            f"traces-{rank:02}.svg": traces,
         }
         for name, picture in pictures.items():
             (folder / name).write_text(picture, encoding="utf-8")
