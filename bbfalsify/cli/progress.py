@@ -6,6 +6,7 @@ and is drawn only from here.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import Any
@@ -19,7 +20,8 @@ class Progress:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.terminal = sys.stderr.isatty()
+        # A dumb terminal cannot go back on its line, so it gets plain lines too.
+        self.terminal = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         self._bar: Any = None
         self._task: Any = None
         self._stage = ""

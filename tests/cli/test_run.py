@@ -109,7 +109,8 @@ def test_on_a_terminal_the_bar_goes_away_and_stdout_stays_clean(heater):
         "profile.yaml", "--require", "always[0:20](T <= 75)", "--horizon", "20", "--simulations", "300",
         "--passes", "2", "--traces", "10",
     ]  # fmt: skip
-    done = subprocess.run(command, cwd=heater, stdout=subprocess.PIPE, stderr=terminal, env=ENVIRONMENT, timeout=600)
+    environment = {**ENVIRONMENT, "TERM": "xterm"}
+    done = subprocess.run(command, cwd=heater, stdout=subprocess.PIPE, stderr=terminal, env=environment, timeout=600)
     os.close(terminal)
     shown = os.read(watching, 1_000_000).decode()
     os.close(watching)
