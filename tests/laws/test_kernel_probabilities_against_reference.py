@@ -159,6 +159,31 @@ def test_accelerated_walks_choose_uniformly_among_eventually_enabled_transitions
     assert fits([seen[e] for e in senders], shares) > 1e-6
 
 
+def two_gaps(bounded: bool) -> Network:
+    """Enabled on [1, 2] and [3, 4] only, up to 5 or for ever: 1/4, 3/8 and stuck 3/8 where bounded."""
+    sketch = Sketch("bounded" if bounded else "unbounded")
+    x = sketch.clock("x")
+    first, second = both(op(">=", x, 1), op("<=", x, 2)), both(op(">=", x, 3), op("<=", x, 4))
+    here = Location("L", op("<=", x, 5) if bounded else None)
+    sketch.process("P", [here], [edge(0, 0, first, action="first"), edge(0, 0, second, action="second")])
+    return sketch.network()
+
+
+@pytest.mark.parametrize("network", [two_gaps(True), two_gaps(False)], ids=lambda n: n.name)
+def test_races_draw_from_the_law_across_gaps(network):
+    """Null hypothesis: first actions follow the reference's law.  n = 4000 per model, chi-square at 1e-6 each.
+
+    Rejection instead of an additional delay (1/2, 1/2, never stuck) gives a p-value below 1e-100.
+    """
+    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    law = interpreter.step_law(interpreter.initial_state(), 0)
+    result = stochastic_step(model, Particles.initial(model, np.arange(4000, dtype=np.uint64)))
+    seen = Counter(int(a) for a in result.action)
+    counts = [seen[model.actions.index(a)] for a in law.probabilities]
+    shares = [float(p) for p in law.probabilities.values()]
+    assert fits([*counts, seen[-1]], [*shares, float(law.stuck)]) > 1e-6
+
+
 @pytest.mark.slow
 @examples(60)
 @given(networks(handshakes=False, single_component=True))
