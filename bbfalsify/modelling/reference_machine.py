@@ -28,7 +28,7 @@ from bbfalsify.modelling.reference_values import (
     subtract,
 )
 
-MOST_LOOP_TURNS = 100_000
+MOST_LOOP_TURNS = 50_000
 DEEPEST_CALL = 100
 
 Draw = Callable[[str, Sequence[Value]], Value]

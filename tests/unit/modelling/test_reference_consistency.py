@@ -20,7 +20,7 @@ from bbfalsify.modelling.reference_windows import Window, contains, endpoints
 from bbfalsify.testing.networks import networks
 
 ALWAYS_THE_SAME = settings(
-    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 
 
@@ -69,7 +69,7 @@ def test_windows_are_what_trying_single_delays_gives(network, seed):
 @ALWAYS_THE_SAME
 @given(networks(handshakes=False, single_component=True), st.integers(0, 1000))
 def test_law_is_what_playing_the_additional_delay_rule_gives(network, seed):
-    """Null hypothesis: the hazard formula is the rule.  n = 400 plays of each of 60 networks, about 2 actions each.
+    """Null hypothesis: the hazard formula is the rule.  n = 400 plays of each of 40 networks, about 2 actions each.
 
     A deviation beyond 5.5 standard errors (never below 1/n) has probability 4e-8 each, under 1e-4 in all.  A wrong
     formula for gaps (0.5 instead of 0.2, say) is 15 standard errors off.
