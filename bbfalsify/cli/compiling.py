@@ -21,8 +21,9 @@ def kernel_is_compiled() -> bool:
         return True
     import bbfalsify
 
-    kernel = Path(bbfalsify.__file__).parent / "kernel"
+    package = Path(bbfalsify.__file__).parent
     told = os.environ.get("NUMBA_CACHE_DIR")
-    folders = [Path(told)] if told else [kernel / "__pycache__"]
-    newest_source = max((f.stat().st_mtime for f in kernel.glob("*.py")), default=0.0)
-    return any(f.stat().st_mtime >= newest_source for folder in folders for f in folder.rglob("*.nbi"))
+    folder = Path(told) if told else package / "kernel" / "__pycache__"
+    # A change in any compiled source means compiling anew (core/jit.py).
+    newest = max(f.stat().st_mtime for room in ("core", "kernel", "logic") for f in (package / room).glob("*.py"))
+    return any(f.stat().st_mtime >= newest for f in folder.rglob("*.nbi"))
