@@ -61,7 +61,10 @@ class CompiledModel:
         return _edge_text(self.network, process, edge)
 
 
-def compile_network(network: Network, *, ode_step: float = DEFAULT_ODE_STEP) -> CompiledModel:
+def compile_network(network: Network, *, ode_step: float | None = None) -> CompiledModel:
+    """Pack a network; `ode_step` overrules the step that the model asks for."""
+    if ode_step is None:
+        ode_step = DEFAULT_ODE_STEP if network.ode_step is None else network.ode_step
     if not ode_step > 0:
         raise UserError(f"ode_step is {ode_step}; it must be positive.")
     return _Packer(network, ode_step).pack()

@@ -133,8 +133,8 @@ class AutomatonBuilder:
 
 
 class NetworkBuilder:
-    def __init__(self, name: str) -> None:
-        self._model = ModelText(name, Place(None))
+    def __init__(self, name: str, *, ode_step: float | None = None) -> None:
+        self._model = ModelText(name, Place(None), ode_step=ode_step)
         self._problems: list[Problem] = []
 
     def declare(self, text: str) -> NetworkBuilder:

@@ -63,6 +63,7 @@ def assemble(model: ModelText, assembly: Assembly) -> Network:
         real_count=assembly.real_count,
         file=model.place.file,
         largest_constant=largest_constant(assembly, processes),
+        ode_step=model.ode_step,
         scope=scope,
     )
 

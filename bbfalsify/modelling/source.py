@@ -78,5 +78,6 @@ class ModelText:
     """None: every template once for each value of its parameters."""
     system_outputs: frozenset[str] = frozenset()
     """Outputs of the system under test, which a profile cannot read."""
+    ode_step: float | None = None
     implicit_booleans: bool = False
     """As in UPPAAL: an integer is a condition (not zero), a Boolean counts as 0 or 1."""

@@ -35,7 +35,7 @@ from bbfalsify.modelling.tree import Place
 
 FORMAT_VERSION = 1
 
-_TOP_KEYS = ("format_version", "name", "declarations", "automata", "system", "inputs", "outputs")
+_TOP_KEYS = ("format_version", "name", "declarations", "ode_step", "automata", "system", "inputs", "outputs")
 _AUTOMATON_KEYS = ("parameters", "declarations", "initial", "locations", "edges")
 _LOCATION_KEYS = ("invariant", "rates", "exponential_rate", "urgent", "committed", "cost_rate")
 _EDGE_KEYS = ("from", "to", "action", "select", "guard", "sync", "update", "weight", "cost", "branches")
@@ -58,6 +58,9 @@ def read_model(document: Document, problems: list[Problem]) -> ModelText:
     declarations = _text(root, "declarations")
     if declarations is not None:
         model.declarations.append(declarations)
+    step = root.get("ode_step")
+    if step is not None and (model.ode_step := step.number()) is not None and not model.ode_step > 0:
+        step.problem(f"'ode_step' must be positive, found {step.value}.")
     automata = root.get("automata")
     if automata is not None and automata.mapping():
         if not automata.value:
