@@ -59,7 +59,8 @@ def read_model(document: Document, problems: list[Problem]) -> ModelText:
     if declarations is not None:
         model.declarations.append(declarations)
     step = root.get("ode_step")
-    if step is not None and (model.ode_step := step.number()) is not None and not model.ode_step > 0:
+    model.ode_step = None if step is None else step.number()
+    if model.ode_step is not None and not model.ode_step > 0:
         step.problem(f"'ode_step' must be positive, found {step.value}.")
     automata = root.get("automata")
     if automata is not None and automata.mapping():
