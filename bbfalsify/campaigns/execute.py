@@ -31,6 +31,8 @@ def execute(plan: RunPlan, *, out: Path, listeners: Iterable[Callable[[Event], N
             traces=engine.traces,
             estimator=engine.estimator,
             delays=engine.delays,
+            guiding=engine.guiding,
+            adaptive_duration=engine.adaptive_duration,
             batch=engine.batch,
         ),
         period=engine.period,

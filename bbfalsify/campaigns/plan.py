@@ -44,6 +44,8 @@ class EngineOptions:
     traces: int
     estimator: str
     delays: str
+    guiding: bool
+    adaptive_duration: bool
     batch: int
     period: float | None
 

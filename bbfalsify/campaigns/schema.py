@@ -29,6 +29,7 @@ def _as_list(value: Any) -> Any:
 
 
 Positive = Annotated[float, Gt(0), AllowInfNan(False), BeforeValidator(_no_boolean)]
+NotNegative = Annotated[float, Ge(0), AllowInfNan(False), BeforeValidator(_no_boolean)]
 Count = Annotated[int, Ge(1), BeforeValidator(_no_boolean)]
 Natural = Annotated[int, Ge(0), BeforeValidator(_no_boolean)]
 Word = Annotated[str, MinLen(1)]
@@ -56,14 +57,16 @@ class EngineEntry(Entry):
     """What searches, how far, and how carefully the probabilities are estimated."""
 
     kind: OneOrMore[Literal["falsify"]]
-    horizon: OneOrMore[Positive]
+    horizon: OneOrMore[NotNegative]
     counterexamples: OneOrMore[Count] = [10]
-    simulations: OneOrMore[Count] = [2000]
-    max_time: OneOrMore[Positive | None] = [None]
+    simulations: OneOrMore[Natural] = [2000]
+    max_time: OneOrMore[NotNegative | None] = [None]
     passes: OneOrMore[Count] = [10]
     traces: OneOrMore[Count] = [100]
     estimator: OneOrMore[Literal["auto", "conditional", "splitting"]] = ["auto"]
     delays: OneOrMore[Literal["cycle", "two_points"]] = ["cycle"]
+    guiding: OneOrMore[bool] = [False]
+    adaptive_duration: OneOrMore[bool] = [False]
     batch: OneOrMore[Count] = [44]
     period: OneOrMore[Positive | None] = [None]
 

@@ -42,6 +42,12 @@ def falsify(
     traces: Annotated[int | None, typer.Option(help="Traces per pass.", show_default="100")] = None,
     estimator: Annotated[Estimator | None, typer.Option(help="How to estimate.", show_default="auto")] = None,
     delays: Annotated[Delays | None, typer.Option(help="Delays of the search.", show_default="cycle")] = None,
+    guiding: Annotated[
+        bool | None, typer.Option(help="Prefer actions that brought earlier walks close.", show_default="no")
+    ] = None,
+    adaptive_duration: Annotated[
+        bool | None, typer.Option(help="Shorten walks to the last violation found.", show_default="no")
+    ] = None,
     period: Annotated[float | None, typer.Option(help="Sampling grid.", show_default="horizon/100")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds per simulation.", show_default="60")] = None,
     on_failure: Annotated[
@@ -74,6 +80,8 @@ def falsify(
         "traces": traces,
         "estimator": estimator and estimator.value,
         "delays": delays and delays.value,
+        "guiding": guiding,
+        "adaptive_duration": adaptive_duration,
         "period": period,
     }
     data = {

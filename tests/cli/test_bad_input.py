@@ -43,11 +43,11 @@ ENGINE = "engine: {kind: falsify, horizon: 20"
         ("seed: 1", "time_limit: 0", "time_limit must be greater than 0; found 0."),
         ("seed: 1", "on_failure: violate", "on_failure cannot be 'violate'. Allowed: violation, inconclusive, abort. "
          "Did you mean 'violation'?"),
-        (ENGINE, "engine: {kind: falsify, horizon: 0", "engine.horizon must be greater than 0; found 0."),
+        (ENGINE, "engine: {kind: falsify, horizon: -1", "engine.horizon must be at least 0; found -1."),
         (ENGINE, "engine: {kind: falsfy, horizon: 20", "engine.kind cannot be 'falsfy'. Allowed: falsify."),
-        ("simulations: 2000", "simulations: 0", "engine.simulations must be at least 1; found 0."),
-        ("passes: 10", "pases: 10", "unknown key 'pases' in engine. Allowed: batch, counterexamples, delays, "
-         "estimator, horizon, kind, max_time, passes, period, simulations, traces. Did you mean 'passes'?"),
+        ("simulations: 2000", "simulations: -1", "engine.simulations must be at least 0; found -1."),
+        ("passes: 10", "pases: 10", "unknown key 'pases' in engine. Allowed: adaptive_duration, batch, counterexamples, "
+         "delays, estimator, guiding, horizon, kind, max_time, passes, period, simulations, traces. Did you mean 'passes'?"),
         ("profile: profile.yaml", "profile: users.yaml", "profile: there is no file 'users.yaml'."),
         ("requirements: specification.yaml", "requirements: spec.yaml", "there is no specification file 'spec.yaml'."),
         ("requirements: specification.yaml", "requirements: []", "requirements must not be empty."),
@@ -140,11 +140,11 @@ def test_an_input_the_system_does_not_have(problems, heater):
 @pytest.mark.parametrize(
     ("options", "messages"),
     [
-        (["--horizon", "0"], ["--horizon must be greater than 0; found 0.0."]),
-        (["--horizon", "20", "--simulations", "0"], ["--simulations must be at least 1; found 0."]),
+        (["--horizon", "-1"], ["--horizon must be at least 0; found -1.0."]),
+        (["--horizon", "20", "--simulations", "-1"], ["--simulations must be at least 0; found -1."]),
         (
             ["--horizon", "inf", "--max-time", "-1"],
-            ["--horizon must be finite; found inf.", "--max-time must be greater than 0; found -1.0."],
+            ["--horizon must be finite; found inf.", "--max-time must be at least 0; found -1.0."],
         ),
     ],
 )

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.heater import EXACT
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
@@ -139,3 +141,23 @@ def test_ctrl_c_keeps_what_was_found(heater):
     assert process.returncode == 130, err
     assert "R1 falsified" in out
     assert "Traceback" not in err
+
+
+def test_budget_zero_and_horizon_zero_are_defined(cli, heater):
+    common = ["falsify", "--system", heater / "system.py:heater", "--profile", heater / "profile.yaml", "-q", "--json"]
+    nothing = cli(*common, "--require", "always[0:20](T <= 75)", "--horizon", "20", "--simulations", "0")
+    assert (nothing.code, nothing.json["outcome"], nothing.json["simulations"]) == (4, "inconclusive", 0)
+    now = cli(*common, "--require", "T >= 1", "--horizon", "0", "--simulations", "22", "--passes", "2", "--traces", "5")
+    # At time 0 the room is cold: violated in the first delay, whatever ends it.
+    assert (now.code, now.json["found_probability"]["value"]) == (1, pytest.approx(1.0))
+    assert {tuple(c["actions"]) for c in now.json["counterexamples"]} == {("on",), ("off",)}
+
+
+def test_guiding_and_adaptive_duration_still_find_the_failures(cli, heater):
+    called = cli(
+        "falsify", "--system", heater / "system.py:heater", "--profile", heater / "profile.yaml", "-q", "--json",
+        "--require", "always[0:20](T <= 75)", "--horizon", "20", "--simulations", "660", "--seed", "1",
+        "--passes", "2", "--traces", "5", "--guiding", "--adaptive-duration",
+    )  # fmt: skip
+    found = {tuple(c["actions"]) for c in called.json["counterexamples"]}
+    assert called.code == 1 and len(found) == 4

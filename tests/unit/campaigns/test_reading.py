@@ -18,14 +18,14 @@ def problems_of(adapter, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{kind: falsify, horizon: 0}", "c.yaml:1: horizon must be greater than 0; found 0."),
+        ("{kind: falsify, horizon: -2}", "c.yaml:1: horizon must be at least 0; found -2."),
         ("{kind: falsify, horizon: .inf}", "c.yaml:1: horizon must be finite; found inf."),
         ("{kind: falsify, horizon: true}", "c.yaml:1: horizon must be a number; found True."),
         ("{kind: falsify, horizon: soon}", "c.yaml:1: horizon must be a number; found 'soon'."),
-        ("kind: falsify\nhorizon: [20,\n  -1]", "c.yaml:3: horizon[1] must be greater than 0; found -1."),
+        ("kind: falsify\nhorizon: [20,\n  -1]", "c.yaml:3: horizon[1] must be at least 0; found -1."),
         ("{kind: falsify, horizon: []}", "c.yaml:1: horizon must not be empty; found []."),
         ("{kind: falsify}", "c.yaml:1: horizon is missing."),
-        ("{kind: falsify, horizon: 20, simulations: 0}", "c.yaml:1: simulations must be at least 1; found 0."),
+        ("{kind: falsify, horizon: 20, simulations: -1}", "c.yaml:1: simulations must be at least 0; found -1."),
         ("{kind: falsify, horizon: 20, passes: 1.5}", "c.yaml:1: passes must be a whole number; found 1.5."),
         (
             "{kind: falsifie, horizon: 20}",
@@ -44,7 +44,7 @@ def test_wrong_engine_settings(text, message):
 
 def test_unknown_key_names_the_closest():
     (message,) = problems_of(EngineEntry, "kind: falsify\nhorizon: 20\ntrace: 3\n")
-    assert message.startswith("c.yaml:3: unknown key 'trace'. Allowed: batch, counterexamples,")
+    assert message.startswith("c.yaml:3: unknown key 'trace'. Allowed: adaptive_duration, batch,")
     assert message.endswith("Did you mean 'traces'?")
 
 
