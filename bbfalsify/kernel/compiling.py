@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numba
 from numba import types
 
-from bbfalsify.core.jit import jit
+from bbfalsify.core.jit import jit, without_garbage_collection
 
 _I4, _I8, _F8, _U8, _B1 = types.int32, types.int64, types.float64, types.uint64, types.boolean
 _REAL_NAMES = (
@@ -78,16 +78,22 @@ def compiled(function: Callable) -> Callable:
 def entry_point(function: Callable) -> Callable:
     """A compiled function that Python calls; the first call compiles it and what it needs."""
     if numba.config.DISABLE_JIT:
+        function.prepare = lambda: None
         return function
     dispatcher = jit(function, reference_counting=False)
     _waiting.append(dispatcher)
 
-    def call(*arguments: object) -> object:
+    def prepare() -> None:
         if dispatcher in _waiting:
-            _compile(dispatcher)
+            with without_garbage_collection():
+                _compile(dispatcher)
+
+    def call(*arguments: object) -> object:
+        prepare()
         return dispatcher(*arguments)
 
     call.__doc__ = function.__doc__
+    call.prepare = prepare
     call.dispatcher = dispatcher
     return call
 

@@ -42,6 +42,7 @@ from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile, check_profile
+from bbfalsify.running.compiled import compile_everything
 from bbfalsify.running.confirm import Confirmation, confirm
 from bbfalsify.running.driver import Driver, OnFailure, drive
 from bbfalsify.running.judging import RequirementsJudge
@@ -76,7 +77,6 @@ def falsify(
 
     `max_time` (seconds) ends the search; the estimates of what it found are still made.  `out=None` writes nothing.
     """
-    started = time.monotonic()
     options, name = options or Options(), name or profile.name
     seed = draw_seed() if seed is None else seed
     problems = check_profile(profile)
@@ -85,7 +85,8 @@ def falsify(
     duration = max(r.duration(horizon) for r in requirements)
     usage = Usage(profile, compile_network(profile.network), duration, period or duration / SAMPLES or 1.0)
     judge = RequirementsJudge(requirements)
-    judge.warm_up()
+    compile_everything()
+    started = time.monotonic()  # the limits of a run do not count the compiling that only the very first one needs
     directory = None if out is None else RunDirectory.create(out, name)
     if directory is not None:
         record = system_record or SystemRecord(system.name)
