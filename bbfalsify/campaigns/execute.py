@@ -10,6 +10,7 @@ from typing import Any
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.core.counterexample import SystemRecord
 from bbfalsify.core.events import Event
+from bbfalsify.engines import smc
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.running.falsify import falsify
 from bbfalsify.running.rundir import RunDirectory
@@ -46,6 +47,9 @@ def execute(plan: RunPlan, *, out: Path, listeners: Iterable[Callable[[Event], N
         system_record=_system_record(plan),
         listeners=listeners,
         configuration=_configuration(plan),
+        baseline=None
+        if engine.smc == "none"
+        else smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations),
     )
     data = result.as_json()
     for row, planned in zip(data["requirements"], plan.requirements, strict=True):

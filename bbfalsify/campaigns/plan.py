@@ -46,6 +46,9 @@ class EngineOptions:
     delays: str
     guiding: bool
     adaptive_duration: bool
+    smc: str
+    smc_epsilon: float
+    smc_simulations: int
     batch: int
     period: float | None
 

@@ -67,6 +67,9 @@ class EngineEntry(Entry):
     delays: OneOrMore[Literal["cycle", "two_points"]] = ["cycle"]
     guiding: OneOrMore[bool] = [False]
     adaptive_duration: OneOrMore[bool] = [False]
+    smc: OneOrMore[Literal["none", "sequence", "clopper_pearson", "fixed"]] = ["none"]
+    smc_epsilon: OneOrMore[Positive] = [0.005]
+    smc_simulations: OneOrMore[Natural] = [20_000]
     batch: OneOrMore[Count] = [44]
     period: OneOrMore[Positive | None] = [None]
 

@@ -22,6 +22,13 @@ class Delays(StrEnum):
     TWO_POINTS = "two_points"
 
 
+class Baseline(StrEnum):
+    NONE = "none"
+    SEQUENCE = "sequence"
+    CLOPPER_PEARSON = "clopper_pearson"
+    FIXED = "fixed"
+
+
 class OnFailure(StrEnum):
     INCONCLUSIVE = "inconclusive"
     VIOLATION = "violation"
@@ -48,6 +55,13 @@ def falsify(
     adaptive_duration: Annotated[
         bool | None, typer.Option(help="Shorten walks to the last violation found.", show_default="no")
     ] = None,
+    smc: Annotated[
+        Baseline | None, typer.Option(help="Also estimate any violation by plain simulation.", show_default="none")
+    ] = None,
+    smc_epsilon: Annotated[
+        float | None, typer.Option(help="Half width at which --smc stops.", show_default="0.005")
+    ] = None,
+    smc_simulations: Annotated[int | None, typer.Option(help="Budget of --smc.", show_default="20000")] = None,
     period: Annotated[float | None, typer.Option(help="Sampling grid.", show_default="horizon/100")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds per simulation.", show_default="60")] = None,
     on_failure: Annotated[
@@ -82,6 +96,9 @@ def falsify(
         "delays": delays and delays.value,
         "guiding": guiding,
         "adaptive_duration": adaptive_duration,
+        "smc": smc and smc.value,
+        "smc_epsilon": smc_epsilon,
+        "smc_simulations": smc_simulations,
         "period": period,
     }
     data = {

@@ -49,7 +49,7 @@ def exit_code(results: list[RunResult]) -> int:
 def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> None:
     from rich.console import Console
 
-    from bbfalsify.reporting.tables import LEGEND, closing_lines, effort_line, result_table
+    from bbfalsify.reporting.tables import LEGEND, baseline_lines, closing_lines, effort_line, result_table
     from bbfalsify.reporting.words import interval
 
     console = Console(highlight=False, markup=False)
@@ -62,6 +62,8 @@ def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> 
         console.print(result_table(result, row.id, console.width))
         if row.found_probability is not None:
             console.print(f"probability that a use meets one of these: {interval(row.found_probability)}")
+    for line in (line for row in result.requirements for line in baseline_lines(row)):
+        console.print(line, soft_wrap=True)
     if verbose and result.counterexamples:
         console.print(LEGEND)
     console.print()

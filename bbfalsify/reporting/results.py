@@ -48,6 +48,12 @@ class RequirementRow:
     expected: str | None
     found_probability: Estimate | None
     best_robustness: float | None
+    any_violation: Estimate | None = None
+    """By plain simulation, where the run was asked for it."""
+    explained: Estimate | None = None
+    """The share of it that the listed counterexamples account for."""
+    never_met: int = 0
+    """Listed counterexamples that plain simulation has not shown."""
 
     @property
     def as_expected(self) -> bool | None:
@@ -100,6 +106,7 @@ def _estimate(data: dict | None) -> Estimate | None:
 
 
 def _requirement(data: dict) -> RequirementRow:
+    plain = data.get("smc") or {}
     return RequirementRow(
         id=data["id"],
         text=data.get("text", ""),
@@ -107,6 +114,9 @@ def _requirement(data: dict) -> RequirementRow:
         expected=data.get("expected"),
         found_probability=_estimate(data.get("found_probability")),
         best_robustness=finite(data.get("best_robustness")),
+        any_violation=_estimate(plain.get("probability")),
+        explained=_estimate(plain.get("explained")),
+        never_met=len(plain.get("never_met", ())),
     )
 
 

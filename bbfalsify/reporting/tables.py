@@ -68,6 +68,17 @@ def effort_line(result: RunResult) -> str:
     return f"{result.simulations} simulations in {result.seconds:.1f} s; {why}"
 
 
+def baseline_lines(row: RequirementRow) -> Iterator[str]:
+    """What plain simulation adds: how probable any violation is, and how much of that is on the list."""
+    if row.any_violation is None:
+        return
+    yield f"{row.id}, any violation, by {row.any_violation.samples} plain simulations: {interval(row.any_violation)}"
+    if row.explained is not None:
+        share = row.explained
+        text = f"the list explains {share.value:.0%} of it [{share.low:.0%}, {share.high:.0%}]"
+        yield text + (f"; {row.never_met} of the list plain simulation never met" if row.never_met else "")
+
+
 def requirement_line(row: RequirementRow) -> str:
     """R1 falsified (as expected): never above 75 degrees"""
     text = f"{row.id} {row.outcome.replace('_', ' ')}"

@@ -36,6 +36,7 @@ from bbfalsify.core.events import (
 from bbfalsify.core.query import Query
 from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
+from bbfalsify.engines import smc
 from bbfalsify.engines.falsification.accelerator import Finding, Search
 from bbfalsify.engines.falsification.engine import Options, Progress, Ranked, run
 from bbfalsify.engines.falsification.usage import Usage
@@ -72,10 +73,13 @@ def falsify(
     system_record: SystemRecord | None = None,
     listeners: Iterable[Listener] = (),
     configuration: dict[str, Any] | None = None,
+    baseline: smc.Options | None = None,
 ) -> FalsificationResult:
     """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
 
-    `max_time` (seconds) ends the search; the estimates of what it found are still made.  `out=None` writes nothing.
+    `max_time` (seconds) ends the search; the estimates of what it found are still made.  With `baseline`, plain
+    simulation of the profile then estimates how probable any violation is, so that the result can say how much of it
+    the list explains.  `out=None` writes nothing.
     """
     options, name = options or Options(), name or profile.name
     seed = draw_seed() if seed is None else seed
@@ -119,6 +123,20 @@ def falsify(
             listener=scribe,
             out_of_time=lambda: max_time is not None and time.monotonic() - started >= max_time,
         )
+        plain = smc.Progress()
+        if baseline is not None and ended.reason is StopReason.COMPLETED:
+            recorder.record(StageStarted("simulating", baseline.simulations or 0))
+            ended = drive(
+                smc.run,
+                driver,
+                usage,
+                plain,
+                baseline,
+                requirements=len(requirements),
+                seeds=SeedTree(seed).child("smc"),
+                listener=scribe,
+                watched=[[f.actions for f in scribe.findings(i)] for i in range(len(requirements))],
+            )
         simulations, failures = driver.spent.simulations, dict(driver.failures)
     reason = scribe.progress.search.stopped if ended.reason is StopReason.COMPLETED else ended.reason
     notes = [*_notes(scribe.progress, failures, requirements), *([ended.message] if ended.message else [])]
@@ -133,8 +151,11 @@ def falsify(
                 )
                 file = str(directory.write_counterexample(stored, rank))
             counterexamples.append(_row(item, requirement, rank, file))
-    totals = [
-        scribe.progress.found_probability(i, options.confidence) if outcomes[i] is Outcome.FALSIFIED else None
+    totals = [scribe.total(i) for i in range(len(requirements))]
+    baselines = [
+        plain.baseline(i, baseline, found=[f.actions for f in scribe.findings(i)], found_probability=totals[i])
+        if baseline is not None and plain.iterations
+        else None
         for i in range(len(requirements))
     ]
     result = FalsificationResult(
@@ -145,7 +166,9 @@ def falsify(
         iterations=scribe.progress.search.iterations,
         stop_reason=reason or StopReason.COMPLETED,
         requirements=tuple(
-            RequirementResult(r.id, r.text, r.formula.text, outcomes[i], totals[i], _best(scribe.progress, i))
+            RequirementResult(
+                r.id, r.text, r.formula.text, outcomes[i], totals[i], _best(scribe.progress, i), baselines[i]
+            )
             for i, r in enumerate(requirements)
         ),
         counterexamples=tuple(counterexamples),
@@ -198,11 +221,24 @@ class _Scribe:
         requirement = self.requirements[ranked.finding.requirement].id
         self.recorder.record(EstimateMade(requirement, ranked.probability.as_json(), ranked.finding.actions))
 
+    def counted(self, progress: smc.Progress) -> None:
+        """The batches of plain simulation are recorded like all others; nothing more is to be said."""
+
+    def findings(self, requirement: int) -> list[Finding]:
+        return [f for f in self.progress.search.findings if f.requirement == requirement]
+
+    def total(self, requirement: int) -> Estimate | None:
+        """None where nothing was found, or where the run was stopped before all of it was estimated."""
+        found, ranked = self.findings(requirement), self.progress.ranking(requirement)
+        if not found or len(ranked) < len(found):
+            return None
+        return self.progress.found_probability(requirement, self.options.confidence)
+
     def items(self, requirement: int) -> list[_Item]:
         """Ranked first, then what was found but not estimated because the run was stopped."""
         ranked = self.progress.ranking(requirement)
         done = {id(r.finding) for r in ranked}
-        rest = [f for f in self.progress.search.findings if f.requirement == requirement and id(f) not in done]
+        rest = [f for f in self.findings(requirement) if id(f) not in done]
         nothing = Estimate(1.0, 0.0, 1.0, self.options.confidence, "not estimated", 0)
         items = [_Item(r.finding, r.probability, r) for r in ranked] + [_Item(f, nothing, None) for f in rest]
         return [replace(i, confirmation=self.confirmations.get(id(i.finding))) for i in items]

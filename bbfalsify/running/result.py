@@ -9,6 +9,7 @@ from typing import Any
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
+from bbfalsify.engines.smc import Baseline
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class RequirementResult:
     outcome: Outcome
     found_probability: Estimate | None
     best_robustness: float
+    baseline: Baseline | None = None
+    """What plain simulation says, where asked for."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -58,6 +61,7 @@ class RequirementResult:
             "outcome": self.outcome.value,
             "found_probability": None if self.found_probability is None else self.found_probability.as_json(),
             "best_robustness": _finite(self.best_robustness),
+            "smc": None if self.baseline is None else self.baseline.as_json(),
         }
 
 
@@ -77,6 +81,12 @@ class FalsificationResult:
     directory: Path | None
     notes: tuple[str, ...] = ()
 
+    @property
+    def smc(self) -> Estimate | None:
+        """The probability of any violation by plain simulation, where there is one requirement and it was asked for."""
+        baselines = [r.baseline for r in self.requirements if r.baseline is not None]
+        return baselines[0].probability if len(self.requirements) == 1 and baselines else None
+
     def as_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -88,7 +98,7 @@ class FalsificationResult:
             "requirements": [r.as_json() for r in self.requirements],
             "counterexamples": [c.as_json() for c in self.counterexamples],
             "found_probability": None if self.found_probability is None else self.found_probability.as_json(),
-            "smc": None,
+            "smc": None if self.smc is None else self.smc.as_json(),
             "seconds": round(self.seconds, 3),
             "run_directory": None if self.directory is None else str(self.directory),
             "notes": list(self.notes),

@@ -10,6 +10,7 @@ from bbfalsify.core.counterexample import Counterexample
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import read_events
 from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
+from bbfalsify.engines import smc
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
@@ -146,3 +147,12 @@ def test_a_profile_with_a_fault_is_refused_before_anything_runs(old, new, messag
     profile = parse_profile(text)
     with pytest.raises(UserError, match=message):
         falsify(heater_system, profile, [requirement()], horizon=20.0, out=None)
+
+
+def test_plain_simulation_beside_the_list():
+    result = run(baseline=smc.Options(epsilon=0.01, simulations=4000))
+    baseline = result.requirements[0].baseline
+    assert baseline.probability == result.smc
+    assert baseline.probability.low <= sum(heater.EXACT.values()) <= baseline.probability.high
+    assert baseline.explained is not None and {key for key, _ in baseline.met} <= set(heater.EXACT)
+    assert run().smc is None
