@@ -1,0 +1,5 @@
+"""`python -m bbfalsify` is the command `bbfalsify`."""
+
+from bbfalsify.cli.main import main
+
+main()
