@@ -32,7 +32,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(cli):
     called = cli("falsify", "--sistem", "x")
     assert (called.code, called.out) == (2, "")
     assert called.problems == [
-        "No such option: --sistem (Possible options: --passes, --system) See 'bbfalsify falsify --help'."
+        "No such option: --sistem (Possible options: --passes, --smc, --system) See 'bbfalsify falsify --help'."
     ]
 
 
