@@ -100,7 +100,9 @@ def on_full_hours(stimulus, values):
 # --- the weather ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("model", "tolerance"), [(MODEL, 1e-8), (compile_network(PLAN.profile.network, ode_step=1 / 64), 1e-9)])
+@pytest.mark.parametrize(
+    ("model", "tolerance"), [(MODEL, 1e-8), (compile_network(PLAN.profile.network, ode_step=1 / 64), 1e-9)]
+)
 def test_outdoor_temperature(model, tolerance):
     stimulus = Usage(PLAN.profile, model, 240.0, 1.0).stimulus(walk_with_a_cold_spell())
     expected = {0: -12.763314472, 1: -13.247934715, 12: -8.503294648, 100: -13.742329864, 160: -8.011308439}

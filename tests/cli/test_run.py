@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.heater import EXACT
+from tests.hostile.processes import listen_to_interrupts
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
 
@@ -130,14 +131,17 @@ def test_ctrl_c_keeps_what_was_found(heater):
     command = [sys.executable, "-m", "bbfalsify.cli.main", "run", str(heater / "campaign.yaml"), "--out", "runs"]
     process = subprocess.Popen(
         command, cwd=heater, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=ENVIRONMENT,
+        env=ENVIRONMENT, preexec_fn=listen_to_interrupts,
     )  # fmt: skip
     while not any("FindingReported" in events.read_text() for events in heater.glob("runs/*/events.jsonl")):
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=0.05)
             raise AssertionError(process.communicate())
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130, err
     assert "R1 falsified" in out
     assert "Traceback" not in err

@@ -25,7 +25,9 @@ def blocks_of(page: Path) -> list[Block]:
     """Fenced code blocks with their places."""
     text = page.read_text(encoding="utf-8")
     found = []
-    for match in re.finditer(r"(?:<!-- (?P<marker>.*?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", text, re.M | re.S):
+    for match in re.finditer(
+        r"(?:<!-- (?P<marker>.*?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", text, re.M | re.S
+    ):
         line = text.count("\n", 0, match.start("text")) + 1
         found.append(Block(page, line, match["language"], match["marker"] or "", match["text"]))
     return found

@@ -5,12 +5,12 @@ import re
 import sys
 
 import pytest
-from tests.examples.documents import ROOT, blocks_of
-from tests.heater import EXACT
 
 from bbfalsify.campaigns import load_campaign
 from bbfalsify.cli.main import main
 from bbfalsify.examples import EXAMPLES, example_folder
+from tests.examples.documents import ROOT, blocks_of
+from tests.heater import EXACT
 
 CAMPAIGNS = sorted(ROOT.glob("experiments/*/campaign.yaml"))
 

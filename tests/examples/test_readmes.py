@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 import pytest
-from tests.examples.documents import BLOCKS, PAGES, ROOT, command
 
 from bbfalsify.cli.main import app
 from bbfalsify.cli.validate import check_file
+from tests.examples.documents import BLOCKS, PAGES, ROOT, command
 
 PYTHON = [b for b in BLOCKS if b.language == "python"]
 WHOLE_FILES = [b for b in BLOCKS if b.language == "yaml" and "format_version" in b.text]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from pathlib import Path
 
@@ -43,3 +44,8 @@ def survivors(sessions: set[int], patience_s: float = 5.0) -> set[int]:
         living = {pid for pid, (state, _, session) in _table().items() if session in sessions and state not in "ZX"}
         if not living or time.monotonic() > until:
             return living
+
+
+def listen_to_interrupts() -> None:
+    """For `preexec_fn`: a test run in the background of a shell ignores Ctrl-C, and its children would inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -13,7 +13,7 @@ import pytest
 from bbfalsify.core.events import read_events, recorded_answers
 from bbfalsify.running import WorkerPool
 from tests.hostile.hostile_systems import hangs, judge, misbehaving, queries
-from tests.hostile.processes import descendants, survivors, worker_sessions
+from tests.hostile.processes import descendants, listen_to_interrupts, survivors, worker_sessions
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -45,6 +45,7 @@ def program(tmp_path):
         text=True,
         cwd=ROOT,
         start_new_session=True,
+        preexec_fn=listen_to_interrupts,
     )
     assert process.stdout.readline() == "answered\n"
     sessions: set[int] = set()
