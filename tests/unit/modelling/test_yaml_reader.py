@@ -146,7 +146,8 @@ def test_a_model_without_inputs_is_no_profile():
 
 
 def test_the_integration_step_is_part_of_the_model():
-    text = "format_version: 1\nname: m\node_step: {}\nautomata:\n  A:\n    initial: S\n    locations: {{S: {{}}}}\n    edges: []\n"
+    automaton = "automata:\n  A:\n    initial: S\n    locations: {{S: {{}}}}\n    edges: []\n"
+    text = "format_version: 1\nname: m\node_step: {}\n" + automaton
     assert parse_network(text.format("0.5")).ode_step == 0.5
     with pytest.raises(UserError, match="m.yaml:3: 'ode_step' must be positive, found 0"):
         parse_network(text.format("0"), file="m.yaml")
