@@ -1,0 +1,86 @@
+"""Is guiding worth it?  Walks until K counterexamples are found, with and without guiding and adaptive duration.
+
+    python experiments/bench/guiding.py [--seeds 20] [--house]
+
+Every variant gets the same seeds.  A walk is one use of the system, so the count is what a user pays; a search that
+does not get there within the budget counts with the whole budget (and is shown as missed).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from bbfalsify.campaigns import load_campaign
+from bbfalsify.core.query import Answer
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.trace import Trace
+from bbfalsify.core.verdict import SimulationStatus
+from bbfalsify.engines.falsification.accelerator import Search, accelerate
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import compile_network
+from bbfalsify.running.judging import RequirementsJudge
+
+EXPERIMENTS = Path(__file__).parent.parent
+VARIANTS = {
+    "plain": {},
+    "guiding": {"guiding": True},
+    "adaptive duration": {"adaptive_duration": True},
+    "both": {"guiding": True, "adaptive_duration": True},
+}
+
+
+class Silent:
+    def found(self, finding: object) -> None:
+        """Nothing to tell."""
+
+
+def study(campaign: str, wanted: int, budget: int, seeds: int) -> None:
+    plan = load_campaign(EXPERIMENTS / campaign / "campaign.yaml").runs[0]
+    requirements = [p.requirement for p in plan.requirements]
+    duration = max(r.duration(plan.engine.horizon) for r in requirements)
+    period = plan.engine.period or duration / 100
+    usage = Usage(plan.profile, compile_network(plan.profile.network), duration, period)
+    judge = RequirementsJudge(requirements)
+
+    def ask(queries):
+        answers = []
+        for query in queries:
+            with plan.system.open(0) as session:
+                outputs = session.execute(query.stimulus)
+            trace = Trace(query.stimulus.times, {**query.stimulus.inputs, **outputs}, query.stimulus.events)
+            answers.append(Answer(SimulationStatus.OK, judge(trace, outliers=query.outliers)))
+        return answers
+
+    print(f"{campaign}: walks until {wanted} counterexamples, {seeds} seeds, budget {budget}")
+    print(f"{'':20} {'mean':>8} {'± s.e.':>8} {'median':>8} {'missed':>8} {'mean length':>12}")
+    for name, options in VARIANTS.items():
+        walks, missed, lengths = [], 0, []
+        for seed in range(1, seeds + 1):
+            search = Search()
+            accelerate(
+                ask, usage, search, requirements=len(requirements), wanted=wanted, simulations=budget,
+                seeds=SeedTree(seed).child("search"), batch=22, listener=Silent(), **options,
+            )  # fmt: skip
+            enough = len(search.findings) >= wanted
+            missed += not enough
+            walks.append(search.findings[wanted - 1].iteration if enough else budget)
+            lengths += [len(f.actions) for f in search.findings]
+        error = np.std(walks, ddof=1) / np.sqrt(len(walks))
+        mean_length = np.mean(lengths) if lengths else np.nan
+        print(
+            f"{name:20} {np.mean(walks):8.1f} {error:8.1f} {np.median(walks):8.1f} {missed:8d} {mean_length:12.1f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--house", action="store_true", help="the thermal house too (minutes)")
+    arguments = parser.parse_args()
+    study("heater", wanted=4, budget=2000, seeds=arguments.seeds)
+    if arguments.house:
+        study("thermal_house", wanted=10, budget=400, seeds=arguments.seeds)
