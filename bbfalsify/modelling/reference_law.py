@@ -8,8 +8,10 @@ probability of still waiting by (D − v)/(D − u), or by exp(−rate·(v − u
 
 Examples.  Enabled from 3 to D = 5: uniform on [3, 5].  Enabled on [0, 1) and [4, 5) with D = 5: 1/5 and 4/5.
 
-What is still waiting at D acts there and then if an output is enabled exactly at D (an atom, as in urgent locations,
-where D = 0); else the component is stuck.  Among the edges enabled at the moment one is chosen by weight.
+What is still waiting at D acts there and then if an output is enabled exactly at D (an atom); else the component is
+stuck.  An urgent or committed location anywhere means D = 0, and an output on an urgent channel is taken at the first
+moment it is enabled.  Another component's invariant that lets no time pass hurries nobody: who draws a longer delay is
+stuck.  Among the edges enabled at the moment one is chosen by weight.
 """
 
 from __future__ import annotations
@@ -63,9 +65,10 @@ def law_of_component(interpreter: ReferenceInterpreter, state: State, process: i
         raise ValueError(f"{interpreter.edge_text(outputs[0].sender)}: handshakes have no stochastic semantics")
     bound = _bound(interpreter, state, process)
     rate = _rate(interpreter, state, process) if bound is None else None
+    last = min([*_urgent_moments(interpreter, outputs), *([] if bound is None else [bound])], default=None)
     waiting: Fraction | float = Fraction(1)
     pieces = []
-    for low, high in _gaps(outputs, bound):
+    for low, high in _gaps(outputs, last):
         middle = low + 1 if high is None else (low + high) / 2
         enabled = [t for t in outputs if contains(t.windows, middle)]
         shares = _shares(interpreter, state, enabled, low, middle)
@@ -77,20 +80,29 @@ def law_of_component(interpreter: ReferenceInterpreter, state: State, process: i
             crossed = 0.0 if high is None else math.exp(-float(rate * (high - low)))
         pieces.append(Piece(low, high, "uniform" if rate is None else "exponential", waiting * (1 - crossed), shares))
         waiting = waiting * crossed
-    if bound is not None and waiting:
-        shares = _shares(interpreter, state, [t for t in outputs if contains(t.windows, bound)], bound, bound)
+    if last is not None and waiting:
+        shares = _shares(interpreter, state, [t for t in outputs if contains(t.windows, last)], last, last)
         if shares:
-            pieces.append(Piece(bound, bound, "atom", waiting, shares))
+            pieces.append(Piece(last, last, "atom", waiting, shares))
             waiting = Fraction(0)
     return StepLaw(tuple(pieces), waiting)
 
 
 def _bound(interpreter: ReferenceInterpreter, state: State, process: int) -> Fraction | None:
-    """D: what the component's own location allows; 0 where urgency anywhere lets no time pass."""
-    network = interpreter.delay_bound(state)
-    if network is None or network.high == 0:
+    """D: what the component's own location allows; 0 where an urgent or committed location lets no time pass."""
+    processes = zip(interpreter.network.processes, state.locations, strict=True)
+    locations = [process.locations[here] for process, here in processes]
+    own = interpreter.invariant_delays(state, process)
+    if not own or any(location.urgent or location.committed for location in locations):
         return Fraction(0)
-    return interpreter.invariant_delays(state, process)[0].high
+    return own[0].high
+
+
+def _urgent_moments(interpreter: ReferenceInterpreter, outputs: list[Transition]) -> list[Fraction]:
+    """When the component's outputs on urgent channels are first enabled."""
+    network = interpreter.network
+    channels = [(t, network.processes[t.sender[0]].edges[t.sender[1]].channel) for t in outputs]
+    return [t.windows[0].low for t, c in channels if c is not None and network.channels[c].urgent]
 
 
 def _rate(interpreter: ReferenceInterpreter, state: State, process: int) -> Fraction:

@@ -54,25 +54,24 @@ Thing = TypeVar("Thing")
 
 @st.composite
 def networks(
-    draw: st.DrawFn, *, handshakes: bool = True, single_component: bool = False, simple_laws: bool = False
+    draw: st.DrawFn, *, handshakes: bool = True, single_component: bool = False, urgent_channels: bool = True
 ) -> Network:
     """A random network.
 
-    Without handshakes it has a stochastic semantics; with a single component only the first process has outputs;
-    simple laws leave out what makes the law of a step pathological: urgency of others and their invariants.
+    Without handshakes it has a stochastic semantics; with a single component only the first process has outputs.
     """
-    maker = _Maker(draw, handshakes=handshakes, single_component=single_component, simple_laws=simple_laws)
+    maker = _Maker(draw, handshakes=handshakes, single_component=single_component, urgent_channels=urgent_channels)
     return maker.network()
 
 
 class _Maker:
     """Draws one network, part by part."""
 
-    def __init__(self, draw: st.DrawFn, *, handshakes: bool, single_component: bool, simple_laws: bool) -> None:
+    def __init__(self, draw: st.DrawFn, *, handshakes: bool, single_component: bool, urgent_channels: bool) -> None:
         self.draw = draw
         self.handshakes = handshakes
         self.single_component = single_component
-        self.simple_laws = simple_laws
+        self.urgent_channels = urgent_channels
         self.sketch = Sketch("random")
 
     # --- choices -----------------------------------------------------------------------------------------------------
@@ -110,7 +109,7 @@ class _Maker:
 
     def channel(self, number: int) -> int:
         broadcast = not self.handshakes or self.chance(2)
-        urgent = not self.simple_laws and self.chance(4)
+        urgent = self.urgent_channels and self.chance(4)
         return self.sketch.channel(f"c{number}", broadcast=broadcast, urgent=urgent)
 
     def process(self, process: int) -> None:
@@ -129,17 +128,16 @@ class _Maker:
     # --- locations ---------------------------------------------------------------------------------------------------
 
     def location(self, process: int, number: int) -> Location:
-        calm = self.simple_laws and process > 0
         own = [self.local[process], *(self.shared if process == 0 else [])]
         rates = tuple(Rate(clock.slot, self.rate()) for clock in own if self.chance(4))
-        urgent = not calm and self.chance(12)
+        urgent = self.chance(12)
         return Location(
             f"L{number}",
-            invariant=None if calm or self.chance(3) else self.invariant(process),
+            invariant=None if self.chance(3) else self.invariant(process),
             rates=rates,
             exponential_rate=self.pick([None, None, term(2), op("+", self.pick(self.integers), 1)]),
             urgent=urgent,
-            committed=not calm and not urgent and self.chance(12),
+            committed=not urgent and self.chance(12),
         )
 
     def rate(self) -> Expression:
@@ -154,8 +152,6 @@ class _Maker:
 
     def invariant(self, process: int) -> Expression:
         clock = self.local[process] if self.chance(2) else self.pick(self.clocks)
-        if self.simple_laws:
-            return op("<=", clock, self.count(3, 7))
         return self.one_of(
             lambda: op("<=", clock, self.count(2, 7)),
             lambda: op("<=", clock, self.quarter(8, 28)),

@@ -54,8 +54,7 @@ def step_probabilities_agree(network: Network, particles: int, steps: int) -> No
     """Along stochastic walks: the probability of every action, and the support of the step conditioned on it."""
     note(network_text(network))
     interpreter, model = ReferenceInterpreter(network), compile_network(network)
-    if supports_conditional(model) is not None:
-        return
+    assert supports_conditional(model) is None
     current = Particles.initial(model, np.arange(particles, dtype=np.uint64))
     for _ in range(steps):
         states = states_of(current)
@@ -88,14 +87,14 @@ def conditioned_steps_carry_their_action(
 
 
 @examples(60)
-@given(networks(handshakes=False, single_component=True))
+@given(networks(handshakes=False, single_component=True, urgent_channels=False))
 def test_step_probabilities_are_exact(network):
     step_probabilities_agree(network, particles=3, steps=5)
 
 
 @pytest.mark.slow
 @examples(2000)
-@given(networks(handshakes=False, single_component=True))
+@given(networks(handshakes=False, single_component=True, urgent_channels=False))
 def test_step_probabilities_of_thousands_of_networks_are_exact(network):
     step_probabilities_agree(network, particles=5, steps=10)
 

@@ -111,6 +111,21 @@ def test_urgent_locations_and_urgent_channels_act_at_once():
     assert law_of(sketch).probabilities == {"ping": Fraction(1, 2), "other": Fraction(1, 2)}
 
 
+def test_an_urgent_output_is_taken_when_it_is_first_enabled():
+    sketch = component(lambda x: [edge(0, 0, op(">=", x, 2), send=0, action="ping"), edge(0, 0, action="other")])
+    sketch.channel("ping", broadcast=True, urgent=True)
+    # 2/5 act before, uniformly up to 5; the rest at 2, where both are enabled.
+    assert law_of(sketch).probabilities == {"ping": Fraction(3, 10), "other": Fraction(7, 10)}
+
+
+def test_the_invariant_of_another_component_hurries_nobody():
+    for invariant_of, stuck in ((lambda x: None, pytest.approx(1)), (lambda x: op("<=", x, 5), 1)):
+        sketch = component(lambda x: [edge(0, 0, action="a")], invariant_of)
+        y = sketch.clock("y", 2)
+        sketch.process("Q", [Location("B", op("<=", y, 2))], [])
+        assert law_of(sketch).stuck == stuck
+
+
 def test_entered_invariant_limits_the_law():
     sketch = Sketch()
     x = sketch.clock("x")
