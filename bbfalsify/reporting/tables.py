@@ -15,38 +15,45 @@ from bbfalsify.reporting.words import interval, number, shorten_word
 if TYPE_CHECKING:
     from rich.table import Table
 
-OTHER_COLUMNS = 62
-"""What all columns but the words take, spaces included."""
+COLUMNS = ("#", "actions", "probability [95 %]", "share", "len", "at", "robust.", "walk")
+LEAST_ROOM = 14
+"""For the words; where there is less, columns at the right are left out rather than cut (results.json has them all)."""
 
 
 def result_table(result: RunResult, requirement: str, width: int) -> Table:
-    """Ranked counterexamples of one requirement, most probable first."""
+    """Ranked counterexamples of one requirement, most probable first; numbers are never cut."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    rows = [row for row in result.counterexamples if row.requirement == requirement]
+    cells = [
+        (
+            str(row.rank),
+            "",
+            interval(row.probability),
+            "–" if row.share is None else f"{100 * row.share:.3g}%",
+            str(len(row.actions)),
+            number(row.first_violation_time, 4),
+            number(row.robustness),
+            "–" if row.iteration is None else str(row.iteration),
+        )
+        for row in rows
+    ]
+    widths = [max(len(title), *(len(line[i]) for line in cells)) for i, title in enumerate(COLUMNS)]
+    shown = len(COLUMNS)
+    while (room := width - shown - sum(widths[:shown]) + widths[1]) < LEAST_ROOM and shown > 4:
+        shown -= 1
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("#", justify="right", no_wrap=True)
-    table.add_column("actions", no_wrap=True)
-    table.add_column("probability [95 %]", no_wrap=True)
-    table.add_column("share", justify="right", no_wrap=True)
-    table.add_column("len", justify="right", no_wrap=True)
-    table.add_column("at", justify="right", no_wrap=True)
-    table.add_column("robust.", justify="right", no_wrap=True)
-    table.add_column("walk", justify="right", no_wrap=True)
-    room = max(width - OTHER_COLUMNS, 12)
-    for row in result.counterexamples:
-        if row.requirement == requirement:
-            word = shorten_word(row.actions, room - 6) + " flaky" if row.status == "flaky" else None
-            table.add_row(
-                str(row.rank),
-                word or shorten_word(row.actions, room),
-                interval(row.probability),
-                "–" if row.share is None else f"{100 * row.share:.3g}%",
-                str(len(row.actions)),
-                number(row.first_violation_time, 4),
-                number(row.robustness),
-                "–" if row.iteration is None else str(row.iteration),
-            )
+    for title, least in zip(COLUMNS[:shown], widths, strict=False):
+        left = title in ("actions", "probability [95 %]")
+        table.add_column(
+            title, justify="left" if left else "right", no_wrap=True, min_width=0 if title == "actions" else least
+        )
+    for row, line in zip(rows, cells, strict=True):
+        word = (
+            shorten_word(row.actions, room - 6) + " flaky" if row.status == "flaky" else shorten_word(row.actions, room)
+        )
+        table.add_row(line[0], word, *line[2:shown])
     return table
 
 

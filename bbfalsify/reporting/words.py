@@ -74,5 +74,9 @@ def probability(value: float) -> str:
 
 
 def interval(estimate: Estimate) -> str:
-    """9.55e-4 [9.1e-4, 1.0e-3]"""
+    """9.55e-4 [9.1e-4, 1.0e-3]; what is only bounded from above: < 1.6e-13"""
+    if estimate.samples == 0:
+        return "not estimated"
+    if estimate.low == 0 and estimate.value == estimate.high:
+        return f"< {probability(estimate.high)}"
     return f"{probability(estimate.value)} [{probability(estimate.low)}, {probability(estimate.high)}]"
