@@ -60,5 +60,5 @@ def replay(
         if result.largest_difference is not None:
             print(f"largest difference of an output to the recorded trace: {result.largest_difference:g}")
         print(f"seed: {result.counterexample.seed.root}")
-        print(f"replay: bbfalsify replay {file}")
+        print(f"replay: bbfalsify replay {file}{'' if system is None else f' --system {system}'}")
     return _EXITS[result.outcome.value]

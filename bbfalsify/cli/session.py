@@ -59,6 +59,8 @@ def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> 
         if not any(c.requirement == row.id for c in result.counterexamples):
             continue
         console.print()
+        if len(result.requirements) > 1:
+            console.print(f"{row.id}: {row.text or row.stl}", soft_wrap=True)
         console.print(result_table(result, row.id, console.width))
         if row.found_probability is not None:
             console.print(f"probability that a use meets one of these: {interval(row.found_probability)}")

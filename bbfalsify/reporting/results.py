@@ -48,6 +48,7 @@ class RequirementRow:
     expected: str | None
     found_probability: Estimate | None
     best_robustness: float | None
+    stl: str = ""
     any_violation: Estimate | None = None
     """By plain simulation, where the run was asked for it."""
     explained: Estimate | None = None
@@ -114,6 +115,7 @@ def _requirement(data: dict) -> RequirementRow:
         expected=data.get("expected"),
         found_probability=_estimate(data.get("found_probability")),
         best_robustness=finite(data.get("best_robustness")),
+        stl=data.get("stl", ""),
         any_violation=_estimate(plain.get("probability")),
         explained=_estimate(plain.get("explained")),
         never_met=len(plain.get("never_met", ())),

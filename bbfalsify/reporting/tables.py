@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 COLUMNS = ("#", "actions", "probability [95 %]", "share", "len", "at", "robust.", "walk")
-LEAST_ROOM = 14
+LEAST_ROOM = 12
 """For the words; where there is less, columns at the right are left out rather than cut (results.json has them all)."""
 
 
@@ -41,7 +41,8 @@ def result_table(result: RunResult, requirement: str, width: int) -> Table:
     ]
     widths = [max(len(title), *(len(line[i]) for line in cells)) for i, title in enumerate(COLUMNS)]
     shown = len(COLUMNS)
-    while (room := width - shown - sum(widths[:shown]) + widths[1]) < LEAST_ROOM and shown > 4:
+    # Between two columns stand two spaces.
+    while (room := width - 2 * (shown - 1) - sum(widths[:shown]) + widths[1]) < LEAST_ROOM and shown > 4:
         shown -= 1
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for title, least in zip(COLUMNS[:shown], widths, strict=False):

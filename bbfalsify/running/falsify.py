@@ -23,7 +23,7 @@ from bbfalsify.core.counterexample import (
     SystemRecord,
     signals_as_samples,
 )
-from bbfalsify.core.errors import UserError
+from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import (
     CounterexampleConfirmed,
@@ -39,7 +39,7 @@ from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
 from bbfalsify.engines import smc
 from bbfalsify.engines.falsification.accelerator import Finding, Search
 from bbfalsify.engines.falsification.engine import Options, Progress, Ranked, run
-from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile, check_profile
@@ -53,6 +53,8 @@ from bbfalsify.systems import System
 
 SAMPLES = 100
 """Without a sampling period, the duration is cut into so many."""
+MOST_SAMPLES = 10_000_000
+"""More would not fit into memory many times over, and are a slip of the pen."""
 
 
 def falsify(
@@ -83,11 +85,12 @@ def falsify(
     """
     options, name = options or Options(), name or profile.name
     seed = draw_seed() if seed is None else seed
-    problems = check_profile(profile)
-    if problems:
-        raise UserError(problems)
+    _check_arguments(system, profile, requirements, horizon)
     duration = max(r.duration(horizon) for r in requirements)
-    usage = Usage(profile, compile_network(profile.network), duration, period or duration / SAMPLES or 1.0)
+    period = period or duration / SAMPLES or 1.0
+    if duration / period > MOST_SAMPLES:
+        raise UserError(f"a period of {period:g} over {duration:g} makes more than {MOST_SAMPLES} samples.")
+    usage = Usage(profile, compile_network(profile.network), duration, period)
     judge = RequirementsJudge(requirements)
     compile_everything()
     started = time.monotonic()  # the limits of a run do not count the compiling that only the very first one needs
@@ -139,7 +142,7 @@ def falsify(
             )
         simulations, failures = driver.spent.simulations, dict(driver.failures)
     reason = scribe.progress.search.stopped if ended.reason is StopReason.COMPLETED else ended.reason
-    notes = [*_notes(scribe.progress, failures, requirements), *([ended.message] if ended.message else [])]
+    notes = [*_notes(scribe.progress, failures, requirements, on_failure), *([ended.message] if ended.message else [])]
     outcomes = [_outcome(scribe.progress, number, reason) for number in range(len(requirements))]
     counterexamples = []
     for number, requirement in enumerate(requirements):
@@ -181,6 +184,23 @@ def falsify(
     if directory is not None:
         directory.write_results(result.as_json())
     return result
+
+
+def _check_arguments(system: System, profile: Profile, requirements: Sequence[Requirement], horizon: float) -> None:
+    """What the command line checks in files, checked again for callers from Python."""
+    problems = []
+    if not isinstance(system, System):
+        problems.append(Problem(f"a system is needed, not {type(system).__name__}; decorate a function with @system."))
+    if not isinstance(profile, Profile):
+        problems.append(Problem(f"a Profile is needed, not {type(profile).__name__}; load_profile reads one."))
+    else:
+        problems += check_profile(profile)
+    if not requirements or not all(isinstance(r, Requirement) for r in requirements):
+        problems.append(Problem("a list with at least one Requirement is needed."))
+    if not (math.isfinite(horizon) and horizon >= 0):
+        problems.append(Problem(f"the horizon must be finite and not negative, found {horizon}."))
+    if problems:
+        raise UserError(problems)
 
 
 @dataclass
@@ -324,6 +344,8 @@ def _outcome(progress: Progress, requirement: int, reason: StopReason | None) ->
         return Outcome.ERROR
     finished = reason in (StopReason.COMPLETED, StopReason.BUDGET_SIMULATIONS, StopReason.BUDGET_TIME)
     judged = progress.search.judged and progress.search.judged[requirement] > 0
+    # A simulation that failed might have been the violating one.
+    finished = finished and not any(status is not SimulationStatus.OK for status in progress.search.statuses)
     return Outcome.NOT_FALSIFIED if finished and judged else Outcome.INCONCLUSIVE
 
 
@@ -338,14 +360,33 @@ def _best(progress: Progress, requirement: int) -> float:
     return progress.search.best_robustness[requirement] if progress.search.best_robustness else math.inf
 
 
-def _notes(progress: Progress, failures: dict[SimulationStatus, int], requirements: Sequence[Requirement]) -> list[str]:
+def _notes(
+    progress: Progress,
+    failures: dict[SimulationStatus, int],
+    requirements: Sequence[Requirement],
+    on_failure: OnFailure,
+) -> list[str]:
     """What a reader must know to read the numbers rightly."""
     notes = []
     if failures:
         what = ", ".join(f"{count} {status.value.replace('_', ' ')}" for status, count in sorted(failures.items()))
-        notes.append(f"simulations that failed: {what}; unless failing counts as violating, they count as not violated")
+        meaning = (
+            "failing counts as violating"
+            if on_failure == "violation"
+            else "nobody knows whether they violate, and probabilities leave them out (see on_failure)"
+        )
+        first = f"; the first said: {progress.search.first_failure}" if progress.search.first_failure else ""
+        notes.append(f"simulations that failed: {what}; {meaning}{first}")
+    if progress.search.stopped is StopReason.COMPLETED and progress.search.findings:
+        notes.append(
+            "these are the first counterexamples that the search found, ranked; more probable ones may be missing "
+            "(a larger number of counterexamples finds more, smc says how much is missing)"
+        )
     if progress.search.zeno_walks:
-        notes.append(f"{progress.search.zeno_walks} walks stood still (zeno) and were not simulated")
+        notes.append(
+            f"{progress.search.zeno_walks} walks did not reach the horizon within {MAX_STEPS} transitions "
+            "and were not simulated"
+        )
     for number, requirement in enumerate(requirements):
         seen = progress.search.judged[number] if progress.search.judged else 0
         if seen and progress.search.vacuous[number] == seen:

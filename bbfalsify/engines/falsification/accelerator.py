@@ -62,6 +62,8 @@ class Search:
     """Per requirement: simulations that ended well and were judged."""
     vacuous: list[int] = field(default_factory=list)
     """Of those, the ones in which its trigger never occurred."""
+    first_failure: str = ""
+    """What the first simulation that failed said."""
     stopped: StopReason | None = None
     known: list[set[tuple[str, ...]]] = field(default_factory=list)
     """Per requirement: the keys found so far."""
@@ -76,6 +78,8 @@ class Search:
     ) -> Iterator[Finding]:
         """Count an answer, and give a finding for each requirement that it violates with a new key."""
         self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
+        if answer.message and not self.first_failure:
+            self.first_failure = answer.message
         for number, judgement in enumerate(answer.judgements):
             self.best_robustness[number] = min(self.best_robustness[number], judgement.robustness)
             self.judged[number] += 1
@@ -142,12 +146,35 @@ def accelerate(
                     for number, _, stimulus in runs
                 ]
                 for (number, walk, stimulus), answer in zip(runs, ask(queries), strict=True):
+                    if answer.judgements and not answer.ok:
+                        walk, stimulus, answer = shortest_failing(ask, usage, walk, stimulus, answer, number + 1)
                     preferences[number + 1] = promising_actions(usage.model, walk, answer.judgements)
                     for finding in search.read(usage, walk, stimulus, answer, number + 1, wanted):
                         duration.found(finding.requirement, finding.judgement.first_violation_time, finding.iteration)
                         listener.found(finding)
             search.iterations = int(numbers[-1]) + 1
             duration.waited(search.iterations)
+
+
+def shortest_failing(
+    ask: Ask, usage: Usage, walk: Walk, stimulus: Stimulus, answer: Answer, iteration: int
+) -> tuple[Walk, Stimulus, Answer]:
+    """Where a failing simulation counts as a violation: cut its input after the step in which it fails.
+
+    Nobody sees when a simulation fails, only that it did; the shortest prefix that still fails ends with the step in
+    whose delay it happened.  Found by halving: a failure does not go away when the input goes on.
+    """
+    passes, fails = 0, min(len(walk.times), violating_step(walk.times, stimulus.duration))
+    while fails - passes > 1:
+        middle = (passes + fails) // 2
+        shorter = usage.stimulus(walk.prefix(middle), stop=min(float(walk.times[middle - 1]), stimulus.duration))
+        name = query_name(iteration)
+        [tried] = ask([Query(f"{name}/cut/{middle}", shorter, seed_name=name)])
+        if tried.ok:
+            passes = middle
+        else:
+            fails, stimulus, answer = middle, shorter, tried
+    return walk.prefix(fails), stimulus, answer
 
 
 def _walk(

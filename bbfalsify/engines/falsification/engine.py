@@ -149,15 +149,25 @@ def estimate(
     for number in range(options.passes):
         cylinder, walks = split(usage.model, finding.actions, effort=options.traces, seeds=seeds.child("pass", number))
         stimuli = [usage.stimulus(walk, stop=float(walk.times[-1])) for walk in walks]
-        answers = ask([Query(f"estimate/{name}/{number}/{j}", s) for j, s in enumerate(stimuli)])
-        cylinders.append(cylinder)
-        hits.append(
-            sum(
-                violating_step(walk.times, judgement.first_violation_time) == len(finding.actions)
-                for walk, answer in zip(walks, answers, strict=True)
+        names = [f"estimate/{name}/{number}/{j}" for j in range(len(walks))]
+        answers = ask([Query(n, s) for n, s in zip(names, stimuli, strict=True)])
+        violated = [
+            any(
+                judgement.verdict is Verdict.VIOLATED
+                and violating_step(walk.times, judgement.first_violation_time) == len(finding.actions)
                 for judgement in answer.judgements[finding.requirement : finding.requirement + 1]
-                if judgement.verdict is Verdict.VIOLATED
             )
-        )
+            for walk, answer in zip(walks, answers, strict=True)
+        ]
+        # Where failing counts as violating, nobody saw when: it was in the last step unless it fails without that, too.
+        failed = [j for j, answer in enumerate(answers) if violated[j] and not answer.ok and len(finding.actions) > 1]
+        shorter = [
+            Query(f"{names[j]}/cut", usage.stimulus(walks[j], stop=float(walks[j].times[-2])), seed_name=names[j])
+            for j in failed
+        ]
+        for j, answer in zip(failed, ask(shorter), strict=True):
+            violated[j] = answer.ok
+        cylinders.append(cylinder)
+        hits.append(sum(violated))
         traces.append(len(walks))
     return Passes(tuple(cylinders), tuple(hits), tuple(traces)), method

@@ -75,10 +75,11 @@ class Usage:
                 )
             )
         if len(walks.status) and np.all(walks.status == WalkStatus.STEP_LIMIT):
+            reached = float(walks.times.max(initial=0.0))
             raise UserError(
                 Problem(
-                    f"the profile is zeno: {MAX_STEPS} transitions did not bring time to {self.duration:g}. "
-                    "Give some edge of each cycle a guard that needs time to pass.",
+                    f"the profile is zeno, or the horizon too long: {MAX_STEPS} transitions brought time only to "
+                    f"{reached:g} of {self.duration:g}. Give some edge of each cycle a guard that needs time to pass.",
                     file=self.profile.file,
                 )
             )
