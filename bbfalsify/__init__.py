@@ -33,6 +33,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Counterexample": "bbfalsify.core.counterexample",
     "Estimate": "bbfalsify.core.estimate",
+    "Options": "bbfalsify.engines.falsification.engine",
     "Outcome": "bbfalsify.core.verdict",
     "Stimulus": "bbfalsify.core.trace",
     "SystemFailure": "bbfalsify.core.errors",

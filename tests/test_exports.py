@@ -6,7 +6,7 @@ import pytest
 
 PUBLIC = {
     "bbfalsify": """
-        Counterexample Estimate NetworkBuilder Outcome Requirement Stimulus System SystemFailure Trace UserError Verdict
+        Counterexample Estimate NetworkBuilder Options Outcome Requirement Stimulus System SystemFailure Trace UserError Verdict
         __version__ falsify load_campaign load_network load_profile load_system parse_stl replay system
     """,
     "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document",

@@ -152,6 +152,32 @@ def lookahead(node: Condition | Term, period: float = 0.0) -> float:
     return inner
 
 
+def can_be_certain(node: Condition, value: bool) -> bool:
+    """Whether some finite trace can settle the condition to `value`; False only where certainly none can.
+
+    An unbounded eventually can never be seen to fail, an unbounded always never be seen to hold.
+    """
+    match node:
+        case Truth():
+            return node.value == value
+        case Not():
+            return can_be_certain(node.body, not value)
+        case Connective("and" | "or" | "implies"):
+            left_value = not value if node.operator == "implies" else value
+            sides = can_be_certain(node.left, left_value), can_be_certain(node.right, value)
+            return all(sides) if value == (node.operator == "and") else any(sides)
+        case Window("always" | "eventually"):
+            bounded = node.upper < math.inf or value == (node.operator == "eventually")
+            return bounded and can_be_certain(node.body, value)
+        case Window():
+            return can_be_certain(node.body, value)
+        case Reach("until") if not value and node.upper == math.inf:
+            return can_be_certain(node.left, False) and can_be_certain(node.right, False)
+        case Reach():
+            return can_be_certain(node.right, value)
+    return True
+
+
 @dataclass(frozen=True)
 class Formula:
     root: Condition
@@ -174,6 +200,11 @@ class Formula:
             isinstance(n, Window | Reach) and n.operator in ("always", "eventually", "until") and math.isinf(n.upper)
             for n in walk(self.root)
         )
+
+    @cached_property
+    def falsifiable(self) -> bool:
+        """Whether a finite trace can violate it at all."""
+        return can_be_certain(self.root, False)
 
     @cached_property
     def discrete_only(self) -> tuple[str, ...]:

@@ -197,6 +197,11 @@ def _check_arguments(system: System, profile: Profile, requirements: Sequence[Re
         problems += check_profile(profile)
     if not requirements or not all(isinstance(r, Requirement) for r in requirements):
         problems.append(Problem("a list with at least one Requirement is needed."))
+    problems += [
+        Problem(f"no finite trace can violate {r.id}, '{r.formula}': give its eventually or until a bound.")
+        for r in requirements
+        if isinstance(r, Requirement) and not r.formula.falsifiable
+    ]
     if not (math.isfinite(horizon) and horizon >= 0):
         problems.append(Problem(f"the horizon must be finite and not negative, found {horizon}."))
     if problems:
