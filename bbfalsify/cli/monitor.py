@@ -66,13 +66,13 @@ def _is_file(text: str) -> bool:
 
 
 def _as_json(name: str, judgement) -> dict:
-    from bbfalsify.reporting.results import finite
+    from bbfalsify.core.json_files import finite_or_null
 
     return {
         "requirement": name,
         "verdict": judgement.verdict.value,
-        "robustness": finite(judgement.robustness),
-        "first_violation_time": finite(judgement.first_violation_time),
+        "robustness": finite_or_null(judgement.robustness),
+        "first_violation_time": finite_or_null(judgement.first_violation_time),
         "vacuous": judgement.vacuous,
     }
 

@@ -63,13 +63,6 @@ class BatchAnswered(Event):
 
 
 @dataclass(frozen=True)
-class RobustnessImproved(Event):
-    requirement: str
-    robustness: float
-    query: str
-
-
-@dataclass(frozen=True)
 class FindingReported(Event):
     """A raw hit, not yet confirmed."""
 

@@ -22,6 +22,11 @@ def plain_number(value: float) -> float | str:
     return value if math.isfinite(value) else repr(value)
 
 
+def finite_or_null(value: float | str | None) -> float | None:
+    """For results that scripts read: what is not a finite number is null."""
+    return None if value is None or not math.isfinite(float(value)) else float(value)
+
+
 def as_number(value: float | str) -> float:
     return float(value)
 

@@ -5,19 +5,13 @@ The field names are a contract with scripts; see "JSON" in experiments/README.md
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.json_files import read_json
-
-
-def finite(value: float | str | None) -> float | None:
-    """A number for JSON: what is not finite is null."""
-    return None if value is None or not math.isfinite(float(value)) else float(value)
+from bbfalsify.core.json_files import finite_or_null, read_json
 
 
 @dataclass(frozen=True)
@@ -114,7 +108,7 @@ def _requirement(data: dict) -> RequirementRow:
         outcome=data["outcome"],
         expected=data.get("expected"),
         found_probability=_estimate(data.get("found_probability")),
-        best_robustness=finite(data.get("best_robustness")),
+        best_robustness=finite_or_null(data.get("best_robustness")),
         stl=data.get("stl", ""),
         any_violation=_estimate(plain.get("probability")),
         explained=_estimate(plain.get("explained")),
@@ -131,8 +125,8 @@ def _counterexample(data: dict) -> CounterexampleRow:
         probability=Estimate.from_json(data["probability"]),
         violating=data.get("violating", 0),
         traces=data.get("traces", 0),
-        first_violation_time=finite(data["first_violation_time"]),
-        robustness=finite(data["robustness"]),
+        first_violation_time=finite_or_null(data["first_violation_time"]),
+        robustness=finite_or_null(data["robustness"]),
         iteration=data.get("iteration"),
         file=data.get("file"),
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.json_files import finite_or_null
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.smc import Baseline
 
@@ -35,8 +35,8 @@ class RankedCounterexample:
             "probability": self.probability.as_json(),
             "cylinder": None if self.cylinder is None else self.cylinder.as_json(),
             "transitions": len(self.actions),
-            "first_violation_time": _finite(self.first_violation_time),
-            "robustness": _finite(self.robustness),
+            "first_violation_time": finite_or_null(self.first_violation_time),
+            "robustness": finite_or_null(self.robustness),
             "iteration": self.iteration,
             "file": self.file,
         }
@@ -60,7 +60,7 @@ class RequirementResult:
             "stl": self.stl,
             "outcome": self.outcome.value,
             "found_probability": None if self.found_probability is None else self.found_probability.as_json(),
-            "best_robustness": _finite(self.best_robustness),
+            "best_robustness": finite_or_null(self.best_robustness),
             "smc": None if self.baseline is None else self.baseline.as_json(),
         }
 
@@ -103,8 +103,3 @@ class FalsificationResult:
             "run_directory": None if self.directory is None else str(self.directory),
             "notes": list(self.notes),
         }
-
-
-def _finite(value: float) -> float | None:
-    """JSON has no infinity: what is not finite is null."""
-    return value if math.isfinite(value) else None

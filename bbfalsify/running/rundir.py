@@ -12,6 +12,7 @@ Names are never reused: the number at the end is the first that is free.  Files 
 
 from __future__ import annotations
 
+import functools
 import platform
 import re
 from collections.abc import Mapping
@@ -105,6 +106,7 @@ class RunDirectory:
         return sorted((self.path / "counterexamples").glob("*.json"))
 
 
+@functools.cache  # each look-up reads the metadata of a package, and every counterexample file holds them
 def versions() -> dict[str, str]:
     """What this result was made with; numpy does not promise the same random numbers in all its versions."""
     found = {"python": platform.python_version()}
