@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bbfalsify.core.trace import Stimulus, Trace
@@ -46,3 +47,7 @@ class Answer:
     def violated(self) -> tuple[int, ...]:
         """The positions of the requirements that this simulation violates."""
         return tuple(i for i, judgement in enumerate(self.judgements) if judgement.verdict is Verdict.VIOLATED)
+
+
+Ask = Callable[[Sequence[Query]], Sequence[Answer]]
+"""What every engine is given: queries in, answers in the same order out."""

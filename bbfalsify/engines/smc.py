@@ -26,10 +26,9 @@ import numpy as np
 from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.query import Answer, Query
+from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import StopReason, Verdict
-from bbfalsify.engines.falsification.accelerator import Ask
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
 from bbfalsify.stats.sequential import ConfidenceSequence, Counts, StoppingRule

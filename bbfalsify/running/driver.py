@@ -33,7 +33,6 @@ from bbfalsify.running.worker import Judge
 from bbfalsify.running.workers import WorkerPool
 from bbfalsify.systems.interface import System
 
-Ask = Callable[[Sequence[Query]], list[Answer]]
 OnFailure = Literal["inconclusive", "violation", "abort"]
 ON_FAILURE: tuple[str, ...] = ("inconclusive", "violation", "abort")
 

@@ -8,13 +8,13 @@ is met about as often as common usage; how probable it is, is asked afterwards (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
-from bbfalsify.core.query import Answer, Query
+from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
@@ -26,8 +26,6 @@ CYCLE = 11
 """Table B.3 has eleven delay distributions, used one after the other."""
 TWO_POINTS = -1
 """The kernel's code for equation D.3: lower or upper bound, each with probability one half."""
-
-Ask = Callable[[Sequence[Query]], Sequence[Answer]]
 
 
 @dataclass(frozen=True, eq=False)

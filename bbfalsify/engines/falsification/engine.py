@@ -18,10 +18,10 @@ from typing import Protocol
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.query import Query
+from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
-from bbfalsify.engines.falsification.accelerator import Ask, Finding, Listener, Search, accelerate
+from bbfalsify.engines.falsification.accelerator import Finding, Listener, Search, accelerate
 from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
 from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING

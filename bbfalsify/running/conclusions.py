@@ -1,0 +1,74 @@
+"""What a falsification may conclude from what it saw: outcomes, and the notes a reader needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
+from bbfalsify.engines.falsification.engine import Progress
+from bbfalsify.engines.falsification.usage import MAX_STEPS
+from bbfalsify.logic import Requirement
+from bbfalsify.running.driver import OnFailure
+
+
+def outcome_of(progress: Progress, requirement: int, reason: StopReason | None) -> Outcome:
+    """Falsified where anything was found; "not falsified" needs a search that ran and could judge.
+
+    An unbounded `always` can never be called satisfied by a trace that ends; that it was not violated up to the horizon
+    is all that "not falsified" says.
+    """
+    if any(f.requirement == requirement for f in progress.search.findings):
+        return Outcome.FALSIFIED
+    if reason is StopReason.SYSTEM_FAILED:
+        return Outcome.ERROR
+    finished = reason in (StopReason.COMPLETED, StopReason.BUDGET_SIMULATIONS, StopReason.BUDGET_TIME)
+    judged = progress.search.judged and progress.search.judged[requirement] > 0
+    # A simulation that failed might have been the violating one.
+    finished = finished and not any(status is not SimulationStatus.OK for status in progress.search.statuses)
+    return Outcome.NOT_FALSIFIED if finished and judged else Outcome.INCONCLUSIVE
+
+
+def overall(outcomes: Sequence[Outcome]) -> Outcome:
+    for outcome in (Outcome.FALSIFIED, Outcome.ERROR, Outcome.INCONCLUSIVE):
+        if outcome in outcomes:
+            return outcome
+    return Outcome.NOT_FALSIFIED
+
+
+def best_robustness(progress: Progress, requirement: int) -> float:
+    return progress.search.best_robustness[requirement] if progress.search.best_robustness else math.inf
+
+
+def notes_on(
+    progress: Progress,
+    failures: dict[SimulationStatus, int],
+    requirements: Sequence[Requirement],
+    on_failure: OnFailure,
+) -> list[str]:
+    """What a reader must know to read the numbers rightly."""
+    notes = []
+    if failures:
+        what = ", ".join(f"{count} {status.value.replace('_', ' ')}" for status, count in sorted(failures.items()))
+        meaning = (
+            "failing counts as violating"
+            if on_failure == "violation"
+            else "nobody knows whether they violate, and probabilities leave them out (see on_failure)"
+        )
+        first = f"; the first said: {progress.search.first_failure}" if progress.search.first_failure else ""
+        notes.append(f"simulations that failed: {what}; {meaning}{first}")
+    if progress.search.stopped is StopReason.COMPLETED and progress.search.findings:
+        notes.append(
+            "these are the first counterexamples that the search found, ranked; more probable ones may be missing "
+            "(a larger number of counterexamples finds more, smc says how much is missing)"
+        )
+    if progress.search.zeno_walks:
+        notes.append(
+            f"{progress.search.zeno_walks} walks did not reach the horizon within {MAX_STEPS} transitions "
+            "and were not simulated"
+        )
+    for number, requirement in enumerate(requirements):
+        seen = progress.search.judged[number] if progress.search.judged else 0
+        if seen and progress.search.vacuous[number] == seen:
+            notes.append(f"{requirement.id} held only vacuously: its trigger never occurred in {seen} simulations")
+    return notes
