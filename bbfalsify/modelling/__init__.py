@@ -5,6 +5,7 @@
     NetworkBuilder                   a network in a few lines of Python
     parse_expression                 an expression over a finished network (queries, inputs)
     check_profile                    what cannot work in a profile, before anything runs
+    profile_parameters               the weights and rates a profile assumes, by name
     describe_network                 a summary in numbers
 
 Names are loaded when they are first used: importing the room costs nothing.
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from bbfalsify.modelling.builder import AutomatonBuilder, NetworkBuilder
     from bbfalsify.modelling.checks import check_profile
     from bbfalsify.modelling.network import Network
+    from bbfalsify.modelling.parameters import Parameter, profile_parameters
     from bbfalsify.modelling.profile import (
         ComputedInput,
         HeldInput,
@@ -36,6 +38,8 @@ _HOMES = {
     "NetworkBuilder": "builder",
     "check_profile": "checks",
     "Network": "network",
+    "Parameter": "parameters",
+    "profile_parameters": "parameters",
     "ComputedInput": "profile",
     "HeldInput": "profile",
     "Profile": "profile",
@@ -53,6 +57,7 @@ __all__ = [
     "HeldInput",
     "Network",
     "NetworkBuilder",
+    "Parameter",
     "Profile",
     "check_profile",
     "describe_network",
@@ -61,6 +66,7 @@ __all__ = [
     "parse_expression",
     "parse_network",
     "parse_profile",
+    "profile_parameters",
 ]
 
 

@@ -5,13 +5,16 @@
       T_out: {value: "yearly() + A", unit: degC}                  computed from the profile's variables, over time
     outputs:
       T: {unit: degC}                                             what requirements may speak about
+    uncertainty:
+      weight of User.S -> S (on): 0.04                            how well a parameter is known, see `Profile`
 
 A profile is open loop: it never reads an output of the system.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bbfalsify.core.documents import Document, parse_yaml, read_yaml
@@ -19,6 +22,7 @@ from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.units import unit_problem
 from bbfalsify.modelling.expressions import Expression, Kind
 from bbfalsify.modelling.network import Network
+from bbfalsify.modelling.parameters import profile_parameters
 from bbfalsify.modelling.resolve import assemble, new_assembly, resolve_against
 from bbfalsify.modelling.schema import Node
 from bbfalsify.modelling.scopes import Assembly
@@ -55,6 +59,9 @@ class Profile:
     outputs: tuple[tuple[str, str | None], ...] = ()
     """(name, unit)"""
     file: str | None = None
+    uncertainty: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Name of a parameter (`parameters.profile_parameters`) → variance of its natural logarithm: a fit to n
+    observations of an edge or stay gives about 1/n.  Parameters not named are taken as known."""
 
 
 def load_network(path: str | Path) -> Network:
@@ -106,7 +113,29 @@ def _read(document: Document, problems: list[Problem]) -> tuple[Network, Profile
     for name in {i.name for i in inputs} & {name for name, _ in outputs}:
         root.child("outputs").child(name).problem(f"'{name}' is both an input and an output.")
     problems += assembly.problems
-    return network, Profile(model.name, network, tuple(inputs), tuple(outputs), document.file)
+    uncertainty = _uncertainty(root, network)
+    return network, Profile(model.name, network, tuple(inputs), tuple(outputs), document.file, uncertainty)
+
+
+def _uncertainty(root: Node, network: Network) -> dict[str, float]:
+    section = root.get("uncertainty")
+    if section is None or not section.mapping():
+        return {}
+    # Of a model that could not be read, nobody knows all parameters.
+    names = None if root.problems else {p.name for p in profile_parameters(network)}
+    variances = {}
+    for name, node in section.items():
+        variance = node.number()
+        if names is not None and name not in names:
+            place = node.place
+            root.problems.append(
+                unknown_name("parameter", name, names, file=place.file, line=place.line, where="in 'uncertainty'")
+            )
+        elif variance is not None and variance < 0:
+            node.problem(f"the uncertainty of '{name}' is a variance and must not be negative, found {variance:g}.")
+        elif variance is not None:
+            variances[name] = variance
+    return variances
 
 
 def _unit(node: Node) -> str | None:

@@ -14,7 +14,7 @@
           - {from: S, to: S, action: on, guard: "x >= 4", update: "x = 0"}
     system: [User]             # optional
 
-A profile adds `inputs` and `outputs` (profile.py).
+A profile adds `inputs`, `outputs` and `uncertainty` (profile.py).
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from bbfalsify.modelling.tree import Place
 
 FORMAT_VERSION = 1
 
-_TOP_KEYS = ("format_version", "name", "declarations", "ode_step", "automata", "system", "inputs", "outputs")
+_TOP_KEYS = ("format_version", "name", "declarations", "ode_step", "automata", "system")
+_TOP_KEYS += ("inputs", "outputs", "uncertainty")  # of profiles only
 _AUTOMATON_KEYS = ("parameters", "declarations", "initial", "locations", "edges")
 _LOCATION_KEYS = ("invariant", "rates", "exponential_rate", "urgent", "committed", "cost_rate")
 _EDGE_KEYS = ("from", "to", "action", "select", "guard", "sync", "update", "weight", "cost", "branches")
