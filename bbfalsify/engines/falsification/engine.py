@@ -16,19 +16,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.query import Ask, Query
+from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import Verdict
-from bbfalsify.engines.falsification.accelerator import Finding, Listener, Search, accelerate
-from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
-from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
-from bbfalsify.engines.falsification.splitting import importance_split
-from bbfalsify.engines.falsification.usage import Usage, violating_step
-from bbfalsify.kernel import supports_conditional
-from bbfalsify.stats.intervals import Passes, splitting_estimate, total_estimate
+from bbfalsify.engines.falsification.accelerator import Listener, Search, accelerate
+from bbfalsify.engines.falsification.estimating import Ranked, check_estimator, estimate
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.stats.intervals import total_estimate
 
 
 @dataclass(frozen=True)
@@ -47,23 +41,6 @@ class Options:
     batch: int = 44
     """Queries per batch of the search, whatever the number of workers: four rounds of the delay cycle."""
     confidence: float = 0.95
-
-
-@dataclass(frozen=True, eq=False)
-class Ranked:
-    """A finding with its probability."""
-
-    finding: Finding
-    passes: Passes
-    probability: Estimate
-    cylinder: Estimate
-    """Of following the word at all, violated or not."""
-
-    @property
-    def order(self) -> tuple:
-        """Most probable first; what was never met in the estimation comes last; ties by the shorter word."""
-        met = self.passes.total_hits > 0
-        return (not met, -self.probability.value, len(self.finding.actions), self.finding.actions)
 
 
 @dataclass
@@ -100,13 +77,7 @@ def run(
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> None:
     """Falsify; the answers decide everything but the wall-clock limit, which ends the search only."""
-    if options.estimator == "conditional" and (reason := supports_conditional(usage.model)) is not None:
-        raise UserError(
-            Problem(
-                f"the conditional estimator does not support this profile: {reason}. Use estimator: splitting.",
-                file=usage.profile.file,
-            )
-        )
+    check_estimator(usage, options.estimator)
     accelerate(
         ask,
         usage,
@@ -124,50 +95,15 @@ def run(
     )
     listener.searched(progress.search)
     for finding in progress.search.findings:
-        name = f"{finding.requirement}/{finding.iteration}"
-        passes, method = estimate(ask, usage, finding, name, options, seeds.child("estimate", name))
-        value, low, high = passes.cylinder(options.confidence)
-        ranked = Ranked(
+        ranked = estimate(
+            ask,
+            usage,
             finding,
-            passes,
-            splitting_estimate(passes, method=method, confidence=options.confidence),
-            Estimate(value, low, high, options.confidence, method, passes.total_traces),
+            passes=options.passes,
+            traces=options.traces,
+            estimator=options.estimator,
+            confidence=options.confidence,
+            seeds=seeds.child("estimate"),
         )
         progress.ranked.append(ranked)
         listener.estimated(ranked)
-
-
-def estimate(
-    ask: Ask, usage: Usage, finding: Finding, name: str, options: Options, seeds: SeedTree
-) -> tuple[Passes, str]:
-    """R passes of splitting along the finding's word, each trace executed up to the word's end and judged."""
-    conditional = options.estimator == "conditional" or (
-        options.estimator == "auto" and supports_conditional(usage.model) is None
-    )
-    split, method = (conditional_split, CONDITIONAL) if conditional else (importance_split, SPLITTING)
-    cylinders, hits, traces = [], [], []
-    for number in range(options.passes):
-        cylinder, walks = split(usage.model, finding.actions, effort=options.traces, seeds=seeds.child("pass", number))
-        stimuli = [usage.stimulus(walk, stop=float(walk.times[-1])) for walk in walks]
-        names = [f"estimate/{name}/{number}/{j}" for j in range(len(walks))]
-        answers = ask([Query(n, s) for n, s in zip(names, stimuli, strict=True)])
-        violated = [
-            any(
-                judgement.verdict is Verdict.VIOLATED
-                and violating_step(walk.times, judgement.first_violation_time) == len(finding.actions)
-                for judgement in answer.judgements[finding.requirement : finding.requirement + 1]
-            )
-            for walk, answer in zip(walks, answers, strict=True)
-        ]
-        # Where failing counts as violating, nobody saw when: it was in the last step unless it fails without that, too.
-        failed = [j for j, answer in enumerate(answers) if violated[j] and not answer.ok and len(finding.actions) > 1]
-        shorter = [
-            Query(f"{names[j]}/cut", usage.stimulus(walks[j], stop=float(walks[j].times[-2])), seed_name=names[j])
-            for j in failed
-        ]
-        for j, answer in zip(failed, ask(shorter), strict=True):
-            violated[j] = answer.ok
-        cylinders.append(cylinder)
-        hits.append(sum(violated))
-        traces.append(len(walks))
-    return Passes(tuple(cylinders), tuple(hits), tuple(traces)), method
