@@ -21,7 +21,7 @@ from bbfalsify.core.jit import jit, without_garbage_collection
 _I4, _I8, _F8, _U8, _B1 = types.int32, types.int64, types.float64, types.uint64, types.boolean
 _REAL_NAMES = (
     "t", "h", "u", "v", "low", "high", "deadline", "time", "until", "survivor", "bound", "rate", "factor", "largest",
-    "ode_step", "share_lower", "share_uniform",
+    "ode_step", "share_lower", "share_uniform", "moment_number", "choice_number",
 )  # fmt: skip
 _TRUTH_NAMES = ("first_only", "full", "incremental", "by_weight", "adding", "lists", "with_deadlines")
 _ARGUMENT_TYPES = {
@@ -53,6 +53,7 @@ _ARGUMENT_TYPES = {
     "more_numbers": _F8[::1],
     "chosen_edges": _I4[::1],
     "matrix": _F8[:, ::1],
+    "uniforms": _F8[:, ::1],
     "codes": _I8[::1],
     "rows": _I8[::1],
 }

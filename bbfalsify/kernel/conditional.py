@@ -34,7 +34,14 @@ from bbfalsify.kernel.layout import (
     S_URGENT,
     X_NOW,
 )
-from bbfalsify.kernel.races import component_windows, exponential_rate, own_bound, pick_output, stochastic_transition
+from bbfalsify.kernel.races import (
+    component_windows,
+    covers,
+    exponential_rate,
+    own_bound,
+    pick_output,
+    stochastic_transition,
+)
 from bbfalsify.kernel.ret import DEADLOCK, RUNTIME_ERROR, TIMELOCK, global_deadline
 from bbfalsify.kernel.rng import unit
 
@@ -136,9 +143,36 @@ def component(T, S):
     return -1
 
 
+@inlined
+def chosen_output(T, F, S, X, R, count, t, action, choice_number):
+    """An edge of the buffer of an action enabled at t, in proportion to the weights, by one number; −1: none."""
+    total = 0.0
+    for k in range(count):
+        w = T[H_X_WINDOWS] + 5 * k
+        edge = T[H_EDGE_TABLE] + EDGE_WIDTH * int(X[w + 4])
+        if T[edge + E_ACTION] == action and covers(X, w, t):
+            total += weight_of(T, F, S, X, R, T[edge + E_WEIGHT])
+    chosen = -1
+    rest = choice_number * total
+    for k in range(count):
+        w = T[H_X_WINDOWS] + 5 * k
+        edge = T[H_EDGE_TABLE] + EDGE_WIDTH * int(X[w + 4])
+        if T[edge + E_ACTION] == action and covers(X, w, t):
+            weight = weight_of(T, F, S, X, R, T[edge + E_WEIGHT])
+            if chosen < 0 or weight > 0.0:
+                chosen = int(X[w + 4])
+            if rest < weight:
+                break
+            rest -= weight
+    return chosen
+
+
 @compiled
-def conditional_transition(T, F, S, X, R, action, firing):
-    """(status, probability, edge, moment) of the next transition given its action; fired where `firing` is 1."""
+def conditional_transition(T, F, S, X, R, action, firing, moment_number, choice_number):
+    """(status, probability, edge, moment) of the next transition given its action; fired where `firing` is 1.
+
+    The numbers in [0, 1) choose moment and edge; negative ones are drawn from the stream.
+    """
     deadline, strict = global_deadline(T, F, S, X, R)
     if S[S_ERROR] != 0:
         return RUNTIME_ERROR, 0.0, -1, 0.0
@@ -159,9 +193,12 @@ def conditional_transition(T, F, S, X, R, action, firing):
         return 0, probability, -1, 0.0
     if probability <= 0.0:
         return (DEADLOCK if deadline == math.inf else TIMELOCK), 0.0, -1, 0.0
-    _, t = law_of_action(T, F, S, X, R, count, bound, rate, action, unit(R) * probability)
+    number = moment_number if moment_number >= 0.0 else unit(R)
+    _, t = law_of_action(T, F, S, X, R, count, bound, rate, action, number * probability)
     e = -1
-    if t >= 0.0:
+    if t >= 0.0 and choice_number >= 0.0:
+        e = chosen_output(T, F, S, X, R, count, t, action, choice_number)
+    elif t >= 0.0:
         e = pick_output(T, F, S, X, R, count, t, action)
     if e < 0:  # rounded out of every window of the action: its first window will do
         for k in range(count):
@@ -182,11 +219,12 @@ def conditional_transition(T, F, S, X, R, action, firing):
 @entry_point
 def particle_batch(
     T, F, S, X, R, states_locations, states_integers, states_reals, states_time, states_rng, largest, ode_step, action,
-    firing, status, numbers, chosen_edges, more_numbers, errors,
+    firing, uniforms, status, numbers, chosen_edges, more_numbers, errors,
 ):  # fmt: skip
     """One step of every particle in place: any (action −1), given its action, or only its probability (firing 0).
 
-    numbers: delays; more_numbers: probabilities of the action.
+    numbers: delays; more_numbers: probabilities of the action; uniforms: a row of two numbers that choose moment and
+    edge of each particle, or no row at all.
     """
     for m in range(len(states_time)):
         for i in range(4):
@@ -198,7 +236,10 @@ def particle_batch(
         if action < 0:
             outcome, e, t = stochastic_transition(T, F, S, X, R, False)
         else:
-            outcome, probability, e, t = conditional_transition(T, F, S, X, R, action, firing)
+            outcome, probability, e, t = conditional_transition(
+                T, F, S, X, R, action, firing,
+                uniforms[m, 0] if len(uniforms) > 0 else -1.0, uniforms[m, 1] if len(uniforms) > 0 else -1.0,
+            )  # fmt: skip
         status[m] = outcome
         more_numbers[m] = probability
         chosen_edges[m] = e

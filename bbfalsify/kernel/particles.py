@@ -15,6 +15,8 @@ from bbfalsify.kernel.rng import seed_streams
 from bbfalsify.kernel.tables import CompiledModel
 from bbfalsify.kernel.walker import Walker, error_message, initial_state, limits
 
+_NO_UNIFORMS = np.zeros((0, 2))
+
 
 @dataclass(frozen=True, eq=False)
 class Particles:
@@ -80,10 +82,24 @@ def stochastic_step(model: CompiledModel, particles: Particles) -> StepResult:
     return _step(model, particles, -1)
 
 
-def conditional_step(model: CompiledModel, particles: Particles, action: int) -> StepResult:
-    """One step of every particle, drawn from the law given that it carries the action with this index."""
+def conditional_step(
+    model: CompiledModel, particles: Particles, action: int, uniforms: np.ndarray | None = None
+) -> StepResult:
+    """One step of every particle, drawn from the law given that it carries the action with this index.
+
+    `uniforms` (one row of two numbers in [0, 1) per particle) take the place of random numbers: the first chooses the
+    moment, which grows with it, the second the edge.  What the transition itself draws (branches, receivers, random
+    updates) still comes from the particle's stream.
+    """
     _require_support(model)
-    return _step(model, particles, action)
+    if uniforms is None:
+        return _step(model, particles, action)
+    numbers = np.ascontiguousarray(uniforms, np.float64)
+    if numbers.shape != (len(particles), 2):
+        raise ValueError(f"uniforms have shape {numbers.shape}; {(len(particles), 2)} is needed")
+    if not np.all((numbers >= 0.0) & (numbers < 1.0)):
+        raise ValueError("uniforms must be in [0, 1)")
+    return _step(model, particles, action, numbers)
 
 
 def step_probability(model: CompiledModel, particles: Particles, action: int) -> np.ndarray:
@@ -118,16 +134,20 @@ def _require_support(model: CompiledModel) -> None:
         raise UserError(f"conditional steps are not possible in '{model.network.name}': {reason}.")
 
 
-def _step(model: CompiledModel, particles: Particles, action: int) -> StepResult:
+def _step(
+    model: CompiledModel, particles: Particles, action: int, uniforms: np.ndarray = _NO_UNIFORMS
+) -> StepResult:
     moved = particles.copy()
-    status, delay, edge, _, errors = _run(model, moved, action, firing=1)
+    status, delay, edge, _, errors = _run(model, moved, action, firing=1, uniforms=uniforms)
     actions = np.where(edge >= 0, model.edge_action[edge], -1).astype(np.int32)
     failed = np.flatnonzero(status == WalkStatus.RUNTIME_ERROR)
     messages = {int(m): error_message(model, *(int(v) for v in errors[m])) for m in failed}
     return StepResult(moved, status, delay, edge, actions, messages)
 
 
-def _run(model: CompiledModel, particles: Particles, action: int, *, firing: int) -> tuple[np.ndarray, ...]:
+def _run(
+    model: CompiledModel, particles: Particles, action: int, *, firing: int, uniforms: np.ndarray = _NO_UNIFORMS
+) -> tuple[np.ndarray, ...]:
     if not -1 <= action < len(model.actions):
         raise ValueError(f"action {action} is not an index of {model.actions}")
     count = len(particles)
@@ -138,6 +158,6 @@ def _run(model: CompiledModel, particles: Particles, action: int, *, firing: int
     with np.errstate(over="ignore"):
         particle_batch(
             *Walker.of(model).arrays, particles.locations, particles.integers, particles.reals, particles.time,
-            particles.rng, *limits(model), action, firing, status, delay, edge, probability, errors,
+            particles.rng, *limits(model), action, firing, uniforms, status, delay, edge, probability, errors,
         )  # fmt: skip
     return status, delay, edge, probability, errors
