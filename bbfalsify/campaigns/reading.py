@@ -42,7 +42,9 @@ class Reader:
         """Take over problems found elsewhere; those that name no file get the place that led there."""
         for problem in problems:
             if problem.file is None:
-                self.problem(path, problem.message, allowed=problem.allowed, closest=problem.closest)
+                # A line says where a problem is; what came without a file is named instead.
+                message = problem.message if self.document.file else f"{self.label(path)}: {problem.message}"
+                self.problem(path, message, allowed=problem.allowed, closest=problem.closest)
             else:
                 self.problems.append(problem)
 

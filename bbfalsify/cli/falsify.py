@@ -121,7 +121,8 @@ def _requirement(number: int, text: str) -> str | dict[str, str]:
 
 
 def _option(path: tuple[str | int, ...]) -> str:
-    """The option that gave the value: --horizon for engine.horizon, --require for requirements[0].stl."""
-    names = [str(key) for key in path if isinstance(key, str) and key not in ("engine", "stl")]
-    name = "require" if "requirements" in names else names[-1] if names else "options"
-    return f"--{name.replace('_', '-')}"
+    """The option that gave the value: --horizon for engine.horizon, --require 2 for requirements[1].stl."""
+    if path[:1] == ("requirements",):
+        return f"--require {path[1] + 1}" if len(path) > 1 else "--require"
+    names = [str(key) for key in path if isinstance(key, str) and key != "engine"]
+    return f"--{names[-1].replace('_', '-')}" if names else "--options"

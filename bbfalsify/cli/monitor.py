@@ -10,14 +10,16 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
-from bbfalsify.core.verdict import Verdict
+from bbfalsify.core.verdict import Judgement, Verdict
 
 
 def monitor(
     specification: Annotated[
         str, typer.Argument(metavar="SPEC", help="A specification file, or a formula such as 'always(T <= 75)'.")
     ],
-    trace: Annotated[Path, typer.Argument(metavar="TRACE.csv", help="First column time, then one per signal.")],
+    trace: Annotated[
+        Path, typer.Argument(metavar="TRACE.csv", help="Columns: time, one per signal; a column walk first if several.")
+    ],
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -32,12 +34,12 @@ def monitor(
     from bbfalsify.logic import Requirement, parse_stl
     from bbfalsify.reporting.recordings import read_csv
 
-    recording, problems = None, []
+    recordings, problems = None, []
     try:
-        recording = read_csv(trace)
+        recordings = read_csv(trace)
     except UserError as error:
         problems += error.problems
-    signals = None if recording is None else tuple(recording.signals)
+    signals = None if recordings is None else tuple(next(iter(recordings.values())).signals)
     requirements: list[Requirement] = []
     try:
         if _is_file(specification):
@@ -46,16 +48,16 @@ def monitor(
             requirements = [Requirement("formula", "", parse_stl(specification, signals=signals))]
     except UserError as error:
         problems += error.problems
-    if problems or recording is None:
+    if problems or recordings is None:
         raise UserError(problems)
 
-    judged = [(r, r.judge(recording.times, recording.signals)) for r in requirements]
+    judged = [(w, r.id, r.judge(t.times, t.signals)) for w, t in recordings.items() for r in requirements]
     if as_json:
-        print(json.dumps({"requirements": [_as_json(r.id, j) for r, j in judged]}))
+        print(json.dumps({"requirements": [_as_json(*row) for row in judged]}))
     else:
-        for requirement, judgement in judged:
-            print(_sentence(requirement.id, judgement))
-    verdicts = {j.verdict for _, j in judged}
+        for row in judged:
+            print(_sentence(*row))
+    verdicts = {j.verdict for _, _, j in judged}
     if Verdict.VIOLATED in verdicts:
         return Exit.FOUND
     return Exit.INCONCLUSIVE if Verdict.INCONCLUSIVE in verdicts else Exit.NOTHING_FOUND
@@ -65,10 +67,11 @@ def _is_file(text: str) -> bool:
     return text.endswith((".yaml", ".yml")) or Path(text).is_file()
 
 
-def _as_json(name: str, judgement) -> dict:
+def _as_json(walk: str, name: str, judgement: Judgement) -> dict:
     from bbfalsify.core.json_files import finite_or_null
 
     return {
+        **({"walk": walk} if walk else {}),
         "requirement": name,
         "verdict": judgement.verdict.value,
         "robustness": finite_or_null(judgement.robustness),
@@ -77,8 +80,9 @@ def _as_json(name: str, judgement) -> dict:
     }
 
 
-def _sentence(name: str, judgement) -> str:
-    text = f"{name}: {judgement.verdict.value}, robustness {judgement.robustness:.6g}"
+def _sentence(walk: str, name: str, judgement: Judgement) -> str:
+    text = f"walk {walk}, " if walk else ""
+    text += f"{name}: {judgement.verdict.value}, robustness {judgement.robustness:.6g}"
     if judgement.verdict is Verdict.VIOLATED:
         text += f", certain at time {judgement.first_violation_time:.6g}"
     if judgement.vacuous:

@@ -54,6 +54,8 @@ def simulate(
         for name, value in (("--until", until), ("--period", period))
         if value is not None and not (value > 0 and math.isfinite(value))
     ]
+    if plot is not None and plot.suffix.lower() != ".svg":
+        wrong.append(f"--plot draws SVG; the file must end in .svg, found '{plot}'.")
     if wrong:
         return _refuse(wrong, as_json)
     from bbfalsify.cli.compiling import announce_compilation

@@ -1,4 +1,7 @@
-"""Recorded traces as CSV: the first column is time, each further one a signal; columns of words are left out."""
+"""Recorded traces as CSV: the first column is time, each further one a signal; columns of words are left out.
+
+A file with several traces has a column `walk` before the time, as `bbfalsify simulate --walks` writes it.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ MOST_PROBLEMS = 20
 """A file with a wrong separator is wrong on every line; twenty say so as well as a thousand."""
 
 
-def read_csv(path: str | Path) -> Trace:
-    """Read a trace; every malformed line is named (up to twenty)."""
+def read_csv(path: str | Path) -> dict[str, Trace]:
+    """The traces by the name of their walk ("" where the file holds one); malformed lines are named, up to twenty."""
     file = str(path)
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
@@ -29,28 +32,37 @@ def read_csv(path: str | Path) -> Trace:
     header = [name.strip() for name in next(reader, [])]
     problems = _header_problems(header, file)
     rows = [(reader.line_num, row) for row in reader if row]
-    wanted = _number_columns(header, [row for _, row in rows])
-    data: list[list[float]] = []
+    first = _first_column(header)
+    wanted = _number_columns(header, [row for _, row in rows], first)
+    walks: dict[str, list[list[float]]] = {}
     for line, row in rows:
         values = _numbers(row, header, wanted, file, line, problems)
         if values is not None:
+            data = walks.setdefault(row[0].strip() if first else "", [])
             if data and values[0] <= data[-1][0]:
                 message = f"time must grow; {values[0]:g} follows {data[-1][0]:g}."
                 problems.append(Problem(message, file=file, line=line))
             data.append(values)
         if len(problems) >= MOST_PROBLEMS:
             break
-    if not data and not problems:
+    if not walks and not problems:
         problems.append(Problem("the file has no samples.", file=file))
     if problems:
         raise UserError(problems)
-    table = np.array(data).T
-    return Trace(table[0], dict(zip((header[i] for i in wanted[1:]), table[1:], strict=True)))
+    names = [header[i] for i in wanted[1:]]
+    tables = {walk: np.array(data).T for walk, data in walks.items()}
+    return {walk: Trace(table[0], dict(zip(names, table[1:], strict=True))) for walk, table in tables.items()}
 
 
-def _number_columns(header: list[str], rows: list[list[str]]) -> list[int]:
+def _first_column(header: list[str]) -> int:
+    """Where the time stands: after the column `walk`, if there is one."""
+    return 1 if header[:1] == ["walk"] else 0
+
+
+def _number_columns(header: list[str], rows: list[list[str]], first: int) -> list[int]:
     """Time, and the columns in which at least one cell is a number; the others hold words, such as actions."""
-    return [0, *(i for i in range(1, len(header)) if any(i < len(row) and _is_number(row[i]) for row in rows))]
+    after = range(first + 1, len(header))
+    return [first, *(i for i in after if any(i < len(row) and _is_number(row[i]) for row in rows))]
 
 
 def _is_number(cell: str) -> bool:
@@ -63,10 +75,12 @@ def _is_number(cell: str) -> bool:
 
 def _header_problems(header: list[str], file: str) -> list[Problem]:
     problems = []
-    if len(header) < 2:
+    first = _first_column(header)
+    if len(header) < first + 2:
         problems.append(Problem("the first line must name time and at least one signal.", file=file, line=1))
-    elif header[0].lower() not in ("time", "t"):
-        problems.append(Problem(f"the first column must be 'time'; found '{header[0]}'.", file=file, line=1))
+    elif header[first].lower() not in ("time", "t"):
+        place = "column after 'walk'" if first else "first column"
+        problems.append(Problem(f"the {place} must be 'time'; found '{header[first]}'.", file=file, line=1))
     for name in sorted({n for n in header if header.count(n) > 1}):
         problems.append(Problem(f"column '{name}' is given twice.", file=file, line=1))
     return problems

@@ -147,6 +147,10 @@ def test_an_input_the_system_does_not_have(problems, heater):
             ["--horizon", "inf", "--max-time", "-1"],
             ["--horizon must be finite; found inf.", "--max-time must be at least 0; found -1.0."],
         ),
+        (
+            ["--horizon", "20", "--require", "always(temp <= 75)"],
+            ["--require 2: formula, column 8: unknown signal 'temp'. Allowed: T, heat."],
+        ),
     ],
 )
 def test_wrong_options_are_called_by_their_names(cli, heater, options, messages):

@@ -61,3 +61,24 @@ def test_unknown_signal(cli, trace):
 def test_missing_files(cli, trace):
     assert cli("monitor", "none.yaml", trace).problems == ["there is no specification file 'none.yaml'."]
     assert cli("monitor", "always(T < 1)", "none.csv").problems == ["none.csv: there is no such file."]
+
+
+def test_each_walk_of_a_file_is_judged_by_itself(cli, tmp_path):
+    file = tmp_path / "walks.csv"
+    file.write_text("walk,time,T\n1,0,10\n1,1,80\n2,0,20\n2,1,60\n")
+    called = cli("monitor", "always[0:1](T <= 75)", file)
+    assert called.code == 1
+    assert called.out.splitlines() == [
+        "walk 1, formula: violated, robustness -5, certain at time 1",
+        "walk 2, formula: satisfied, robustness 15",
+    ]
+    rows = cli("monitor", "always[0:1](T <= 75)", file, "--json").json["requirements"]
+    assert [(row["walk"], row["verdict"]) for row in rows] == [("1", "violated"), ("2", "satisfied")]
+
+
+def test_walks_without_time_are_refused(cli, tmp_path):
+    file = tmp_path / "walks.csv"
+    file.write_text("walk,heat,time\n1,0,10\n")
+    assert (
+        f"{file}:1: the column after 'walk' must be 'time'; found 'heat'." in cli("monitor", "heat <= 1", file).problems
+    )

@@ -92,6 +92,7 @@ def test_the_search_heuristic_as_json(cli, heater):
         (["--until", "0"], "--until must be a positive number; found 0."),
         (["--period", "-1"], "--period must be a positive number; found -1."),
         (["--show", "m + 1"], "unknown name 'm'"),
+        (["--plot", "w.png"], "--plot draws SVG; the file must end in .svg, found 'w.png'."),
         (["--plot", "no/such/folder.svg"], "no/such/folder.svg cannot be written: No such file or directory."),
     ],
 )

@@ -10,7 +10,7 @@ def test_what_is_written_is_read_back_bit_by_bit(tmp_path):
     file = tmp_path / "t.csv"
     rows = zip([0.0, 0.1, 0.2], ["on", "", "off"], values.tolist(), strict=True)
     file.write_text(csv_text(["time", "action", "T"], rows))
-    trace = read_csv(file)
+    [trace] = read_csv(file).values()
     assert list(trace.signals) == ["T"]
     assert trace.signals["T"].tolist() == values.tolist()
     assert trace.times.tolist() == [0.0, 0.1, 0.2]
