@@ -197,14 +197,18 @@ def _profile(reader: Reader, base: Path, name: str) -> Profile | None:
 
 
 def _system(reader: Reader, base: Path, reference: str) -> System | None:
-    from bbfalsify.systems import load_system
+    from bbfalsify.systems import SymbolSystem, load_system
 
     path = _key_path(reader, "system", reference)
     try:
-        return load_system(reference, base=base)
+        system = load_system(reference, base=base)
     except UserError as error:
         reader.adopt(path, error.problems)
         return None
+    if isinstance(system, SymbolSystem):
+        reader.problem(path, f"'{reference}' answers symbols, not signals; falsify needs inputs and outputs over time.")
+        return None
+    return system
 
 
 def _signals(profiles: Mapping[str, Profile | None], systems: Mapping[str, System | None]) -> list[str] | None:

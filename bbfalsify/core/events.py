@@ -126,6 +126,8 @@ def answer_record(name: str, answer: Answer) -> dict[str, Any]:
         "judgements": [_judgement_record(judgement) for judgement in answer.judgements],
         "seconds": round(answer.seconds, 6),
     }
+    if answer.symbols:
+        record["symbols"] = list(answer.symbols)
     if answer.message:
         short = len(answer.message) <= _MESSAGE_LIMIT
         record["message"] = answer.message if short else answer.message[: _MESSAGE_LIMIT - 1] + "…"
@@ -155,7 +157,8 @@ def answer_from_record(record: dict[str, Any]) -> Answer:
         )
         for verdict, robustness, *rest in record["judgements"]
     )
-    return Answer(SimulationStatus(record["status"]), judgements, record.get("message", ""), None, record["seconds"])
+    status, symbols = SimulationStatus(record["status"]), tuple(record.get("symbols", ()))
+    return Answer(status, judgements, record.get("message", ""), None, record["seconds"], symbols)
 
 
 class Recorder:

@@ -27,6 +27,16 @@ class Query:
     """Also ask when the requirements came unusually close to a violation (`Judgement.outlier_times`)."""
 
 
+@dataclass(frozen=True)
+class WordQuery:
+    """Reset the system, then give it these input symbols one by one."""
+
+    name: str
+    word: tuple[str, ...]
+    seed_name: str | None = None
+    """Repeat another query: take the seed from that name instead of this one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Answer:
     """How the simulation ended and, if it ended well, one judgement per requirement."""
@@ -38,6 +48,8 @@ class Answer:
     trace: Trace | None = None
     seconds: float = 0.0
     """Wall time inside the system, as measured beside it."""
+    symbols: tuple[str, ...] = ()
+    """To a word: the output symbols, as far as they came."""
 
     @property
     def ok(self) -> bool:
@@ -49,5 +61,6 @@ class Answer:
         return tuple(i for i, judgement in enumerate(self.judgements) if judgement.verdict is Verdict.VIOLATED)
 
 
-Ask = Callable[[Sequence[Query]], Sequence[Answer]]
+AnyQuery = Query | WordQuery
+Ask = Callable[[Sequence[AnyQuery]], Sequence[Answer]]
 """What every engine is given: queries in, answers in the same order out."""

@@ -26,12 +26,13 @@ from typing import Any, Literal
 from bbfalsify.core.budget import Budget, BudgetSpent, Spent
 from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError, unknown_name
 from bbfalsify.core.events import BatchAnswered, Listener, Recorder, RunStarted, RunStopped, answer_record
-from bbfalsify.core.query import Answer, Query
+from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.running.worker import Judge
 from bbfalsify.running.workers import WorkerPool
 from bbfalsify.systems.interface import System
+from bbfalsify.systems.symbols import SymbolSystem
 
 OnFailure = Literal["inconclusive", "violation", "abort"]
 ON_FAILURE: tuple[str, ...] = ("inconclusive", "violation", "abort")
@@ -48,8 +49,8 @@ class Driver:
 
     def __init__(
         self,
-        system: System,
-        judge: Judge,
+        system: System | SymbolSystem,
+        judge: Judge | None,
         *,
         recorder: Recorder | None = None,
         budget: Budget | None = None,
@@ -94,7 +95,7 @@ class Driver:
 
     # ------------------------------------------------------------------ the loop
 
-    def ask(self, queries: Sequence[Query]) -> list[Answer]:
+    def ask(self, queries: Sequence[AnyQuery]) -> list[Answer]:
         """Answer a batch, in the order asked; raises BudgetSpent (with what was answered) when the run has to stop."""
         if not queries:
             return []
@@ -112,7 +113,7 @@ class Driver:
             raise BudgetSpent(self.stop_reason, tuple(answers))
         return answers
 
-    def _run(self, queries: Sequence[Query]) -> list[Answer]:
+    def _run(self, queries: Sequence[AnyQuery]) -> list[Answer]:
         answers: list[Answer] = []
         recorded, recorded_at = 0, time.monotonic()
         try:
@@ -131,7 +132,7 @@ class Driver:
             self._record(queries, answers, recorded)
         return answers
 
-    def rerun(self, queries: Sequence[Query]) -> list[Answer]:
+    def rerun(self, queries: Sequence[AnyQuery]) -> list[Answer]:
         """Answer again what was asked before, to confirm it: outside the budget, and not recorded one by one."""
         if self.stop_reason is StopReason.INTERRUPTED:
             raise BudgetSpent(StopReason.INTERRUPTED)
@@ -150,9 +151,9 @@ class Driver:
 
     # ------------------------------------------------------------------ what an answer means
 
-    def _interpret(self, query: Query, answer: Answer) -> Answer:
+    def _interpret(self, query: AnyQuery, answer: Answer) -> Answer:
         """A failed simulation has no judgements, unless the user says that failing is a violation."""
-        if answer.ok or self._on_failure != "violation":
+        if answer.ok or self._on_failure != "violation" or isinstance(query, WordQuery):
             return answer
         # Nobody knows when it became certain; at the latest at the end of the stimulus.
         broken = Judgement(Verdict.VIOLATED, -math.inf, query.stimulus.duration)
@@ -176,7 +177,7 @@ class Driver:
                 f"({answer.status}): {answer.message}"
             )
 
-    def _record(self, queries: Sequence[Query], answers: Sequence[Answer], start: int) -> None:
+    def _record(self, queries: Sequence[AnyQuery], answers: Sequence[Answer], start: int) -> None:
         if start < len(answers):
             records = (answer_record(q.name, a) for q, a in zip(queries[start:], answers[start:], strict=False))
             self.recorder.record(BatchAnswered(tuple(records)))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.query import Query
+from bbfalsify.core.query import AnyQuery, Query, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus
@@ -28,6 +28,7 @@ from bbfalsify.running.worker_log import NEXT_SIMULATION
 from bbfalsify.systems.border import MalformedAnswer, check_outputs
 from bbfalsify.systems.interface import System
 from bbfalsify.systems.loading import Origin, origin_of
+from bbfalsify.systems.symbols import SymbolSystem, check_symbol
 
 Judge = Callable[[Trace], tuple[Judgement, ...]]
 
@@ -39,8 +40,9 @@ _MESSAGE_LIMIT = 500
 class Assignment:
     """What a worker needs to know, once."""
 
-    system: System | Origin
-    judge: Judge
+    system: System | SymbolSystem | Origin
+    judge: Judge | None
+    """None where queries are words: their answers are judged by whoever asked."""
     seeds: SeedTree
     memory_limit_mb: float | None
 
@@ -52,7 +54,7 @@ class Assignment:
         return replace(self, system=self.system.load()) if isinstance(self.system, Origin) else self
 
 
-def simulation_seed(seeds: SeedTree, query: Query) -> int:
+def simulation_seed(seeds: SeedTree, query: AnyQuery) -> int:
     """The seed of one simulation depends on the run's seed and the query's name alone."""
     return seeds.child("query", query.seed_name or query.name, "system").word()
 
@@ -74,7 +76,8 @@ def work(
         while tasks := channel.receive():
             for index, query in tasks:
                 os.write(output.fileno(), NEXT_SIMULATION)
-                channel.send(_answer(assignment, index, query))
+                answer = _answer_word if isinstance(query, WordQuery) else _answer
+                channel.send(answer(assignment, index, query))
         getattr(assignment.system, "close", _nothing)()
     except (BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone, and nobody is left to answer
@@ -129,6 +132,23 @@ def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
         for j in judgements
     )
     return ANSWER, index, SimulationStatus.OK.value, plain, "", seconds, outputs if query.keep_trace else None
+
+
+def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
+    """As `_answer`; the outputs are the symbols answered, as far as they came."""
+    system, symbols = assignment.system, []
+    seed = simulation_seed(assignment.seeds, query) if system.capabilities.seedable else 0
+    status, message = SimulationStatus.OK, ""
+    started = time.perf_counter()
+    try:
+        with system.open(seed) as session:
+            for symbol in query.word:
+                symbols.append(check_symbol(session.step(symbol)))
+    except MalformedAnswer as error:
+        status, message = SimulationStatus.MALFORMED, f"answer {len(symbols) + 1}: {error}"[:_MESSAGE_LIMIT]
+    except BaseException as error:  # SystemExit too, as above
+        status, message = SimulationStatus.RAISED, _describe(error)
+    return ANSWER, index, status.value, (), message, time.perf_counter() - started, tuple(symbols)
 
 
 def _describe(error: BaseException) -> str:

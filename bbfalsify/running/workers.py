@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, Problem, SystemFailure, UserError
-from bbfalsify.core.query import Answer, Query
+from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
@@ -80,7 +80,7 @@ class WorkerPool:
 
     # ------------------------------------------------------------------ asking
 
-    def answers(self, queries: Sequence[Query], *, deadline: float | None = None) -> Iterator[Answer]:
+    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
         """Answer in the order asked; stops early when `time.monotonic()` reaches the deadline."""
         waiting = deque(range(len(queries)))
         finished: dict[int, Answer] = {}
@@ -103,7 +103,7 @@ class WorkerPool:
             for worker in [w for w in self._workers if w.assigned]:
                 self._remove(worker)
 
-    def _hand_out(self, queries: Sequence[Query], waiting: deque[int]) -> None:
+    def _hand_out(self, queries: Sequence[AnyQuery], waiting: deque[int]) -> None:
         busy = sum(bool(worker.assigned) for worker in self._workers)
         while waiting and len(self._workers) < min(self._jobs, busy + len(waiting)):
             self._start_worker()
@@ -147,7 +147,7 @@ class WorkerPool:
         return speaking
 
     def _collect(
-        self, worker: WorkerProcess, queries: Sequence[Query], waiting: deque[int], finished: dict[int, Answer]
+        self, worker: WorkerProcess, queries: Sequence[AnyQuery], waiting: deque[int], finished: dict[int, Answer]
     ) -> None:
         """Take in what a worker says; if it has gone, say so and give its queries back."""
         try:
@@ -162,7 +162,7 @@ class WorkerPool:
             self._fail(worker, SimulationStatus.DIED, None, waiting, finished)
 
     def _take(
-        self, worker: WorkerProcess, message: tuple, queries: Sequence[Query], finished: dict[int, Answer]
+        self, worker: WorkerProcess, message: tuple, queries: Sequence[AnyQuery], finished: dict[int, Answer]
     ) -> None:
         kind = message[0]
         if kind == ANSWER:
@@ -190,7 +190,7 @@ class WorkerPool:
         limit = self._time_limit_s if worker.ready else self._start_limit_s
         return float("inf") if limit is None else worker.clock_started + limit
 
-    def _enforce_limits(self, queries: Sequence[Query], waiting: deque[int], finished: dict[int, Answer]) -> None:
+    def _enforce_limits(self, queries: Sequence[AnyQuery], waiting: deque[int], finished: dict[int, Answer]) -> None:
         now = time.monotonic()
         look = now >= self._looked_at + _POLL_S  # a system call for each worker, so not at every turn
         if look:
@@ -315,7 +315,11 @@ def _check_limits(jobs: int, time_limit_s: float | None, memory_limit_mb: float 
         raise UserError(problems)
 
 
-def _answer(query: Query, status: str, judgements: tuple, text: str, seconds: float, outputs: dict | None) -> Answer:
+def _answer(
+    query: AnyQuery, status: str, judgements: tuple, text: str, seconds: float, outputs: dict | tuple | None
+) -> Answer:
+    if isinstance(query, WordQuery):
+        return Answer(SimulationStatus(status), (), text, None, seconds, outputs or ())
     trace = None
     if outputs is not None:
         stimulus = query.stimulus

@@ -12,15 +12,19 @@ from bbfalsify.systems.interface import (
     require_capability,
 )
 from bbfalsify.systems.loading import load_system
+from bbfalsify.systems.symbols import MachineSystem, SymbolSession, SymbolSystem
 
 __all__ = [
     "Capabilities",
     "CapabilityMissing",
     "FunctionSystem",
+    "MachineSystem",
     "MalformedAnswer",
     "Port",
     "Session",
     "StepwiseSession",
+    "SymbolSession",
+    "SymbolSystem",
     "System",
     "check_outputs",
     "load_system",

@@ -3,6 +3,7 @@
     adapters/heater             a folder with adapter.py (and in it `Adapter`, `system`, or exactly one system)
     plant.py:heater             an object in a file; `plant.py` alone if it holds exactly one system
     package.module:object       an object in an installed package
+    machine.dot                 a finite machine, played as a black box
     name                        an entry point of the group "bbfalsify.systems"
 
 Relative paths are relative to `base`, the folder of the file that mentions them.  Nothing is imported before it is
@@ -24,13 +25,20 @@ from types import ModuleType
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.modelling.mealy import read_dot
 from bbfalsify.systems.interface import Capabilities, System
+from bbfalsify.systems.symbols import MachineSystem, SymbolSystem, check_alphabet
 
 ENTRY_POINTS = "bbfalsify.systems"
-_FORMS = ("a folder with adapter.py", "file.py:object", "package.module:object", f"an entry point of '{ENTRY_POINTS}'")
+_FORMS = (
+    "a folder with adapter.py",
+    "file.py:object",
+    "package.module:object",
+    "machine.dot",
+    f"an entry point of '{ENTRY_POINTS}'",
+)
 _KNOWN_SUFFIXES = {
     ".fmu": "an FMU",
-    ".dot": "a learned machine",
     ".xml": "a model file",
     ".yaml": "a model file",
     ".yml": "a model file",
@@ -73,15 +81,17 @@ def origin_of(system: System) -> Origin | None:
     return _origins.get(id(system), (None, None))[1]
 
 
-def load_system(reference: str, base: str | Path = ".") -> System:
+def load_system(reference: str, base: str | Path = ".") -> System | SymbolSystem:
     """The system a reference names; every mistake is a UserError that says what is available."""
     system = _load(reference, base)
     _origins[id(system)] = (system, Origin(reference, str(Path(base).resolve())))
     return system
 
 
-def _load(reference: str, base: str | Path) -> System:
+def _load(reference: str, base: str | Path) -> System | SymbolSystem:
     found = resolve_reference(reference, base)
+    if found.file is not None and found.file.suffix.lower() == ".dot":
+        return MachineSystem(read_dot(found.file))
     if found.file is not None:
         module, shown = _import_file(found.file), str(found.file)
     elif found.module is not None:
@@ -104,6 +114,8 @@ def resolve_reference(reference: str, base: str | Path = ".") -> Reference:
     suffix = Path(place).suffix.lower()
     if suffix in _KNOWN_SUFFIXES:
         raise UserError(Problem(f"'{text}': {_KNOWN_SUFFIXES[suffix]} cannot be used as a system yet.", allowed=_FORMS))
+    if suffix == ".dot":
+        return _file_reference(text, base / text, None)
     if suffix == ".py":
         return _file_reference(text, base / place, attribute or None)
     for folder in (base / text, base / "adapters" / text):
@@ -226,10 +238,10 @@ def _pick(module: ModuleType, shown: str) -> Any:
 
 
 def _looks_like_system(value: Any) -> bool:
-    return not inspect.isclass(value) and isinstance(value, System)
+    return not inspect.isclass(value) and isinstance(value, System | SymbolSystem)
 
 
-def _as_system(target: Any, reference: str, file: str | None) -> System:
+def _as_system(target: Any, reference: str, file: str | None) -> System | SymbolSystem:
     """An instance with everything a system needs, or all that is missing."""
     if inspect.isclass(target):
         try:
@@ -238,7 +250,9 @@ def _as_system(target: Any, reference: str, file: str | None) -> System:
             raise UserError(
                 Problem(f"the class '{target.__name__}' cannot be made without arguments: {error}.", file=file)
             ) from None
-    missing = [name for name in ("name", "inputs", "outputs", "capabilities", "open") if not hasattr(target, name)]
+    speaks_symbols = hasattr(target, "alphabet")
+    wanted = ("name", "alphabet") if speaks_symbols else ("name", "inputs", "outputs")
+    missing = [name for name in (*wanted, "capabilities", "open") if not hasattr(target, name)]
     if missing and callable(target) and not hasattr(target, "open"):
         name = getattr(target, "__name__", "it")
         raise UserError(
@@ -251,7 +265,9 @@ def _as_system(target: Any, reference: str, file: str | None) -> System:
     problems = [Problem(f"the system '{reference}' has no '{name}'.", file=file) for name in missing]
     if not missing and not isinstance(target.capabilities, Capabilities):
         problems.append(Problem(f"the capabilities of '{reference}' are not a Capabilities(…).", file=file))
-    for side in ("inputs", "outputs"):
+    if speaks_symbols and not missing:
+        check_alphabet(target)
+    for side in () if speaks_symbols else ("inputs", "outputs"):
         ports = getattr(target, side, ())
         if not isinstance(ports, tuple) or not all(hasattr(port, "name") and hasattr(port, "unit") for port in ports):
             problems.append(Problem(f"the {side} of '{reference}' are not a tuple of Port(name, unit).", file=file))

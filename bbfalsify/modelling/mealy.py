@@ -1,0 +1,173 @@
+"""Finite machines that answer each input symbol with an output symbol, and their DOT files.
+
+    machine = read_dot("coffee.dot")
+    machine.run(["coin", "button"])          # ("ok", "coffee")
+    dot_text(machine)                        # the dialect of AALpy: s0 -> s1 [label="coin/ok"];
+
+States, inputs and outputs are numbers inside, so that walks are table look-ups; names matter at the border only.  A
+machine here is complete and deterministic: every state answers every input, in one way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+
+MOST_PROBLEMS = 20
+"""A file that is wrong throughout says so in twenty messages as well as in a thousand."""
+
+
+@dataclass(frozen=True, eq=False)
+class MealyMachine:
+    """`successor[s, i]` and `answer[s, i]`: where input i leads from state s, and the output it is answered with."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    successor: np.ndarray
+    answer: np.ndarray
+    initial: int = 0
+    states: tuple[str, ...] = ()
+    name: str = "machine"
+
+    def __post_init__(self) -> None:
+        if not self.states:
+            object.__setattr__(self, "states", tuple(f"s{i}" for i in range(len(self.successor))))
+
+    def __len__(self) -> int:
+        """The number of states."""
+        return len(self.successor)
+
+    def input_number(self, symbol: str) -> int:
+        try:
+            return self.inputs.index(symbol)
+        except ValueError:
+            raise UserError(unknown_name("input", symbol, self.inputs)) from None
+
+    def run(self, word: Iterable[str]) -> tuple[str, ...]:
+        """The outputs along a word, from the initial state on."""
+        state, outputs = self.initial, []
+        for symbol in word:
+            i = self.input_number(symbol)
+            outputs.append(self.outputs[self.answer[state, i]])
+            state = int(self.successor[state, i])
+        return tuple(outputs)
+
+    @classmethod
+    def from_transitions(
+        cls,
+        transitions: Mapping[tuple[str, str], tuple[str, str]],
+        initial: str,
+        *,
+        inputs: Sequence[str] | None = None,
+        name: str = "machine",
+    ) -> MealyMachine:
+        """From {(state, input): (next state, output)}; names are numbered as they appear, the initial state first."""
+        states = list(dict.fromkeys([initial, *(s for s, _ in transitions), *(s for s, _ in transitions.values())]))
+        symbols = tuple(inputs) if inputs is not None else tuple(dict.fromkeys(i for _, i in transitions))
+        outputs = tuple(dict.fromkeys(o for _, o in transitions.values()))
+        missing = [(s, i) for s in states for i in symbols if (s, i) not in transitions]
+        if missing or not symbols:
+            shown = ", ".join(f"{s} on {i}" for s, i in missing[:5]) + (", …" if len(missing) > 5 else "")
+            text = f"{len(missing)} transitions are missing ({shown})" if missing else "there is no transition"
+            raise UserError(f"the machine '{name}' is not complete: {text}; every state must answer every input.")
+        number, code = {s: k for k, s in enumerate(states)}, {o: k for k, o in enumerate(outputs)}
+        shape = len(states), len(symbols)
+        pairs = [transitions[s, i] for s in states for i in symbols]
+        return cls(
+            symbols,
+            outputs,
+            np.array([number[t] for t, _ in pairs], np.int32).reshape(shape),
+            np.array([code[o] for _, o in pairs], np.int32).reshape(shape),
+            0,
+            tuple(states),
+            name,
+        )
+
+
+_NAME = r'(?:"(?:[^"\\]|\\.)*"|[\w.]+)'
+_EDGE = re.compile(rf"({_NAME})\s*->\s*({_NAME})\s*(?:\[(.*)\])?\s*;?$")
+_LABEL = re.compile(r'\blabel\s*=\s*("(?:[^"\\]|\\.)*"|[^\s,\]]+)')
+_HEADER = re.compile(rf"(?:strict\s+)?digraph\s*(?:{_NAME})?\s*\{{?$")
+_NODE = re.compile(rf"{_NAME}\s*(?:\[.*\])?\s*;?$")
+_START = re.compile(r"_*start\w*$")
+
+
+def read_dot(path: str | Path) -> MealyMachine:
+    """A machine in DOT: one edge `a -> b [label="input/output"];` per transition, `__start0 -> a;` for the start."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(Problem(f"the file cannot be read: {error}.", file=str(file))) from None
+    return parse_dot(text, file=str(file), name=file.stem)
+
+
+def parse_dot(text: str, *, file: str | None = None, name: str = "machine") -> MealyMachine:
+    transitions: dict[tuple[str, str], tuple[str, str]] = {}
+    seen_at: dict[tuple[str, str], int] = {}
+    starts: list[str] = []
+    problems: list[Problem] = []
+
+    def wrong(line: int, message: str) -> None:
+        problems.append(Problem(message, file=file, line=line))
+
+    for line, content in enumerate(text.splitlines(), start=1):
+        content = content.strip()
+        if not content or content in "{}" or content.startswith(("//", "#")):
+            continue
+        edge = _EDGE.match(content)
+        if edge is None:
+            if not (_HEADER.match(content) or _NODE.match(content)):
+                wrong(line, f"neither a state nor a transition: '{content[:60]}'.")
+            continue
+        source, target = _unquote(edge[1]), _unquote(edge[2])
+        if _START.match(source):
+            starts.append(target)
+            continue
+        label = _LABEL.search(edge[3] or "")
+        symbols = [s.strip() for s in _unquote(label[1]).split("/", 1)] if label else []
+        if len(symbols) != 2 or not all(symbols):
+            wrong(line, 'a transition needs label="input/output".')
+            continue
+        key = source, symbols[0]
+        if key in transitions and transitions[key] != (target, symbols[1]):
+            wrong(line, f"'{source}' already answers '{symbols[0]}' in another way, in line {seen_at[key]}.")
+        transitions[key], seen_at[key] = (target, symbols[1]), line
+    if len(starts) > 1:
+        problems.append(Problem(f"several initial states: {', '.join(starts)}.", file=file))
+    if not starts and not transitions:
+        problems.append(Problem("there is no transition in this file.", file=file))
+    if problems:
+        raise UserError(problems[:MOST_PROBLEMS])
+    # Without a start edge the first state mentioned is where it starts, as other tools have it.
+    initial = starts[0] if starts else next(iter(transitions))[0]
+    try:
+        return MealyMachine.from_transitions(transitions, initial, name=name)
+    except UserError as error:
+        raise UserError([Problem(p.message, file=file) for p in error.problems]) from None
+
+
+def dot_text(machine: MealyMachine) -> str:
+    """The machine as DOT, readable by AALpy, Graphviz and `read_dot`."""
+    lines = [f"digraph {_quote(machine.name)} {{", '__start0 [label="" shape="none"];']
+    lines += [f"{_quote(s)} [label={_quote(s)}];" for s in machine.states]
+    for s, source in enumerate(machine.states):
+        for i, symbol in enumerate(machine.inputs):
+            target = machine.states[machine.successor[s, i]]
+            label = _quote(f"{symbol}/{machine.outputs[machine.answer[s, i]]}")
+            lines.append(f"{_quote(source)} -> {_quote(target)} [label={label}];")
+    return "\n".join([*lines, f"__start0 -> {_quote(machine.states[machine.initial])};", "}", ""])
+
+
+def _quote(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name) else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _unquote(name: str) -> str:
+    return re.sub(r"\\(.)", r"\1", name[1:-1]) if name.startswith('"') else name

@@ -1,0 +1,112 @@
+"""Black boxes that speak in symbols: a protocol server behind a mapper, a device with buttons and a display.
+
+A `SymbolSystem` has an alphabet of input symbols; a `SymbolSession` is one use of it from reset to close, and answers
+each symbol with an output symbol.  Nothing else is known about it: this is what black box checking learns and tests.
+
+    class Turnstile:
+        name = "turnstile"
+        alphabet = ("coin", "push")
+        capabilities = Capabilities()
+
+        def open(self, seed: int) -> SymbolSession: ...
+
+`MachineSystem` plays a finite machine, so that everything can be tried on a box whose inside is known.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Protocol, Self, runtime_checkable
+
+from bbfalsify.core.errors import UserError, unknown_name
+from bbfalsify.modelling.mealy import MealyMachine
+from bbfalsify.systems.border import MalformedAnswer
+from bbfalsify.systems.interface import Capabilities
+
+LONGEST_OUTPUT = 1000
+"""An output symbol is a word, not a document; longer ones must be abstracted by the mapper."""
+
+
+@runtime_checkable
+class SymbolSession(Protocol):
+    """One use of the black box from reset on; leaving the context releases it, whatever happened."""
+
+    def step(self, symbol: str) -> str:
+        """Give one input symbol; the output symbol it is answered with."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None: ...
+
+
+@runtime_checkable
+class SymbolSystem(Protocol):
+    name: str
+    alphabet: tuple[str, ...]
+    capabilities: Capabilities
+
+    def open(self, seed: int) -> SymbolSession:
+        """A fresh session in the initial state; `seed` matters only to a seedable system."""
+        ...
+
+
+class MachineSystem:
+    """A finite machine played as a black box."""
+
+    capabilities = Capabilities(stepwise=True, snapshot=True, forkable=True)
+
+    def __init__(self, machine: MealyMachine) -> None:
+        self.machine = machine
+        self.name = machine.name
+        self.alphabet = machine.inputs
+
+    def open(self, seed: int) -> MachineSession:
+        return MachineSession(self.machine)
+
+
+class MachineSession:
+    def __init__(self, machine: MealyMachine) -> None:
+        self._machine, self._state = machine, machine.initial
+
+    def step(self, symbol: str) -> str:
+        i = self._machine.input_number(symbol)
+        output = self._machine.outputs[self._machine.answer[self._state, i]]
+        self._state = int(self._machine.successor[self._state, i])
+        return output
+
+    def __enter__(self) -> MachineSession:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+
+def check_symbol(answer: Any) -> str:
+    """An output symbol as promised, or MalformedAnswer."""
+    if not isinstance(answer, str):
+        raise MalformedAnswer(f"expected an output symbol (text), got a value of type {type(answer).__name__}")
+    if len(answer) > LONGEST_OUTPUT:
+        raise MalformedAnswer(
+            f"an output symbol of {len(answer)} characters; abstract outputs to at most {LONGEST_OUTPUT}: "
+            f"'{answer[:40]}…'"
+        )
+    return answer
+
+
+def check_alphabet(system: SymbolSystem) -> None:
+    """Refuse an alphabet nobody can use, before anything runs."""
+    symbols = system.alphabet
+    if not symbols:
+        raise UserError(f"the system '{system.name}' has an empty alphabet.")
+    twice = sorted({s for s in symbols if symbols.count(s) > 1})
+    if twice:
+        raise UserError(f"the alphabet of '{system.name}' holds {', '.join(map(repr, twice))} twice.")
+
+
+def check_word(system: SymbolSystem, word: tuple[str, ...]) -> None:
+    unknown = [s for s in dict.fromkeys(word) if s not in system.alphabet]
+    if unknown:
+        raise UserError([unknown_name("input symbol", s, system.alphabet) for s in unknown])
