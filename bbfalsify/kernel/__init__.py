@@ -14,6 +14,7 @@ from bbfalsify.kernel.particles import (
 )
 from bbfalsify.kernel.results import Walk, Walks, WalkStatus
 from bbfalsify.kernel.sampling import sample_expressions
+from bbfalsify.kernel.scores import Scores, score_walks
 from bbfalsify.kernel.tables import CompiledModel, compile_network
 from bbfalsify.kernel.walks import DELAY_DISTRIBUTIONS, accelerated_walks, count_steps, stochastic_walks
 
@@ -21,6 +22,7 @@ __all__ = [
     "DELAY_DISTRIBUTIONS",
     "CompiledModel",
     "Particles",
+    "Scores",
     "StepResult",
     "Walk",
     "WalkStatus",
@@ -30,6 +32,7 @@ __all__ = [
     "conditional_step",
     "count_steps",
     "sample_expressions",
+    "score_walks",
     "step_probability",
     "stochastic_step",
     "stochastic_walks",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.compiling import compiled, entry_point, inlined
-from bbfalsify.kernel.firing import fire, load_state, refresh, weight_of
+from bbfalsify.kernel.firing import branch_taken, fire, load_state, refresh, weight_of
 from bbfalsify.kernel.layout import (
     CLOCKS,
     E_ACTION,
@@ -219,7 +219,7 @@ def conditional_transition(T, F, S, X, R, action, firing, moment_number, choice_
 @entry_point
 def particle_batch(
     T, F, S, X, R, states_locations, states_integers, states_reals, states_time, states_rng, largest, ode_step, action,
-    firing, uniforms, status, numbers, chosen_edges, more_numbers, errors,
+    firing, uniforms, status, numbers, chosen_edges, chosen_branches, more_numbers, errors,
 ):  # fmt: skip
     """One step of every particle in place: any (action −1), given its action, or only its probability (firing 0).
 
@@ -253,6 +253,7 @@ def particle_batch(
         if outcome != 0:
             continue
         numbers[m] = t - time
+        chosen_branches[m] = branch_taken(T, S, e)
         states_time[m] = t
         for p in range(T[H_PROCESSES]):
             states_locations[m, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]

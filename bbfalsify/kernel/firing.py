@@ -393,6 +393,12 @@ def fire(T, F, S, X, R, e1, e2, t, incremental, by_weight):
 
 
 @inlined
+def branch_taken(T, S, e):
+    """Which branch of edge e the transition just fired has taken; e is its internal or sending edge."""
+    return (S[T[H_S_MOVES] + 1] - T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_BRANCHES]) // BRANCH_WIDTH
+
+
+@inlined
 def apply_moves(T, F, S, X, R, count, incremental):
     """Execute the moves (edge, branch) listed in the walker, and repair what depends on the state."""
     moves = T[H_S_MOVES]

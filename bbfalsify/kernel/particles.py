@@ -66,6 +66,8 @@ class StepResult:
     edge: np.ndarray
     action: np.ndarray
     errors: dict[int, str]
+    branch: np.ndarray
+    """Which branch of the edge was taken."""
 
 
 def _streams(seeds: np.ndarray) -> np.ndarray:
@@ -105,7 +107,7 @@ def conditional_step(
 def step_probability(model: CompiledModel, particles: Particles, action: int) -> np.ndarray:
     """The exact probability, per particle, that the next transition carries the action with this index."""
     _require_support(model)
-    return _run(model, particles.copy(), action, firing=0)[3]
+    return _run(model, particles.copy(), action, firing=0)[4]
 
 
 def supports_conditional(model: CompiledModel) -> str | None:
@@ -138,11 +140,11 @@ def _step(
     model: CompiledModel, particles: Particles, action: int, uniforms: np.ndarray = _NO_UNIFORMS
 ) -> StepResult:
     moved = particles.copy()
-    status, delay, edge, _, errors = _run(model, moved, action, firing=1, uniforms=uniforms)
+    status, delay, edge, branch, _, errors = _run(model, moved, action, firing=1, uniforms=uniforms)
     actions = np.where(edge >= 0, model.edge_action[edge], -1).astype(np.int32)
     failed = np.flatnonzero(status == WalkStatus.RUNTIME_ERROR)
     messages = {int(m): error_message(model, *(int(v) for v in errors[m])) for m in failed}
-    return StepResult(moved, status, delay, edge, actions, messages)
+    return StepResult(moved, status, delay, edge, actions, messages, branch)
 
 
 def _run(
@@ -153,11 +155,11 @@ def _run(
     count = len(particles)
     status = np.zeros(count, np.int8)
     delay, probability = np.zeros(count), np.zeros(count)
-    edge = np.full(count, -1, np.int32)
+    edge, branch = np.full(count, -1, np.int32), np.zeros(count, np.int32)
     errors = np.zeros((count, 3), np.int64)
     with np.errstate(over="ignore"):
         particle_batch(
             *Walker.of(model).arrays, particles.locations, particles.integers, particles.reals, particles.time,
-            particles.rng, *limits(model), action, firing, uniforms, status, delay, edge, probability, errors,
+            particles.rng, *limits(model), action, firing, uniforms, status, delay, edge, branch, probability, errors,
         )  # fmt: skip
-    return status, delay, edge, probability, errors
+    return status, delay, edge, branch, probability, errors

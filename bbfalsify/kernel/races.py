@@ -14,7 +14,7 @@ import math
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.kernel.bytecode import execute, fail
 from bbfalsify.kernel.compiling import compiled, entry_point, inlined
-from bbfalsify.kernel.firing import fire, load_state, refresh, refresh_numeric_deadlines, weight_of
+from bbfalsify.kernel.firing import branch_taken, fire, load_state, refresh, refresh_numeric_deadlines, weight_of
 from bbfalsify.kernel.layout import (
     E_ACTION,
     E_WEIGHT,
@@ -282,7 +282,7 @@ def stochastic_transition(T, F, S, X, R, incremental):
 
 @inlined
 def stochastic_walk(
-    T, F, S, X, R, until, max_steps, b, capacity, times, edges, locations, integers, reals
+    T, F, S, X, R, until, max_steps, b, capacity, times, edges, branches, locations, integers, reals
 ):
     """Walk from the loaded state; (status, steps); RUNNING (0): no room left."""
     refresh(T, F, S, X, R, True)
@@ -298,6 +298,7 @@ def stochastic_walk(
         if capacity > 0:
             times[b, steps] = t
             edges[b, steps] = e
+            branches[b, steps] = branch_taken(T, S, e)
             record_state(T, S, X, locations, integers, reals, b, steps + 1)
         steps += 1
         if t >= until:
@@ -308,14 +309,14 @@ def stochastic_walk(
 @entry_point
 def stochastic_batch(
     T, F, S, X, R, states_locations, states_integers, states_reals, largest, ode_step, seeds, until, max_steps, first,
-    capacity, status, steps, errors, times, edges, locations, integers, reals,
+    capacity, status, steps, errors, times, edges, branches, locations, integers, reals,
 ):  # fmt: skip
     """Walks first, first + 1, … from the initial state; the number of the walk that found no room, or how many."""
     for b in range(first, len(seeds)):
         seed_stream(R, seeds[b])
         load_state(T, F, S, X, R, states_locations, states_integers, states_reals, 0, 0.0, largest, ode_step)
         outcome, taken = stochastic_walk(
-            T, F, S, X, R, until, max_steps, b, capacity, times, edges, locations, integers, reals
+            T, F, S, X, R, until, max_steps, b, capacity, times, edges, branches, locations, integers, reals
         )
         if outcome == 0:
             return b

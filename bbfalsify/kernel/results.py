@@ -35,6 +35,8 @@ class Walk:
     integers: np.ndarray
     reals: np.ndarray
     error: str | None = None
+    branches: np.ndarray | None = None
+    """Which branch of its edge each step has taken, where it was recorded."""
 
     @property
     def steps(self) -> int:
@@ -49,6 +51,7 @@ class Walk:
             self.locations[: steps + 1],
             self.integers[: steps + 1],
             self.reals[: steps + 1],
+            branches=None if self.branches is None else self.branches[:steps],
         )
 
     def actions(self, model: CompiledModel) -> tuple[str, ...]:
@@ -68,6 +71,7 @@ class Walks:
     reals: np.ndarray
     errors: dict[int, str]
     """Index of the walk → message, for those that ended with RUNTIME_ERROR."""
+    branches: np.ndarray
 
     def __len__(self) -> int:
         return len(self.status)
@@ -82,4 +86,5 @@ class Walks:
             self.integers[i, : n + 1],
             self.reals[i, : n + 1],
             self.errors.get(i),
+            self.branches[i, :n],
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.compiling import compiled, entry_point, inlined
-from bbfalsify.kernel.firing import fire, load_state, refresh, refresh_numeric_deadlines
+from bbfalsify.kernel.firing import branch_taken, fire, load_state, refresh, refresh_numeric_deadlines
 from bbfalsify.kernel.layout import (
     CLOCKS,
     E_ACTION,
@@ -260,7 +260,7 @@ def record_state(T, S, X, locations, integers, reals, b, k):
 @inlined
 def ret_walk(
     T, F, S, X, R, share_lower, share_uniform, until, max_steps, full, preferred,
-    b, capacity, times, edges, locations, integers, reals,
+    b, capacity, times, edges, branches, locations, integers, reals,
 ):  # fmt: skip
     """Walk from the loaded state; (status, steps).  Records while steps < capacity; RUNNING (0): no room left."""
     refresh(T, F, S, X, R, True)
@@ -304,6 +304,7 @@ def ret_walk(
         if capacity > 0:
             times[b, steps] = t
             edges[b, steps] = e1
+            branches[b, steps] = branch_taken(T, S, e1)
             record_state(T, S, X, locations, integers, reals, b, steps + 1)
         steps += 1
         if t >= until:
@@ -314,7 +315,7 @@ def ret_walk(
 @entry_point
 def ret_batch(
     T, F, S, X, R, states_locations, states_integers, states_reals, largest, ode_step, seeds, shares, until, max_steps,
-    full, preferred, first, capacity, status, steps, errors, times, edges, locations, integers, reals,
+    full, preferred, first, capacity, status, steps, errors, times, edges, branches, locations, integers, reals,
 ):  # fmt: skip
     """Walks first, first + 1, … from the initial state; the number of the walk that found no room, or how many."""
     for b in range(first, len(seeds)):
@@ -322,7 +323,7 @@ def ret_batch(
         load_state(T, F, S, X, R, states_locations, states_integers, states_reals, 0, 0.0, largest, ode_step)
         outcome, taken = ret_walk(
             T, F, S, X, R, shares[b, 0], shares[b, 1], until, max_steps, full, preferred,
-            b, capacity, times, edges, locations, integers, reals,
+            b, capacity, times, edges, branches, locations, integers, reals,
         )  # fmt: skip
         if outcome == 0:
             return b

@@ -113,6 +113,7 @@ def _arrays(model: CompiledModel, count: int, capacity: int) -> tuple[np.ndarray
     return (
         np.zeros((count, capacity), np.float64),
         np.full((count, capacity), -1, np.int32),
+        np.zeros((count, capacity), np.int32),
         np.zeros((count, capacity + 1, len(network.processes)), np.int32),
         np.zeros((count, capacity + 1, network.integer_count), np.int64),
         np.zeros((count, capacity + 1, network.real_count), np.float64),
@@ -135,10 +136,10 @@ def _record(model: CompiledModel, count: int, max_steps: int, run: Callable[...,
                     new[:, : old.shape[1]] = old
                 arrays = larger
     longest = int(steps.max(initial=0))
-    times, edges, locations, integers, reals = arrays
+    times, edges, branches, locations, integers, reals = arrays
     failed = np.flatnonzero(status == WalkStatus.RUNTIME_ERROR)
     return Walks(
         status, steps, times[:, :longest], edges[:, :longest], locations[:, : longest + 1],
         integers[:, : longest + 1], reals[:, : longest + 1],
-        {int(b): error_message(model, *(int(v) for v in errors[b])) for b in failed},
+        {int(b): error_message(model, *(int(v) for v in errors[b])) for b in failed}, branches[:, :longest],
     )  # fmt: skip

@@ -8,6 +8,7 @@ Names are built from what the model says, never from positions, so they survive 
 that would share a name (they differ in guard or update only) are numbered in the order written: `… (on) no. 2`.
 
 Only constants are parameters: a weight that is computed from the model's variables has no single value to change.
+Receivers of a broadcast react, they decide nothing; their weights are not parameters either.
 Knowing a parameter by its name, a profile can also say how well it is known; see `uncertainty` in `profile`.
 """
 
@@ -44,7 +45,7 @@ class Parameter:
 
 
 def profile_parameters(network: Network) -> tuple[Parameter, ...]:
-    """Every constant weight of an output edge, branch weight and exponential rate, with a unique name.
+    """Every constant weight and branch weight of output edges and every exponential rate, with a unique name.
 
     A choice with one option has a parameter as well, though changing it changes nothing.
     """
@@ -67,8 +68,10 @@ def edge_name(process: Process, edge: Edge) -> str:
 
 def _of_process(network: Network, number: int, process: Process) -> Iterator[Parameter]:
     for index, edge in enumerate(process.edges):
+        if not edge.is_output:
+            continue
         weight = _constant(edge.weight, 1)
-        if edge.is_output and weight is not None:
+        if weight is not None:
             name = f"{WEIGHT} of {edge_name(process, edge)}"
             yield Parameter(name, WEIGHT, number, edge.source, index, None, weight, edge.line)
         for k, branch in enumerate(edge.branches if len(edge.branches) > 1 else ()):

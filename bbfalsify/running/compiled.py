@@ -17,6 +17,7 @@ from bbfalsify.kernel.conditional import particle_batch
 from bbfalsify.kernel.ret import ret_batch
 from bbfalsify.kernel.rng import seed_streams
 from bbfalsify.kernel.sampling import sample_batch
+from bbfalsify.kernel.scores import score_batch
 from bbfalsify.logic.monitor import warm_up
 
 
@@ -42,7 +43,7 @@ def compile_everything() -> None:
 def _second_half() -> None:
     with without_garbage_collection():
         warm_up()
-    for entry_point in (seed_streams, particle_batch, sample_batch):
+    for entry_point in (seed_streams, particle_batch, score_batch, sample_batch):
         entry_point.prepare()
 
 

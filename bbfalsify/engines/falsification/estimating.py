@@ -7,7 +7,7 @@ last step.  R independent passes give the interval.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
@@ -17,6 +17,7 @@ from bbfalsify.core.verdict import Verdict
 from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
 from bbfalsify.engines.falsification.conditional import conditional_split
+from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
 from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage, violating_step
@@ -33,6 +34,8 @@ class Ranked:
     probability: Estimate
     cylinder: Estimate
     """Of following the word at all, violated or not."""
+    evidence: Evidence = field(default_factory=Evidence, repr=False)
+    """The traces that violate."""
 
     @property
     def order(self) -> tuple:
@@ -67,7 +70,7 @@ def estimate(
     name = f"{finding.requirement}/{finding.iteration}"
     conditional = estimator == "conditional" or (estimator == "auto" and supports_conditional(usage.model) is None)
     split, method = (conditional_split, CONDITIONAL) if conditional else (importance_split, SPLITTING)
-    cylinders, hits, counts = [], [], []
+    cylinders, hits, counts, evidence = [], [], [], Evidence()
     for number in range(passes):
         cylinder, walks = split(usage.model, finding.actions, effort=traces, seeds=seeds.child(name, "pass", number))
         stimuli = [usage.stimulus(walk, stop=float(walk.times[-1])) for walk in walks]
@@ -92,6 +95,7 @@ def estimate(
         cylinders.append(cylinder)
         hits.append(sum(violated))
         counts.append(len(walks))
+        evidence.add(walks, answers, violated, finding.requirement, passes)
     seen = Passes(tuple(cylinders), tuple(hits), tuple(counts))
     value, low, high = seen.cylinder(confidence)
     return Ranked(
@@ -99,4 +103,5 @@ def estimate(
         seen,
         splitting_estimate(seen, method=method, confidence=confidence),
         Estimate(value, low, high, confidence, method, seen.total_traces),
+        evidence,
     )

@@ -18,12 +18,14 @@ class Genealogy:
     start: Particles
     _parents: list[np.ndarray] = field(default_factory=list)
     _edges: list[np.ndarray] = field(default_factory=list)
+    _branches: list[np.ndarray] = field(default_factory=list)
     _states: list[Particles] = field(default_factory=list)
 
     def append(self, parents: np.ndarray, step: StepResult, kept: np.ndarray) -> None:
         """Add a level: particle j of it is `step`'s particle kept[j], a child of `parents[kept[j]]`."""
         self._parents.append(parents[kept])
         self._edges.append(step.edge[kept])
+        self._branches.append(step.branch[kept])
         self._states.append(step.particles.take(kept))
 
     @property
@@ -45,11 +47,15 @@ class Genealogy:
         lineage.reverse()
         states = [(self.start, rows)] + [(self._states[level], r) for level, r in lineage]
         times = np.stack([self._states[level].time[r] for level, r in lineage], axis=1)
-        edges = np.stack([self._edges[level][r] for level, r in lineage], axis=1)
+        edges, branches = (
+            np.stack([record[level][r] for level, r in lineage], axis=1) for record in (self._edges, self._branches)
+        )
         locations, integers, reals = (
             np.stack([getattr(p, name)[r] for p, r in states], axis=1) for name in ("locations", "integers", "reals")
         )
         return [
-            Walk(WalkStatus.REACHED_END, times[j], edges[j], locations[j], integers[j], reals[j])
+            Walk(
+                WalkStatus.REACHED_END, times[j], edges[j], locations[j], integers[j], reals[j], branches=branches[j]
+            )
             for j in range(self.size)
         ]

@@ -1,0 +1,196 @@
+"""Which assumption of the profile decides the ranking?
+
+The elasticity of a counterexample's probability P with respect to a parameter θ (a weight or a rate) is d ln P/d ln θ:
+one per cent more of θ changes P by that many per cent.  It is the mean, over the traces that violate, of the score
+d ln p(trace)/d ln θ (`kernel.scores`); the system's part of p does not depend on θ.  The elasticities of weights that
+compete in one choice sum to zero.
+
+For larger changes the same traces are weighed by their exact likelihood ratios p_fθ(trace) / p_θ(trace): that gives
+P as a function of the factor f, and the factor at which two neighbours of the ranking change places.  It is not the
+first-order guess ln(P1/P2) / (E2 − E1), which is off by as much as the elasticities change on the way.
+
+Where a profile says how well its parameters are known (`Profile.uncertainty`, variances v of ln θ), the delta method
+adds Σ E²·v to the variance of ln P.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special
+
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.json_files import finite_or_null
+from bbfalsify.engines.falsification.estimating import Ranked
+from bbfalsify.kernel import CompiledModel, score_walks
+from bbfalsify.modelling import Parameter
+from bbfalsify.stats.ratios import ratio_of_means
+
+FACTORS = 10.0 ** np.linspace(-1.0, 1.0, 41)
+"""By how much a parameter may be wrong and still interest anybody; the middle one is 1."""
+LEAST_TRACES = 10
+"""A probability under changed parameters needs so many effective violating traces to be taken seriously."""
+ALIKE = 0.01
+"""Parameters whose factors differ by less say the same: raising one of two weights is lowering the other."""
+
+
+@dataclass(frozen=True)
+class Elasticity:
+    parameter: str
+    value: float
+    low: float
+    high: float
+    confidence: float
+
+    def as_json(self) -> dict:
+        return {
+            "parameter": self.parameter,
+            "value": self.value,
+            "low": finite_or_null(self.low),
+            "high": finite_or_null(self.high),
+            "confidence": self.confidence,
+        }
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Multiplying the parameter by `factor` makes the counterexamples at these two ranks equally probable."""
+
+    first: int
+    second: int
+    parameter: str
+    factor: float
+    low: float
+    high: float
+
+    def as_json(self) -> dict:
+        return {
+            "first": self.first,
+            "second": self.second,
+            "parameter": self.parameter,
+            "factor": self.factor,
+            "low": finite_or_null(self.low),
+            "high": finite_or_null(self.high),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """How one counterexample's probability depends on each parameter."""
+
+    parameters: tuple[str, ...]
+    weights: np.ndarray
+    """[R]: the probability each pass has seen."""
+    scores: np.ndarray
+    """[R, parameters]: mean score of the pass's violating traces."""
+    ratios: np.ndarray
+    """[R, parameters, factors]: mean likelihood ratio of the pass's violating traces."""
+    effective: np.ndarray
+    """[parameters, factors]: effective number of violating traces under the changed parameter."""
+    traces: int
+    violating: bool
+    """False: no trace violated, so this is about following the word."""
+
+    def elasticities(self, confidence: float) -> tuple[Elasticity, ...]:
+        values, half = ratio_of_means(self.weights[:, None] * self.scores, self.weights, confidence)
+        return tuple(
+            Elasticity(name, float(v), float(v - h), float(v + h), confidence)
+            for name, v, h in zip(self.parameters, values, half, strict=True)
+        )
+
+
+def influence_of(model: CompiledModel, ranked: Ranked, parameters: Sequence[Parameter]) -> Influence | None:
+    """None where no trace ever followed the word."""
+    evidence = ranked.evidence
+    violating = any(evidence.walks)
+    groups = evidence.walks if violating else [evidence.followers]
+    if not any(groups):
+        return None
+    walks = [walk for group in groups for walk in group]
+    found = score_walks(model, walks, parameters, FACTORS)
+    ratios = np.exp(found.logarithms)
+    ends = np.cumsum([len(group) for group in groups])
+    scores = np.array(
+        [part.mean(axis=0) if len(part) else part.sum(axis=0) for part in np.split(found.scores, ends[:-1])]
+    )
+    means = np.array([part.mean(axis=0) if len(part) else part.sum(axis=0) for part in np.split(ratios, ends[:-1])])
+    with np.errstate(invalid="ignore", over="ignore"):
+        effective = ratios.sum(axis=0) ** 2 / (ratios**2).sum(axis=0)
+    weights = ranked.passes.values if violating else np.ones(1)
+    names = tuple(p.name for p in parameters)
+    return Influence(names, weights, scores, means, effective, len(walks), violating)
+
+
+def swaps(first: Influence, second: Influence, ranks: tuple[int, int], confidence: float) -> list[Swap]:
+    """Changes of one parameter that make two counterexamples equally probable, the smallest change first."""
+    found = []
+    for number, name in enumerate(first.parameters):
+        crossing = _crossing(first, second, number, confidence)
+        if crossing is not None:
+            found.append(Swap(*ranks, name, *crossing))
+    return sorted(found, key=lambda s: (abs(math.log(s.factor)), s.factor < 1))
+
+
+def _crossing(first: Influence, second: Influence, number: int, confidence: float) -> tuple[float, float, float] | None:
+    """The factor nearest to 1 at which both are equally probable, with its interval."""
+    curves, halves = [], []
+    usable = np.ones(len(FACTORS), bool)
+    for influence in (first, second):
+        ratios = influence.ratios[:, number, :]
+        usable &= influence.effective[number] >= min(LEAST_TRACES, influence.traces)
+        values, half = ratio_of_means(influence.weights[:, None] * ratios, np.ones(len(ratios)), confidence)
+        usable &= np.isfinite(values) & (values > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            curves.append(np.log(values))
+            halves.append(half / values)
+    gap, half = curves[0] - curves[1], np.hypot(*halves)
+    middle, steps = len(FACTORS) // 2, np.log(FACTORS)
+    best: tuple[float, float, float] | None = None
+    for direction in (1, -1):
+        here = middle
+        while 0 <= here + direction < len(FACTORS) and usable[here + direction]:
+            there = here + direction
+            if gap[there] <= 0 < gap[here]:
+                slope = (gap[there] - gap[here]) / (steps[there] - steps[here])
+                logarithm = steps[here] - gap[here] / slope
+                margin = max(half[here], half[there]) / abs(slope)
+                if best is None or abs(logarithm) < abs(best[0]):
+                    best = (logarithm, logarithm - margin, logarithm + margin)
+                break
+            here = there
+    return None if best is None else tuple(math.exp(min(b, 700.0)) for b in best)  # type: ignore[return-value]
+
+
+def logarithmic_variance(elasticities: Sequence[Elasticity], uncertainty: Mapping[str, float]) -> float:
+    """What not knowing the parameters exactly adds to the variance of ln P (delta method)."""
+    return sum(e.value**2 * uncertainty.get(e.parameter, 0.0) for e in elasticities)
+
+
+def of_total(rows: Sequence[tuple[float, Sequence[Elasticity]]]) -> tuple[Elasticity, ...]:
+    """The elasticities of a sum of probabilities: the mean of theirs, weighted by the probabilities."""
+    total = sum(p for p, _ in rows)
+    if not rows or total <= 0:
+        return ()
+    columns = zip(*(elasticities for _, elasticities in rows), strict=True)
+    return tuple(
+        replace(column[0], value=sum(p * e.value for (p, _), e in zip(rows, column, strict=True)) / total)
+        for column in columns
+    )
+
+
+def widened(estimate: Estimate, variance: float) -> Estimate:
+    """The estimate with an interval that also covers the profile's uncertainty: errors add in squares, on ln P."""
+    spread = float(special.ndtri((1 + estimate.confidence) / 2)) * math.sqrt(variance)
+    value, low, high = estimate.value, estimate.low, estimate.high
+    if value > 0:
+        up = math.hypot(math.log(high / value), spread)
+        down = math.hypot(math.log(value / low), spread) if low > 0 else math.inf
+        low, high = value * math.exp(-down), min(1.0, value * math.exp(up))
+        if estimate.low == 0 and estimate.value == estimate.high:
+            value = high  # an upper bound stays one
+    return replace(
+        estimate, value=value, low=low, high=high, method=f"{estimate.method}, with the profile's uncertainty"
+    )
