@@ -1,9 +1,9 @@
-"""The exact law of the next action of one component, and the next transition given its action.
+"""The exact law of the next action, and the next transition given its action.
 
-Cut at the ends of all windows, the time axis falls into pieces on which the same edges are enabled.  The mass of a
-piece is the survival lost over it (`races`); its share for an action is the weight of the edges that carry it.  So
-the probability of an action is a finite sum, and drawing a piece, a moment in it by inverse CDF, and an edge by weight
-draws from the conditional law without rejection.
+Where one component can act (several: `race_law`), the time axis is cut at the ends of all its windows: it falls into
+pieces on which the same edges are enabled.  The mass of a piece is the survival lost over it (`races`); its share for
+an action is the weight of the edges that carry it.  So the probability of an action is a finite sum, and drawing a
+piece, a moment in it by inverse CDF, and an edge by weight draws from the conditional law without rejection.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from bbfalsify.kernel.layout import (
     H_PROCESSES,
     H_REALS,
     H_S_LOCATIONS,
+    H_URGENT_COUNT,
     H_X_PIECES,
     H_X_WINDOWS,
     INTEGERS,
@@ -34,10 +35,12 @@ from bbfalsify.kernel.layout import (
     S_URGENT,
     X_NOW,
 )
+from bbfalsify.kernel.race_law import gather_racers, in_piece, race_law, race_winner, share_of
 from bbfalsify.kernel.races import (
     component_windows,
     covers,
     exponential_rate,
+    inside,
     own_bound,
     pick_output,
     stochastic_transition,
@@ -59,21 +62,18 @@ def share_of_action(T, F, S, X, R, count, low, high, action):
     """Weight share of an action among the edges enabled on all of (low, high), or at the point low = high; −1: none."""
     total = 0.0
     wanted = 0.0
+    first = -1
     for k in range(count):
         w = T[H_X_WINDOWS] + 5 * k
-        if low == high:
-            inside = (X[w] < low or (X[w] == low and X[w + 1] == 0.0)) and (
-                X[w + 2] > low or (X[w + 2] == low and X[w + 3] == 0.0)
-            )
-        else:
-            inside = X[w] <= low and X[w + 2] >= high
-        if inside:
+        if in_piece(X, w, low, high):
             edge = T[H_EDGE_TABLE] + EDGE_WIDTH * int(X[w + 4])
             weight = weight_of(T, F, S, X, R, T[edge + E_WEIGHT])
             total += weight
+            if first < 0:
+                first = T[edge + E_ACTION]
             if T[edge + E_ACTION] == action:
                 wanted += weight
-    return wanted / total if total > 0.0 else -1.0
+    return share_of(wanted, total, first, action)
 
 
 @compiled
@@ -123,7 +123,7 @@ def law_of_action(T, F, S, X, R, count, bound, rate, action, survivor):
         after = survival * survival_after(high, low, bound, rate)
         mass = (survival - after) * share
         if survivor >= 0.0 and probability + mass > survivor:
-            left = survival - (survivor - probability) / share  # survival at the moment drawn
+            left = max(survival - (survivor - probability) / share, 2.0**-1000)  # survival at the moment drawn
             if bound == math.inf:
                 moment = low - math.log(left / survival) / rate
             else:
@@ -136,11 +136,15 @@ def law_of_action(T, F, S, X, R, count, bound, rate, action, survivor):
 
 @inlined
 def component(T, S):
-    """The process with output edges in its location; −1: none."""
+    """(first process with output edges in its location or −1, how many there are)."""
+    first = -1
+    count = 0
     for p in range(T[H_PROCESSES]):
         if T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p] + L_OUTPUTS] > 0:
-            return p
-    return -1
+            if count == 0:
+                first = p
+            count += 1
+    return first, count
 
 
 @inlined
@@ -168,6 +172,34 @@ def chosen_output(T, F, S, X, R, count, t, action, choice_number):
 
 
 @compiled
+def racing_transition(T, F, S, X, R, deadline, strict, action, firing, moment_number, choice_number):
+    """`conditional_transition` where several components race, or one with an urgent channel."""
+    racers = gather_racers(T, F, S, X, R, deadline, strict)
+    if S[S_ERROR] != 0:
+        return RUNTIME_ERROR, 0.0, -1, 0.0
+    probability, _, _, _ = race_law(T, S, X, racers, deadline, action, -1.0)
+    if firing == 0:
+        return 0, probability, -1, 0.0
+    if probability <= 0.0:
+        return (DEADLOCK if deadline == math.inf else TIMELOCK), 0.0, -1, 0.0
+    wanted = (moment_number if moment_number >= 0.0 else unit(R)) * probability
+    _, t, low, high = race_law(T, S, X, racers, deadline, action, wanted)
+    if t < 0.0:  # rounding lost the end of the last piece
+        _, t, low, high = race_law(T, S, X, racers, deadline, action, wanted * (1.0 - 1e-12))
+    choice = choice_number if choice_number >= 0.0 else unit(R)
+    w = race_winner(T, X, racers, action, low, high, t, choice) if t >= 0.0 else -1
+    if w < 0:
+        return TIMELOCK, probability, -1, 0.0
+    if t > X[w + 2] or t < X[w] or not covers(X, w, t):
+        t = inside(X, w, min(max(t, X[w]), X[w + 2]))
+    e = int(X[w + 4])
+    fire(T, F, S, X, R, e, -1, t, False, True)
+    if S[S_ERROR] != 0:
+        return RUNTIME_ERROR, probability, e, t
+    return 0, probability, e, t
+
+
+@compiled
 def conditional_transition(T, F, S, X, R, action, firing, moment_number, choice_number):
     """(status, probability, edge, moment) of the next transition given its action; fired where `firing` is 1.
 
@@ -178,9 +210,11 @@ def conditional_transition(T, F, S, X, R, action, firing, moment_number, choice_
         return RUNTIME_ERROR, 0.0, -1, 0.0
     if deadline < X[X_NOW] or (deadline == X[X_NOW] and strict):
         return TIMELOCK, 0.0, -1, 0.0
-    p = component(T, S)
+    p, components = component(T, S)
     if p < 0:
         return (DEADLOCK if deadline == math.inf else TIMELOCK), 0.0, -1, 0.0
+    if components > 1 or T[H_URGENT_COUNT] > 0:
+        return racing_transition(T, F, S, X, R, deadline, strict, action, firing, moment_number, choice_number)
     count = component_windows(T, F, S, X, R, p, deadline, strict)
     bound = own_bound(T, S, X, p)
     if deadline == X[X_NOW] and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):

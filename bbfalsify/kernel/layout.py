@@ -64,15 +64,19 @@ from __future__ import annotations
     H_X_FRAME,
     H_X_WINDOWS,
     H_X_PIECES,
+    H_X_RACERS,
+    H_X_RACE_WINDOWS,
+    H_X_RACE_POINTS,
     H_X_ODE_WORK,
     H_X_GRID,
     H_X_SIZE,
     HEADER_SIZE,
-) = range(52)
+) = range(55)
 
 FLAG_RATES = 1  # some location gives a rate
 FLAG_ODE = 2
 FLAG_NUMERIC = 4  # some guard, invariant or entry condition must be scanned numerically
+FLAG_TIMED_WEIGHTS = 8  # the weight of some edge reads a clock
 
 # --- fixed places in S and X -----------------------------------------------------------------------------------------
 (S_ERROR, S_SITE, S_ERROR_VALUE, S_COMMITTED, S_URGENT, S_INTEGER_BASE, S_LOCATION_BASE, S_CLOCK_BASE, S_TAINT, S_GRID,
@@ -107,6 +111,10 @@ UPDATE_INTEGER, UPDATE_REAL, UPDATE_ADD = range(3)
 # per real slot: processes whose invariants read it; processes that may give it a rate
 (C_READERS, C_READER_COUNT, C_RATERS, C_RATER_COUNT, C_IS_ODE, C_DEFAULT, CLOCK_WIDTH) = range(7)
 (FUNCTION_START, FUNCTION_FRAME, FUNCTION_WIDTH) = range(3)
+
+# per component in a race (`race_law`), in X; its windows are rows of low, strict, high, strict, edge, weight
+(RACE_FIRST, RACE_WINDOWS, RACE_BOUND, RACE_RATE, RACE_MOMENT, RACE_POINT, RACE_SHARE, RACE_WIDTH) = range(8)
+RACE_WINDOW_WIDTH = 6
 
 STACK_SIZE = 512
 FRAME_SIZE = 4096

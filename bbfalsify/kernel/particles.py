@@ -113,19 +113,14 @@ def step_probability(model: CompiledModel, particles: Particles, action: int) ->
 def supports_conditional(model: CompiledModel) -> str | None:
     """None where the law of the next action is computed exactly, else the reason why not."""
     network = model.network
-    handshake = next((c.name for c in network.channels if not c.broadcast), None)
+    used = {e.channel for p in network.processes for e in p.edges}
+    handshake = next((c.name for i, c in enumerate(network.channels) if i in used and not c.broadcast), None)
     if handshake is not None:
         return f"channel '{handshake}' is a handshake"
-    components = [p.name for p in network.processes if any(e.is_output for e in p.edges)]
-    if len(components) != 1:
-        return f"{len(components)} components with outputs ({', '.join(components)}); exactly one is needed"
-    urgent = next((c.name for c in network.channels if c.urgent), None)
-    if urgent is not None:
-        return f"channel '{urgent}' is urgent"
     analysis = Analysis(network)
     for number in range(len(model.edge_action)):
-        weight = model.edge(number)[1].weight
-        if weight is not None and analysis.expression(weight).reads & analysis.clocks:
+        process, edge = model.edge(number)
+        if edge.is_output and analysis.expression(edge.weight).reads & analysis.clocks:
             return f"the weight of {model.edge_text(number)} reads a clock"
     return None
 

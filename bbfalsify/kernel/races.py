@@ -20,7 +20,9 @@ from bbfalsify.kernel.layout import (
     E_WEIGHT,
     EDGE_WIDTH,
     ERROR_WEIGHT,
+    FLAG_TIMED_WEIGHTS,
     H_EDGE_TABLE,
+    H_FLAGS,
     H_LOCATION_TABLE,
     H_NUMERIC_COUNT,
     H_PROCESSES,
@@ -38,11 +40,13 @@ from bbfalsify.kernel.layout import (
     LOCATION_URGENT,
     LOCATION_WIDTH,
     MODE_FROZEN,
+    MODE_NUMERIC,
     S_COMMITTED,
     S_ERROR,
     S_URGENT,
     X_NOW,
 )
+from bbfalsify.kernel.ode import values_at
 from bbfalsify.kernel.ret import (
     DEADLOCK,
     REACHED_END,
@@ -215,18 +219,30 @@ def covers(X, w, t):
 
 
 @inlined
+def weight_at(T, F, S, X, R, code, t, timed):
+    """The weight of an edge at t; where weights are timed, the values of all reals at t have been put in place."""
+    if code < 0 or not timed:
+        return weight_of(T, F, S, X, R, code)
+    execute(T, F, S, X, R, code, MODE_NUMERIC, t)
+    return max(X[T[H_X_STACK]], 0.0)
+
+
+@inlined
 def pick_output(T, F, S, X, R, count, t, action):
     """An edge of the buffer enabled at t (of an action, or −1 for any), in proportion to the weights; −1: none."""
     chosen = -1
     total = 0.0
     enabled = 0
+    timed = T[H_FLAGS] & FLAG_TIMED_WEIGHTS
+    if timed:
+        values_at(T, F, S, X, R, t)
     for k in range(count):
         w = T[H_X_WINDOWS] + 5 * k
         if covers(X, w, t):
             e = int(X[w + 4])
             if action >= 0 and T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_ACTION] != action:
                 continue
-            weight = weight_of(T, F, S, X, R, T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_WEIGHT])
+            weight = weight_at(T, F, S, X, R, T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_WEIGHT], t, timed)
             total += weight
             enabled += 1
             if enabled == 1:

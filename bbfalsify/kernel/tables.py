@@ -322,6 +322,8 @@ class _Packer:
             self.flags |= at.FLAG_RATES
         if self.analysis.ode_slots:
             self.flags |= at.FLAG_ODE
+        if any(e.is_output and self.analysis.expression(e.weight).reads & self.analysis.clocks for _, e in self.edges):
+            self.flags |= at.FLAG_TIMED_WEIGHTS
 
         header = np.zeros(at.HEADER_SIZE, np.int64)
         pool = _Pool(at.HEADER_SIZE + len(compiler.code))
@@ -557,6 +559,7 @@ class _Packer:
             place += size
         header[at.H_S_SIZE] = place
         ode = len(self.analysis.ode_slots)
+        racers = sum(any(e.is_output for e in p.edges) for p in self.network.processes)
         place = at.CLOCKS + 3 * reals
         for name, size in (
             (at.H_X_SCRATCH_CLOCKS, 3 * reals),
@@ -566,6 +569,9 @@ class _Packer:
             (at.H_X_FRAME, 3 * at.FRAME_SIZE),
             (at.H_X_WINDOWS, 5 * at.MAXIMUM_WINDOWS),
             (at.H_X_PIECES, 4 * at.MAXIMUM_WINDOWS),
+            (at.H_X_RACERS, at.RACE_WIDTH * racers),
+            (at.H_X_RACE_WINDOWS, at.RACE_WINDOW_WIDTH * at.MAXIMUM_WINDOWS * racers),
+            (at.H_X_RACE_POINTS, 2 * at.MAXIMUM_WINDOWS * racers),
             (at.H_X_ODE_WORK, 8 * ode + 8),
             (at.H_X_GRID, at.GRID_ROWS * ode),
         ):

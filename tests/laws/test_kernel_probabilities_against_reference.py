@@ -29,6 +29,7 @@ from bbfalsify.testing.judging import edge_numbers, exact_state, shown
 from bbfalsify.testing.networks import networks
 from bbfalsify.testing.printing import network_text
 from bbfalsify.testing.sketches import Sketch, both, edge, let, op
+from tests.laws.race_reference import race_probabilities
 
 
 def examples(count: int) -> settings:
@@ -97,6 +98,75 @@ def test_step_probabilities_are_exact(network):
 @given(networks(handshakes=False, single_component=True, urgent_channels=False))
 def test_step_probabilities_of_thousands_of_networks_are_exact(network):
     step_probabilities_agree(network, particles=5, steps=10)
+
+
+# --- races ------------------------------------------------------------------------------------------------------------
+
+
+def on_a_grid(particles: Particles) -> Particles:
+    """The same states with reals rounded to sixteenths, at time 0: numbers in which float64 and fractions agree."""
+    return Particles(
+        particles.locations,
+        particles.integers,
+        np.round(particles.reals * 16) / 16,
+        np.zeros(len(particles)),
+        particles.rng,
+    )
+
+
+def race_probabilities_agree(network: Network, particles: int, steps: int) -> int:
+    """As above for several components; how many states had more than one component that could act."""
+    note(network_text(network))
+    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    assert supports_conditional(model) is None
+    numbers = {number: name for name, number in edge_numbers(network).items()}
+    current = Particles.initial(model, np.arange(particles, dtype=np.uint64))
+    races = 0
+    for _ in range(steps):
+        states = states_of(current)
+        laws = [race_probabilities(interpreter, s) for s in states]
+        windows = [{t.sender: t.windows for t in interpreter.transitions(s)} for s in states]
+        races += sum(len({process for process, _ in w}) > 1 for w in windows)
+        for number, action in enumerate(model.actions):
+            expected = [float(law.get(action, 0)) for law in laws]
+            note(f"P({action}) in {[shown(s) for s in states]} is {expected}")
+            np.testing.assert_allclose(step_probability(model, current, number), expected, rtol=1e-9, atol=1e-12)
+            result = conditional_step(model, current, number)
+            for m, probability in enumerate(expected):
+                assert (result.status[m] in (WalkStatus.RUNNING, WalkStatus.RUNTIME_ERROR)) == (probability > 0)
+                if result.status[m] == WalkStatus.RUNNING:
+                    assert result.action[m] == number
+                    near = 2e-9
+                    assert any(
+                        w.low - near <= result.delay[m] and (w.high is None or result.delay[m] <= w.high + near)
+                        for w in windows[m][numbers[int(result.edge[m])]]
+                    )
+        result = stochastic_step(model, current)
+        going_on = np.flatnonzero(result.status == WalkStatus.RUNNING)
+        if len(going_on) == 0:
+            break
+        current = on_a_grid(result.particles.take(going_on, np.arange(len(going_on), dtype=np.uint64)))
+    return races
+
+
+def test_race_probabilities_are_exact():
+    """60 random networks of up to four components, urgent channels included; most states are races."""
+    races = []
+
+    @examples(60)
+    @given(networks(handshakes=False))
+    def agree(network):
+        races.append(race_probabilities_agree(network, particles=2, steps=4))
+
+    agree()
+    assert sum(races) > 100
+
+
+@pytest.mark.slow
+@examples(3000)
+@given(networks(handshakes=False))
+def test_race_probabilities_of_thousands_of_networks_are_exact(network):
+    race_probabilities_agree(network, particles=4, steps=8)
 
 
 @pytest.mark.parametrize("stops_time", ["urgent", "committed"])

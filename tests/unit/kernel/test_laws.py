@@ -76,10 +76,13 @@ def test_nothing_enabled_at_the_bound_is_a_timelock():
 def test_refused_models_say_why():
     with pytest.raises(UserError, match="channel 'start' is a handshake"):
         stochastic_walks(model(MIXED), np.zeros(1, np.uint64), 1.0, 1)
-    assert "4 components with outputs" in supports_conditional(model(FISCHER))
-    with pytest.raises(UserError, match="4 components"):
-        step_probability(model(FISCHER), particles(model(FISCHER), 1), 0)
+    assert supports_conditional(model(MIXED)) == "channel 'start' is a handshake"
+    timed = model(one("clock x;", {"S": 'invariant: "x <= 2"'}, ["from: S, to: S, action: a, weight: x"]))
+    assert supports_conditional(timed).endswith("'a' (line 13) reads a clock")
+    with pytest.raises(UserError, match="reads a clock"):
+        step_probability(timed, particles(timed, 1), 0)
     assert supports_conditional(model(HEATER)) is None
+    assert supports_conditional(model(FISCHER)) is None
 
 
 def test_take_gives_new_streams():
