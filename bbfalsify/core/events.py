@@ -128,6 +128,10 @@ def answer_record(name: str, answer: Answer) -> dict[str, Any]:
     }
     if answer.symbols:
         record["symbols"] = list(answer.symbols)
+    if answer.cpu_seconds is not None:
+        record["cpu_seconds"] = round(answer.cpu_seconds, 6)
+    if answer.memory_mb is not None:
+        record["memory_mb"] = round(answer.memory_mb, 1)
     if answer.message:
         short = len(answer.message) <= _MESSAGE_LIMIT
         record["message"] = answer.message if short else answer.message[: _MESSAGE_LIMIT - 1] + "…"
@@ -158,7 +162,8 @@ def answer_from_record(record: dict[str, Any]) -> Answer:
         for verdict, robustness, *rest in record["judgements"]
     )
     status, symbols = SimulationStatus(record["status"]), tuple(record.get("symbols", ()))
-    return Answer(status, judgements, record.get("message", ""), None, record["seconds"], symbols)
+    usage = record.get("cpu_seconds"), record.get("memory_mb")
+    return Answer(status, judgements, record.get("message", ""), None, record["seconds"], symbols, *usage)
 
 
 class Recorder:

@@ -50,6 +50,10 @@ class Answer:
     """Wall time inside the system, as measured beside it."""
     symbols: tuple[str, ...] = ()
     """To a word: the output symbols, as far as they came."""
+    cpu_seconds: float | None = None
+    """CPU time of the system's own process in this simulation, where there is one and it can be measured."""
+    memory_mb: float | None = None
+    """The largest memory of that process in this simulation."""
 
     @property
     def ok(self) -> bool:

@@ -25,8 +25,9 @@ from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus
 from bbfalsify.running.channel import BlockingChannel
 from bbfalsify.running.worker_log import NEXT_SIMULATION
-from bbfalsify.systems.border import MalformedAnswer, check_outputs
-from bbfalsify.systems.interface import System
+from bbfalsify.systems.border import check_outputs
+from bbfalsify.systems.failures import MalformedAnswer, SessionFailure
+from bbfalsify.systems.interface import System, Usage
 from bbfalsify.systems.loading import Origin, origin_of
 from bbfalsify.systems.symbols import SymbolSystem, check_symbol
 
@@ -102,24 +103,25 @@ def _nothing() -> None: ...
 
 
 def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
-    """(ANSWER, index, status, judgements, message, seconds, outputs): plain tuples, because they travel fast."""
+    """(ANSWER, index, status, judgements, message, seconds, outputs, usage): plain tuples, because they travel fast."""
     system, stimulus = assignment.system, query.stimulus
     for values in (stimulus.times, *stimulus.inputs.values()):
         values.setflags(write=False)  # the judge must see the inputs as they were asked, not as the system left them
     seed = simulation_seed(assignment.seeds, query) if system.capabilities.seedable else 0
-    started = time.perf_counter()
+    started, session = time.perf_counter(), None
     try:
         with system.open(seed) as session:
             raw = session.execute(stimulus)
     except BaseException as error:  # SystemExit too: a simulation may end itself, but not the worker
-        return ANSWER, index, SimulationStatus.RAISED.value, (), _describe(error), time.perf_counter() - started, None
-    seconds = time.perf_counter() - started
+        seconds = time.perf_counter() - started
+        return ANSWER, index, *_failed(error), seconds, None, _usage(session)
+    seconds, usage = time.perf_counter() - started, _usage(session)
     try:
         outputs = check_outputs(system.outputs, stimulus.times, raw)
     except MalformedAnswer as error:
-        return ANSWER, index, SimulationStatus.MALFORMED.value, (), str(error)[:_MESSAGE_LIMIT], seconds, None
+        return ANSWER, index, *_failed(error), seconds, None, usage
     except BaseException as error:  # an answer that fights back while it is looked at
-        return ANSWER, index, SimulationStatus.MALFORMED.value, (), _describe(error), seconds, None
+        return ANSWER, index, SimulationStatus.MALFORMED.value, (), _describe(error), seconds, None, usage
     try:
         wishes = {"outliers": True} if query.outliers else {}
         judgements = assignment.judge(Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events), **wishes)
@@ -131,7 +133,7 @@ def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
         (j.verdict.value, float(j.robustness), float(j.first_violation_time), bool(j.vacuous), j.outlier_times)
         for j in judgements
     )
-    return ANSWER, index, SimulationStatus.OK.value, plain, "", seconds, outputs if query.keep_trace else None
+    return ANSWER, index, SimulationStatus.OK.value, plain, "", seconds, outputs if query.keep_trace else None, usage
 
 
 def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
@@ -139,16 +141,29 @@ def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
     system, symbols = assignment.system, []
     seed = simulation_seed(assignment.seeds, query) if system.capabilities.seedable else 0
     status, message = SimulationStatus.OK, ""
-    started = time.perf_counter()
+    started, session = time.perf_counter(), None
     try:
         with system.open(seed) as session:
             for symbol in query.word:
                 symbols.append(check_symbol(session.step(symbol)))
-    except MalformedAnswer as error:
-        status, message = SimulationStatus.MALFORMED, f"answer {len(symbols) + 1}: {error}"[:_MESSAGE_LIMIT]
+    except SessionFailure as error:
+        status, message = error.status, f"answer {len(symbols) + 1}: {error}"[:_MESSAGE_LIMIT]
     except BaseException as error:  # SystemExit too, as above
         status, message = SimulationStatus.RAISED, _describe(error)
-    return ANSWER, index, status.value, (), message, time.perf_counter() - started, tuple(symbols)
+    seconds = time.perf_counter() - started
+    return ANSWER, index, status.value, (), message, seconds, tuple(symbols), _usage(session)
+
+
+def _failed(error: BaseException) -> tuple[str, tuple, str]:
+    """(status, no judgements, message) of a simulation that ended in this way."""
+    if isinstance(error, SessionFailure):
+        return error.status.value, (), str(error)[:_MESSAGE_LIMIT]
+    return SimulationStatus.RAISED.value, (), _describe(error)
+
+
+def _usage(session: Any) -> tuple[float | None, float | None]:
+    usage = getattr(session, "usage", None)
+    return (usage.cpu_seconds, usage.memory_mb) if isinstance(usage, Usage) else (None, None)
 
 
 def _describe(error: BaseException) -> str:

@@ -9,8 +9,8 @@ import time
 from collections import deque
 
 from bbfalsify.running.channel import PollingChannel
-from bbfalsify.running.process_tree import descendants, kill
 from bbfalsify.running.worker_log import WorkerOutput
+from bbfalsify.systems.process_tree import descendants, how_it_ended, kill
 
 _ENDING_S = 0.2
 """How long a process may take to end after it has closed its socket, before it is killed."""
@@ -63,7 +63,7 @@ class WorkerProcess:
         self.process.close()
         self.channel.close()
         self.output.close()
-        return _how_it_ended(code, self.output.last_line()) if ended_by_itself else "killed by the driver"
+        return how_it_ended(code, self.output.last_line()) if ended_by_itself else "killed by the driver"
 
     def _ends_soon(self) -> bool:
         """Its socket is closed, so it is about to end by itself; wait for the reason rather than kill it."""
@@ -75,16 +75,3 @@ class WorkerProcess:
                 return True
             time.sleep(0.001)
         return False
-
-
-def _how_it_ended(code: int | None, last_line: str) -> str:
-    if code is not None and code < 0:
-        try:
-            text = f"the process was killed by {signal.Signals(-code).name}"
-            if -code == signal.SIGKILL:
-                text += " (the machine may have run out of memory)"
-        except ValueError:
-            text = f"the process was killed by signal {-code}"
-    else:
-        text = f"the process ended itself with exit code {code}"
-    return f"{text}; its last output: {last_line[:200]}" if last_line else text

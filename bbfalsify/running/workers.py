@@ -166,14 +166,14 @@ class WorkerPool:
     ) -> None:
         kind = message[0]
         if kind == ANSWER:
-            _, index, status, judgements, text, seconds, outputs = message
+            _, index, *parts = message
             if index != worker.assigned.popleft():
                 raise InvariantViolated(f"a worker answered query {index} out of turn")
             now = time.monotonic()
             taken, worker.clock_started = now - worker.clock_started, now
             known = self._seconds_per_query
             self._seconds_per_query = taken if known is None else 0.8 * known + 0.2 * taken
-            finished[index] = _answer(queries[index], status, judgements, text, seconds, outputs)
+            finished[index] = _answer(queries[index], *parts)
         elif kind == READY:
             worker.ready = True
             worker.clock_started = time.monotonic()
@@ -316,13 +316,19 @@ def _check_limits(jobs: int, time_limit_s: float | None, memory_limit_mb: float 
 
 
 def _answer(
-    query: AnyQuery, status: str, judgements: tuple, text: str, seconds: float, outputs: dict | tuple | None
+    query: AnyQuery,
+    status: str,
+    judgements: tuple,
+    text: str,
+    seconds: float,
+    outputs: dict | tuple | None,
+    usage: tuple[float | None, float | None],
 ) -> Answer:
     if isinstance(query, WordQuery):
-        return Answer(SimulationStatus(status), (), text, None, seconds, outputs or ())
+        return Answer(SimulationStatus(status), (), text, None, seconds, outputs or (), *usage)
     trace = None
     if outputs is not None:
         stimulus = query.stimulus
         trace = Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events)
     judged = tuple(Judgement(Verdict(verdict), *rest) for verdict, *rest in judgements)
-    return Answer(SimulationStatus(status), judged, text, trace, seconds)
+    return Answer(SimulationStatus(status), judged, text, trace, seconds, (), *usage)

@@ -1,6 +1,7 @@
 """Black boxes: what they look like, how to make one of a function, how to load one, how their answers are checked."""
 
-from bbfalsify.systems.border import MalformedAnswer, check_outputs
+from bbfalsify.systems.border import check_outputs
+from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SessionFailure, SystemDied
 from bbfalsify.systems.function import FunctionSystem, system
 from bbfalsify.systems.interface import (
     Capabilities,
@@ -9,6 +10,7 @@ from bbfalsify.systems.interface import (
     Session,
     StepwiseSession,
     System,
+    Usage,
     require_capability,
 )
 from bbfalsify.systems.loading import load_system
@@ -20,12 +22,16 @@ __all__ = [
     "FunctionSystem",
     "MachineSystem",
     "MalformedAnswer",
+    "NoAnswer",
     "Port",
     "Session",
+    "SessionFailure",
     "StepwiseSession",
     "SymbolSession",
     "SymbolSystem",
     "System",
+    "SystemDied",
+    "Usage",
     "check_outputs",
     "load_system",
     "require_capability",

@@ -12,13 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from bbfalsify.systems.failures import MalformedAnswer
 from bbfalsify.systems.interface import Port
 
 _KINDS = {"c": "complex", "U": "str", "S": "bytes", "M": "datetime", "m": "timedelta"}
-
-
-class MalformedAnswer(Exception):
-    """The black box answered, but not in the agreed form."""
 
 
 def check_outputs(outputs: tuple[Port, ...], times: np.ndarray, answer: Any) -> dict[str, np.ndarray]:

@@ -12,6 +12,8 @@ derives its session from `StepwiseSession` and gets `execute` for free.
 
         def open(self, seed: int) -> Session: ...
 
+A session that knows what its simulation cost may say so in an attribute `usage` (a `Usage`), read after it is closed.
+
 Two optional methods save time: `prepare()` is called once in each worker process before its first simulation (load a
 library, start an interpreter), and `close()` once when that process ends.  Neither counts against the time limit of a
 simulation.
@@ -56,6 +58,14 @@ class Capabilities:
     """Time passes by itself: a simulation of 20 s takes 20 s."""
     grid_period_s: float | None = None
     """Inputs can change only at multiples of this period; None means at any time."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the black box's own process needed for one simulation; None where it cannot be measured."""
+
+    cpu_seconds: float | None = None
+    memory_mb: float | None = None
 
 
 class CapabilityMissing(UserError):

@@ -20,7 +20,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.modelling.mealy import MealyMachine
-from bbfalsify.systems.border import MalformedAnswer
+from bbfalsify.systems.failures import MalformedAnswer
 from bbfalsify.systems.interface import Capabilities
 
 LONGEST_OUTPUT = 1000

@@ -1,4 +1,4 @@
-"""What a worker has started, so that it can be ended with it.
+"""Processes from outside: what one has started, so that it can be ended with it, and how it ended.
 
 Killing the worker's process group ends almost everything.  A child that made a group or session of its own (servers
 do) escapes that; on Linux it is found through /proc while the worker is still its ancestor, elsewhere not at all.
@@ -35,6 +35,20 @@ def kill(processes: set[Process]) -> None:
                 os.kill(pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):
                 continue
+
+
+def how_it_ended(code: int | None, last_line: str) -> str:
+    """In words, from the exit code as Python gives it (negative: killed by that signal)."""
+    if code is not None and code < 0:
+        try:
+            text = f"the process was killed by {signal.Signals(-code).name}"
+            if -code == signal.SIGKILL:
+                text += " (the machine may have run out of memory)"
+        except ValueError:
+            text = f"the process was killed by signal {-code}"
+    else:
+        text = f"the process ended itself with exit code {code}"
+    return f"{text}; its last output: {last_line[:200]}" if last_line else text
 
 
 def _children(pid: int) -> list[int]:

@@ -1,0 +1,33 @@
+"""How one use of a black box can fail, as exceptions that a session may raise.
+
+A session that knows what went wrong (the program behind it ended, the server does not answer) raises one of these, and
+the simulation gets that status with that message.  Any other exception becomes RAISED, with its place in the code.
+"""
+
+from __future__ import annotations
+
+from bbfalsify.core.verdict import SimulationStatus
+
+
+class SessionFailure(Exception):
+    """The black box said itself that it failed."""
+
+    status = SimulationStatus.RAISED
+
+
+class SystemDied(SessionFailure):
+    """The black box ended, or its connection did."""
+
+    status = SimulationStatus.DIED
+
+
+class NoAnswer(SessionFailure):
+    """The black box did not answer in time."""
+
+    status = SimulationStatus.TIMED_OUT
+
+
+class MalformedAnswer(SessionFailure):
+    """The black box answered, but not in the agreed form."""
+
+    status = SimulationStatus.MALFORMED
