@@ -42,6 +42,8 @@ def execute(plan: RunPlan, *, out: Path, listeners: Iterable[Callable[[Event], N
         jobs=plan.jobs,
         time_limit_s=plan.time_limit,
         on_failure=plan.on_failure,
+        store=plan.store,
+        accepted=plan.accepted,
         out=out,
         name=plan.name,
         system_record=_system_record(plan),
@@ -87,4 +89,6 @@ def _configuration(plan: RunPlan) -> dict[str, Any]:
         "jobs": plan.jobs,
         "time_limit": plan.time_limit,
         "on_failure": plan.on_failure,
+        "store": None if plan.store is None else str(plan.store),
+        "accepted": None if plan.accepted is None else plan.accepted.file,
     }

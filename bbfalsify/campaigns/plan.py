@@ -10,20 +10,21 @@ file multiply into plans in the order written, the last key varying fastest; a l
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.campaigns.ports import port_problems
 from bbfalsify.campaigns.reading import Reader, dotted
-from bbfalsify.campaigns.requirements import PlannedRequirement, collect_items, parse_items
+from bbfalsify.campaigns.requirements import PlannedRequirement, RequirementItem, collect_items, parse_items
 from bbfalsify.core.documents import Document, KeyPath, read_yaml
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.seeds import draw_seed
 
 if TYPE_CHECKING:
     from bbfalsify.modelling import Profile
+    from bbfalsify.running.accepted import Acceptances
     from bbfalsify.systems import System
 
 
@@ -67,6 +68,10 @@ class RunPlan:
     jobs: int
     time_limit: float
     on_failure: str
+    store: Path | None = None
+    """Where counterexamples are kept from run to run."""
+    accepted: Acceptances | None = None
+    """Failures that are no news."""
     varies: Mapping[str, Any] = field(default_factory=dict)
     """The keys whose lists made several runs, with this run's values: what tells it from its neighbours."""
 
@@ -78,10 +83,18 @@ class Campaign:
     runs: tuple[RunPlan, ...]
 
 
-def load_campaign(path: str | Path, *, seed: int | None = None, jobs: int | None = None) -> Campaign:
-    """Read and check a campaign file; `seed` and `jobs` overrule the file."""
+def load_campaign(
+    path: str | Path,
+    *,
+    seed: int | None = None,
+    jobs: int | None = None,
+    store: Path | None = None,
+    accepted: Path | None = None,
+) -> Campaign:
+    """Read and check a campaign file; what is given here overrules the file."""
     file = Path(path)
-    return plan_document(read_yaml(file), base=file.parent, seed=seed, jobs=jobs)
+    document = read_yaml(file)
+    return plan_document(document, base=file.parent, seed=seed, jobs=jobs, store=store, accepted=accepted)
 
 
 def plan_document(
@@ -90,6 +103,8 @@ def plan_document(
     base: Path,
     seed: int | None = None,
     jobs: int | None = None,
+    store: Path | None = None,
+    accepted: Path | None = None,
     label: Callable[[KeyPath], str] = dotted,
 ) -> Campaign:
     """Check a campaign given as a document; relative paths are relative to `base`."""
@@ -105,6 +120,13 @@ def plan_document(
             reader.adopt(("profile",), port_problems(profile, system))
     items = collect_items(reader, sections["requirements"], base) if "requirements" in sections else []
     requirements = parse_items(items, _signals(profiles, systems), sections.get("expected"))
+    if store is None and "store" in sections:
+        store = base / sections["store"]
+    if store is not None and store.exists() and not store.is_dir():
+        reader.problem(("store",), f"{label(('store',))}: '{store}' is not a folder.")
+    if accepted is None and "accepted" in sections:
+        accepted = base / sections["accepted"]
+    acceptances = None if accepted is None else _acceptances(reader, accepted, items, profiles)
     if reader.problems:
         raise UserError(_in_order(reader.problems, document.file))
     name = sections.get("name") or Path(document.file or "falsify").stem
@@ -132,6 +154,8 @@ def plan_document(
                 jobs=jobs if jobs is not None else sections.get("jobs", 1),
                 time_limit=point["time_limit"],
                 on_failure=point["on_failure"],
+                store=store,
+                accepted=acceptances,
                 varies=_varies(settings, point),
             )
         )
@@ -209,6 +233,27 @@ def _system(reader: Reader, base: Path, reference: str) -> System | None:
         reader.problem(path, f"'{reference}' answers symbols, not signals; falsify needs inputs and outputs over time.")
         return None
     return system
+
+
+def _acceptances(
+    reader: Reader, file: Path, items: Iterable[RequirementItem], profiles: Mapping[str, Profile | None]
+) -> Acceptances | None:
+    """The accepted failures; names that this campaign does not know are slips of the pen."""
+    from bbfalsify.running.accepted import load_acceptances
+
+    if not file.is_file():
+        reader.problem(("accepted",), f"{reader.label(('accepted',))}: there is no file '{file}'.")
+        return None
+    try:
+        acceptances = load_acceptances(file)
+    except UserError as error:
+        reader.adopt(("accepted",), error.problems)
+        return None
+    names = [item.data["id"] for item in items if isinstance(item.data, dict) and "id" in item.data]
+    if names and profiles and None not in profiles.values():
+        actions = {action for profile in profiles.values() for action in profile.network.actions}
+        reader.adopt(("accepted",), acceptances.problems(names, actions))
+    return acceptances
 
 
 def _signals(profiles: Mapping[str, Profile | None], systems: Mapping[str, System | None]) -> list[str] | None:

@@ -85,6 +85,8 @@ CAMPAIGN_SECTIONS: dict[str, Any] = {
     "jobs": Count,
     "time_limit": OneOrMore[Positive],
     "on_failure": OneOrMore[OnFailure],
+    "store": Word,
+    "accepted": Word,
     "expected": Expected,
 }
 """The type of each section; validated one by one, so that a mistake in one does not hide those in another."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bbfalsify.cli.options import AsJson, Jobs, Out, Quiet, Seed, Verbose
+from bbfalsify.cli.options import AcceptFile, AsJson, Jobs, Out, Quiet, Seed, StoreFolder, Verbose
 
 
 class Estimator(StrEnum):
@@ -67,6 +67,8 @@ def falsify(
     on_failure: Annotated[
         OnFailure | None, typer.Option(help="What a failed simulation means.", show_default="inconclusive")
     ] = None,
+    store: StoreFolder = None,
+    accept: AcceptFile = None,
     jobs: Jobs = None,
     out: Out = None,
     seed: Seed = None,
@@ -112,7 +114,9 @@ def falsify(
         "on_failure": on_failure and on_failure.value,
     }
     document = Document("", {key: value for key, value in data.items() if value is not None}, {})
-    campaign = plan_document(document, base=Path(), seed=seed, jobs=jobs, label=_option)
+    campaign = plan_document(
+        document, base=Path(), seed=seed, jobs=jobs, store=store, accepted=accept, label=_option
+    )
     return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose)
 
 
@@ -125,4 +129,6 @@ def _option(path: tuple[str | int, ...]) -> str:
     if path[:1] == ("requirements",):
         return f"--require {path[1] + 1}" if len(path) > 1 else "--require"
     names = [str(key) for key in path if isinstance(key, str) and key != "engine"]
+    if names == ["accepted"]:
+        return "--accept"
     return f"--{names[-1].replace('_', '-')}" if names else "--options"

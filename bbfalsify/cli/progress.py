@@ -107,6 +107,8 @@ class RunProgress:
             self._stage, self._total, self._done = event.stage, event.simulations, 0
         elif kind == "BatchAnswered":
             self._done += len(event.answers)
+        elif kind == "KnownReplayed":
+            self._done += event.tries
         elif kind == "FindingReported":
             self._found += 1
         if self._stage:

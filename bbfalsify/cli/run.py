@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bbfalsify.cli.options import AsJson, Jobs, Out, Quiet, Seed, Verbose
+from bbfalsify.cli.options import AcceptFile, AsJson, Jobs, Out, Quiet, Seed, StoreFolder, Verbose
 
 
 def run(
@@ -15,6 +15,8 @@ def run(
     example: Annotated[
         str | None, typer.Option("--example", metavar="NAME", help="Run a built-in example instead of a file.")
     ] = None,
+    store: StoreFolder = None,
+    accept: AcceptFile = None,
     jobs: Jobs = None,
     out: Out = None,
     seed: Seed = None,
@@ -24,7 +26,7 @@ def run(
 ) -> int:
     """Run a campaign: every run it describes, each with its run directory.
 
-    Exit code 0 when every outcome is as the campaign expects, 1 when one is not.
+    Exit code 0 when every outcome is as the campaign expects (or all that was found is accepted), 1 when one is not.
 
     \b
     Example:  bbfalsify run experiments/heater/campaign.yaml --jobs 2
@@ -39,5 +41,5 @@ def run(
         from bbfalsify.examples import example_folder
 
         campaign = example_folder(example) / "campaign.yaml"
-    loaded = load_campaign(campaign, seed=seed, jobs=jobs)
+    loaded = load_campaign(campaign, seed=seed, jobs=jobs, store=store, accepted=accept)
     return run_campaign(loaded, out=out, as_json=as_json, quiet=quiet, verbose=verbose)

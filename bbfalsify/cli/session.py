@@ -37,10 +37,14 @@ def run_campaign(campaign: Campaign, *, out: Path | None, as_json: bool, quiet: 
 
 
 def exit_code(results: list[RunResult]) -> int:
-    """Outcomes that were expected are no news; an unexpected one is 1; the others decide as they are."""
+    """Outcomes that were expected or accepted are no news; others are 1, or decide as they are."""
     if any(r.stop_reason == StopReason.INTERRUPTED for r in results):
         return Exit.INTERRUPTED
     rows = [row for result in results for row in result.requirements]
+    if any(row.all_accepted is False for row in rows):
+        return Exit.FOUND
+    # Where everything found is accepted, the outcome is no news, whatever was expected.
+    rows = [row for row in rows if not row.all_accepted]
     if any(row.as_expected is False for row in rows):
         return Exit.FOUND
     return exit_of_outcomes(row.outcome for row in rows if row.expected is None)
@@ -49,7 +53,15 @@ def exit_code(results: list[RunResult]) -> int:
 def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> None:
     from rich.console import Console
 
-    from bbfalsify.reporting.tables import LEGEND, baseline_lines, closing_lines, effort_line, result_table
+    from bbfalsify.reporting.tables import (
+        LEGEND,
+        baseline_lines,
+        closing_lines,
+        effort_line,
+        result_table,
+        store_lines,
+        unmet_lines,
+    )
     from bbfalsify.reporting.words import interval
 
     console = Console(highlight=False, markup=False)
@@ -70,6 +82,8 @@ def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> 
         console.print(LEGEND)
     console.print()
     console.print(effort_line(result), soft_wrap=True)
+    for line in (*store_lines(result), *unmet_lines(result)):
+        console.print(line, soft_wrap=True)
     for note in result.notes:
         console.print(f"note: {note}", soft_wrap=True)
     for line in closing_lines(result):

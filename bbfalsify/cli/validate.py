@@ -52,6 +52,8 @@ def check_file(file: Path) -> tuple[str, str]:
     keys = set(data) if isinstance(data := read_yaml(file).data, dict) else set()
     if keys & {"engine", "system"} and "requirements" in keys or {"engine", "profile"} <= keys:
         return "campaign", _campaign(file)
+    if "accepted" in keys:
+        return "accepted failures", _acceptances(file)
     if "requirements" in keys:
         return "specification", _specification(file)
     if "inputs" in keys:
@@ -61,7 +63,7 @@ def check_file(file: Path) -> tuple[str, str]:
     raise UserError(
         Problem(
             "cannot tell what this file is. A campaign has 'engine' and 'requirements', a specification "
-            "'requirements', a profile 'automata' and 'inputs', a model 'automata'.",
+            "'requirements', a profile 'automata' and 'inputs', a model 'automata', accepted failures 'accepted'.",
             file=str(file),
             line=1,
         )
@@ -73,6 +75,13 @@ def _campaign(file: Path) -> str:
 
     runs = len(load_campaign(file, seed=0).runs)
     return f"{runs} run{'s' * (runs != 1)}"
+
+
+def _acceptances(file: Path) -> str:
+    from bbfalsify.running.accepted import load_acceptances
+
+    count = len(load_acceptances(file).entries)
+    return f"{count} entr{'ies' if count != 1 else 'y'}"
 
 
 def _specification(file: Path) -> str:

@@ -45,6 +45,8 @@ class SystemRecord:
     reference: str
     base: str = "."
     sha256: str | None = None
+    name: str = ""
+    """What the system calls itself, whatever the folder it was found in; empty in files of older versions."""
 
 
 @dataclass(frozen=True)

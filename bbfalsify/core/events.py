@@ -86,6 +86,19 @@ class CounterexampleConfirmed(Event):
 
 
 @dataclass(frozen=True)
+class KnownReplayed(Event):
+    """A counterexample of the store, executed again before the search."""
+
+    requirement: str
+    actions: tuple[str, ...]
+    file: str
+    outcome: str
+    """"same", "fixed" or "changed"."""
+    reproduced: int
+    tries: int
+
+
+@dataclass(frozen=True)
 class EstimateMade(Event):
     what: str
     estimate: dict[str, Any]

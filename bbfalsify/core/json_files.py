@@ -6,10 +6,12 @@ Objects are indented, lists of numbers stay on one line.  JSON has no infinity: 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,13 @@ def write_json(path: Path, data: Any) -> None:
 
 def write_atomically(path: Path, text: str) -> None:
     """The file is either the old one or the whole new one, also when the machine stops in between."""
+    with written_beside(path, text) as temporary:
+        os.replace(temporary, path)
+
+
+@contextlib.contextmanager
+def written_beside(path: Path, text: str) -> Iterator[str]:
+    """A temporary file in the same folder with the whole text on disk; gone afterwards, unless it was moved."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -58,10 +67,9 @@ def write_atomically(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
+        yield temporary
+    finally:
         Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def read_json(path: str | Path) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.json_files import finite_or_null, read_json
+from bbfalsify.running.accepted import ACCEPTED
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,29 @@ class CounterexampleRow:
     robustness: float | None
     iteration: int | None
     file: str | None
+    known: bool = False
+    """From the store, not found by this search."""
+    accepted: str | None = None
+    """Where failures may be accepted: accepted, too probable, expired or new."""
 
     @property
     def share(self) -> float | None:
         """The fraction of the traces along this word that violate."""
         return self.violating / self.traces if self.traces else None
+
+
+@dataclass(frozen=True)
+class KnownRow:
+    """What became of a counterexample of the store."""
+
+    requirement: str
+    actions: tuple[str, ...]
+    outcome: str
+    """same, fixed or changed"""
+    before: str
+    """open, fixed or changed"""
+    explanation: str
+    file: str
 
 
 @dataclass(frozen=True)
@@ -49,6 +68,13 @@ class RequirementRow:
     """The share of it that the listed counterexamples account for."""
     never_met: int = 0
     """Listed counterexamples that plain simulation has not shown."""
+    accepted: int | None = None
+    """How many of its counterexamples are accepted, where failures may be accepted at all."""
+    counterexamples: int = 0
+
+    @property
+    def all_accepted(self) -> bool | None:
+        return None if self.accepted is None else self.accepted == self.counterexamples
 
     @property
     def as_expected(self) -> bool | None:
@@ -68,6 +94,10 @@ class RunResult:
     found_probability: Estimate | None
     run_directory: str | None
     notes: tuple[str, ...]
+    store: str | None = None
+    known: tuple[KnownRow, ...] = ()
+    unmet: tuple[dict[str, Any], ...] = ()
+    """Accepted failures that were not found."""
 
 
 def read_results(path: str | Path) -> RunResult:
@@ -86,11 +116,14 @@ def result_from_json(data: Any, *, file: str | None = None) -> RunResult:
             simulations=data["simulations"],
             seconds=data.get("seconds", 0.0),
             stop_reason=data.get("stop_reason", ""),
-            requirements=tuple(_requirement(r) for r in data["requirements"]),
+            requirements=tuple(_requirement(r, data["counterexamples"]) for r in data["requirements"]),
             counterexamples=tuple(_counterexample(c) for c in data["counterexamples"]),
             found_probability=_estimate(data["found_probability"]),
             run_directory=data.get("run_directory"),
             notes=tuple(data.get("notes", ())),
+            store=data.get("store"),
+            known=tuple(_known(k) for k in data.get("known", ())),
+            unmet=tuple((data.get("acceptance") or {}).get("unmet", ())),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(Problem(f"not the results of a run ({type(error).__name__}: {error}).", file=file)) from None
@@ -100,8 +133,9 @@ def _estimate(data: dict | None) -> Estimate | None:
     return None if data is None else Estimate.from_json(data)
 
 
-def _requirement(data: dict) -> RequirementRow:
+def _requirement(data: dict, counterexamples: list[dict]) -> RequirementRow:
     plain = data.get("smc") or {}
+    said = [c.get("accepted") for c in counterexamples if c["requirement"] == data["id"]]
     return RequirementRow(
         id=data["id"],
         text=data.get("text", ""),
@@ -113,6 +147,8 @@ def _requirement(data: dict) -> RequirementRow:
         any_violation=_estimate(plain.get("probability")),
         explained=_estimate(plain.get("explained")),
         never_met=len(plain.get("never_met", ())),
+        accepted=None if not said or None in said else said.count(ACCEPTED),
+        counterexamples=len(said),
     )
 
 
@@ -129,4 +165,11 @@ def _counterexample(data: dict) -> CounterexampleRow:
         robustness=finite_or_null(data["robustness"]),
         iteration=data.get("iteration"),
         file=data.get("file"),
+        known=data.get("known", False),
+        accepted=data.get("accepted"),
     )
+
+
+def _known(data: dict) -> KnownRow:
+    plain = {name: data[name] for name in ("requirement", "outcome", "before", "explanation", "file")}
+    return KnownRow(actions=tuple(data["actions"]), **plain)

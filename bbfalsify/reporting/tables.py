@@ -5,12 +5,14 @@ Everything fits into 80 columns; a wider terminal gives the room to the words of
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.reporting.results import RequirementRow, RunResult
+from bbfalsify.reporting.results import CounterexampleRow, KnownRow, RequirementRow, RunResult
 from bbfalsify.reporting.words import interval, number, shorten_word
+from bbfalsify.running.accepted import ACCEPTED
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,11 +53,16 @@ def result_table(result: RunResult, requirement: str, width: int) -> Table:
             title, justify="left" if left else "right", no_wrap=True, min_width=0 if title == "actions" else least
         )
     for row, line in zip(rows, cells, strict=True):
-        word = (
-            shorten_word(row.actions, room - 6) + " flaky" if row.status == "flaky" else shorten_word(row.actions, room)
-        )
-        table.add_row(line[0], word, *line[2:shown])
+        remarks = _remarks(row)
+        table.add_row(line[0], shorten_word(row.actions, room - len(remarks)) + remarks, *line[2:shown])
     return table
+
+
+def _remarks(row: CounterexampleRow) -> str:
+    """Behind the actions: what is flaky and, where failures may be accepted, what is not."""
+    words = ["flaky"] if row.status == "flaky" else []
+    words += [f"({row.accepted})"] if row.accepted not in (None, ACCEPTED) else []
+    return "".join(f" {word}" for word in words)
 
 
 LEGEND = (
@@ -87,11 +94,50 @@ def baseline_lines(row: RequirementRow) -> Iterator[str]:
         yield text + (f"; {row.never_met} of the list plain simulation never met" if row.never_met else "")
 
 
+MOST_KNOWN = 10
+"""Lines on what became of single counterexamples; results.json has them all."""
+
+
+def store_lines(result: RunResult) -> Iterator[str]:
+    """What became of the store's counterexamples, and how many are new; single ones only where something changed."""
+    if result.store is None:
+        return
+    counts = Counter(_fate(row) for row in result.known)
+    fates = [fate for fate in ("still there", "back again", "fixed", "changed") if counts[fate]]
+    told = ", ".join(f"{counts[fate]} {fate}" for fate in fates)
+    new = sum(not c.known for c in result.counterexamples)
+    yield f"store {result.store}: {len(result.known)} known{f' ({told})' if told else ''}, {new} new"
+    news = [row for row in result.known if _fate(row) not in ("still there", row.before)]
+    for row in news[:MOST_KNOWN]:
+        why = f": {row.explanation}" if _fate(row) == "changed" else ""
+        yield f"  {_fate(row)}: {row.requirement} {shorten_word(row.actions, 40)}{why}"
+    if len(news) > MOST_KNOWN:
+        yield f"  … and {len(news) - MOST_KNOWN} more"
+
+
+def _fate(row: KnownRow) -> str:
+    if row.outcome == "same":
+        return "back again" if row.before == "fixed" else "still there"
+    return row.outcome
+
+
+def unmet_lines(result: RunResult) -> Iterator[str]:
+    """Accepted failures that were not found: perhaps they are fixed, and the entry can go."""
+    for entry in result.unmet[:MOST_KNOWN]:
+        where = f" (line {entry['line']})" if entry.get("line") else ""
+        yield f"accepted, but not found: {entry['requirement']} {shorten_word(entry['actions'], 40)}{where}"
+    if len(result.unmet) > MOST_KNOWN:
+        yield f"… and {len(result.unmet) - MOST_KNOWN} more"
+
+
 def requirement_line(row: RequirementRow) -> str:
     """R1 falsified (as expected): never above 75 degrees"""
     text = f"{row.id} {row.outcome.replace('_', ' ')}"
     if row.expected is not None:
         text += " (as expected)" if row.as_expected else f" (expected: {row.expected.replace('_', ' ')})"
+    if row.accepted is not None:
+        missing = row.counterexamples - row.accepted
+        text += f", {missing} of {row.counterexamples} not accepted" if missing else f", all {row.accepted} accepted"
     return f"{text}: {row.text}" if row.text else text
 
 

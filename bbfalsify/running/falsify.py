@@ -12,12 +12,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.counterexample import (
-    SystemRecord,
-)
+from bbfalsify.core.counterexample import SeedRecord, SystemRecord
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.events import (
     Listener,
@@ -32,13 +31,16 @@ from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile, check_profile
+from bbfalsify.running.accepted import Acceptances, load_acceptances
 from bbfalsify.running.compiled import compile_everything
 from bbfalsify.running.conclusions import best_robustness, notes_on, outcome_of, overall
 from bbfalsify.running.driver import Driver, OnFailure, drive
 from bbfalsify.running.judging import RequirementsJudge
+from bbfalsify.running.known import Memory, replay_known, set_aside_impossible
 from bbfalsify.running.result import FalsificationResult, RequirementResult
 from bbfalsify.running.rundir import RunDirectory
 from bbfalsify.running.scribe import Scribe, counterexample_file, row_of
+from bbfalsify.running.store import Store
 from bbfalsify.systems import System
 
 SAMPLES = 100
@@ -66,12 +68,17 @@ def falsify(
     listeners: Iterable[Listener] = (),
     configuration: dict[str, Any] | None = None,
     baseline: smc.Options | None = None,
+    store: str | Path | None = None,
+    accepted: Acceptances | str | Path | None = None,
 ) -> FalsificationResult:
     """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
 
     `max_time` (seconds) ends the search; the estimates of what it found are still made.  With `baseline`, plain
     simulation of the profile then estimates how probable any violation is, so that the result can say how much of it
     the list explains.  `out=None` writes nothing.
+
+    Counterexamples in the folder `store` are executed again before the search and ranked with its findings; new ones
+    are added to it.  `accepted` (a file, or what `load_acceptances` read) says which failures are no news.
     """
     options, name = options or Options(), name or profile.name
     seed = draw_seed() if seed is None else seed
@@ -82,11 +89,14 @@ def falsify(
         raise UserError(f"a period of {period:g} over {duration:g} makes more than {MOST_SAMPLES} samples.")
     usage = Usage(profile, compile_network(profile.network), duration, period)
     judge = RequirementsJudge(requirements)
+    acceptances = accepted if accepted is None or isinstance(accepted, Acceptances) else load_acceptances(accepted)
+    memory = None if store is None else Memory(Store.open(store))
+    record = system_record or SystemRecord(system.name)
+    record = replace(record, name=record.name or system.name)
     compile_everything()
     started = time.monotonic()  # the limits of a run do not count the compiling that only the very first one needs
     directory = None if out is None else RunDirectory.create(out, name)
     if directory is not None:
-        record = system_record or SystemRecord(system.name)
         directory.write_manifest(seed=seed, configuration=configuration or {}, adapter_sha256=record.sha256)
     with (
         directory.recorder(*listeners) if directory is not None else Recorder(None, listeners) as recorder,
@@ -104,6 +114,10 @@ def falsify(
         ) as driver,
     ):
         scribe = Scribe(driver, recorder, requirements, options)
+        recalled = None
+        if memory is not None:
+            actions, violates = usage.model.actions, on_failure == "violation"
+            recalled = replay_known(memory, scribe, record, actions, jobs, time_limit_s, failing_violates=violates)
         recorder.record(StageStarted("searching", options.simulations))
         ended = drive(
             run,
@@ -116,6 +130,8 @@ def falsify(
             listener=scribe,
             out_of_time=lambda: max_time is not None and time.monotonic() - started >= max_time,
         )
+        if memory is not None:
+            set_aside_impossible(memory, scribe)
         plain = smc.Progress()
         if baseline is not None and ended.reason is StopReason.COMPLETED:
             recorder.record(StageStarted("simulating", baseline.simulations or 0))
@@ -134,19 +150,25 @@ def falsify(
     reason = scribe.progress.search.stopped if ended.reason is StopReason.COMPLETED else ended.reason
     notes = [
         *notes_on(scribe.progress, failures, requirements, on_failure),
-        *([ended.message] if ended.message else []),
+        *dict.fromkeys(e.message for e in (recalled, ended) if e is not None and e.message),
     ]
     outcomes = [outcome_of(scribe.progress, number, reason) for number in range(len(requirements))]
-    counterexamples = []
+    counterexamples, files = [], []
     for number, requirement in enumerate(requirements):
         for rank, item in enumerate(scribe.items(number), start=1):
-            file = None
-            if directory is not None:
-                stored = counterexample_file(
-                    item, requirement, horizon, seed, system_record or SystemRecord(system.name), profile, time_limit_s
-                )
-                file = str(directory.write_counterexample(stored, rank))
-            counterexamples.append(row_of(item, requirement, rank, file))
+            known = None if memory is None else memory.of(item.finding)
+            seeds = SeedRecord(seed, item.finding.query) if known is None else known.stored.counterexample.seed
+            content = counterexample_file(item, requirement, horizon, seeds, record, profile, time_limit_s)
+            files.append((item.finding, content))
+            file = None if directory is None else str(directory.write_counterexample(content, rank))
+            counterexamples.append(row_of(item, requirement, rank, file, known=known is not None))
+    if memory is not None:
+        memory.learn(files, run="" if directory is None else directory.path.name)
+        notes += memory.notes
+    judged = None
+    if acceptances is not None:
+        judged = acceptances.judge([(c.requirement, c.actions, c.probability) for c in counterexamples])
+        counterexamples = [replace(c, accepted=v) for c, v in zip(counterexamples, judged.verdicts, strict=True)]
     totals = [scribe.total(i) for i in range(len(requirements))]
     baselines = [
         plain.baseline(i, baseline, found=[f.actions for f in scribe.findings(i)], found_probability=totals[i])
@@ -173,6 +195,9 @@ def falsify(
         seconds=time.monotonic() - started,
         directory=None if directory is None else directory.path,
         notes=tuple(notes),
+        store=None if memory is None else memory.store.path,
+        known=() if memory is None else tuple(known.as_json() for known in memory.known),
+        acceptance=judged,
     )
     if directory is not None:
         directory.write_results(result.as_json())

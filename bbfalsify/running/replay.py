@@ -1,7 +1,7 @@
 """Execute a counterexample file again: is the failure still there?
 
 SAME      it still violates the requirement, at the same moment (a flaky one: it still happens now and then)
-FIXED     the requirement holds, every time
+FIXED     the requirement holds, every time (one without a bound in time: nothing violates it any more)
 CHANGED   anything else: it violates at another moment, only sometimes, or the simulation fails
 """
 
@@ -20,6 +20,8 @@ from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import SimulationStatus, Verdict
+from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.logic.formula import can_be_certain
 from bbfalsify.running.confirm import TOLERANCE_S, TRIES, compare
 from bbfalsify.running.judging import RequirementsJudge
 from bbfalsify.running.worker import Judge
@@ -63,20 +65,32 @@ def replay(
     """Replay a file on the system it names, or on another one (a newer version, say)."""
     counterexample = file if isinstance(file, Counterexample) else Counterexample.read(file)
     system = system if system is not None else _load(counterexample, file)
-    _check_ports(counterexample, system)
+    check_ports(counterexample, system)
     judge = judge if judge is not None else _judge(counterexample, system)
+    queries = repetitions(counterexample, tries)
+    limit = time_limit_s if time_limit_s is not None else counterexample.time_limit_s
+    with WorkerPool(system, judge, time_limit_s=limit, seeds=seeds_of(counterexample)) as pool:
+        answers = tuple(pool.answers(queries))
+    return conclude(counterexample, answers, tolerance_s, unbounded=_is_unbounded(judge))
+
+
+def repetitions(counterexample: Counterexample, tries: int | None = None, name: str = "replay") -> list[Query]:
+    """The queries that repeat it, with the seed of the one that found it."""
     tries = tries if tries is not None else TRIES if counterexample.status == "confirmed" else _TRIES_IF_FLAKY
     if tries < 1:
         raise UserError(f"replay needs at least one try, not {tries}.")
-    seed = counterexample.seed
-    queries = [Query(f"replay/{i}", counterexample.stimulus, True, seed.query) for i in range(1, tries + 1)]
-    limit = time_limit_s if time_limit_s is not None else counterexample.time_limit_s
-    with WorkerPool(system, judge, time_limit_s=limit, seeds=SeedTree(seed.root, seed.path)) as pool:
-        answers = tuple(pool.answers(queries))
-    return _conclude(counterexample, answers, tolerance_s)
+    stimulus = counterexample.stimulus
+    return [Query(f"{name}/{i}", stimulus, True, counterexample.seed.query) for i in range(1, tries + 1)]
 
 
-def _conclude(counterexample: Counterexample, answers: Sequence[Answer], tolerance_s: float) -> ReplayResult:
+def seeds_of(counterexample: Counterexample) -> SeedTree:
+    return SeedTree(counterexample.seed.root, counterexample.seed.path)
+
+
+def conclude(
+    counterexample: Counterexample, answers: Sequence[Answer], tolerance_s: float = TOLERANCE_S, *, unbounded: bool
+) -> ReplayResult:
+    """What the repetitions say; no finite trace satisfies an `unbounded` requirement, so not violating it is enough."""
     if counterexample.simulation is not SimulationStatus.OK:
         reproduced = sum(answer.status is counterexample.simulation for answer in answers)
         same_moment, difference = True, None
@@ -85,7 +99,8 @@ def _conclude(counterexample: Counterexample, answers: Sequence[Answer], toleran
         reproduced, same_moment = found.reproduced, found.same_moment
         difference = _largest_difference(counterexample.trace, found.trace, counterexample.outputs)
     tries = len(answers)
-    holds = sum(answer.ok and answer.judgements[0].verdict is Verdict.SATISFIED for answer in answers)
+    good = (Verdict.SATISFIED, Verdict.INCONCLUSIVE) if unbounded else (Verdict.SATISFIED,)
+    holds = sum(answer.ok and answer.judgements[0].verdict in good for answer in answers)
     flaky = counterexample.status == "flaky"
     if reproduced == tries and same_moment:
         crash = counterexample.simulation is not SimulationStatus.OK
@@ -94,7 +109,8 @@ def _conclude(counterexample: Counterexample, answers: Sequence[Answer], toleran
     elif flaky and reproduced:
         outcome, text = ReplayOutcome.SAME, f"violated in {reproduced} of {tries} tries, as flaky as before"
     elif holds == tries:
-        outcome, text = ReplayOutcome.FIXED, "the requirement holds now"
+        outcome = ReplayOutcome.FIXED
+        text = "the requirement holds now" if not unbounded else "the requirement is not violated any more"
     elif reproduced == tries:
         outcome, text = ReplayOutcome.CHANGED, "violated, but at another moment"
     elif reproduced:
@@ -135,7 +151,7 @@ def _load(counterexample: Counterexample, file: str | Path | Counterexample) -> 
     raise first
 
 
-def _check_ports(counterexample: Counterexample, system: System) -> None:
+def check_ports(counterexample: Counterexample, system: System) -> None:
     """A file for another system is a mistake to report, not a failure to replay."""
     problems = []
     for what, ports, needed in (
@@ -152,9 +168,16 @@ def _check_ports(counterexample: Counterexample, system: System) -> None:
         raise UserError(problems)
 
 
-def _judge(counterexample: Counterexample, system: System) -> Judge:
-    from bbfalsify.logic import Requirement, parse_stl
+def _is_unbounded(judge: Judge) -> bool:
+    return any(never_seen_to_hold(r) for r in getattr(judge, "requirements", ()))
 
+
+def never_seen_to_hold(requirement: Requirement) -> bool:
+    """An unbounded `always` is never satisfied by a trace that ends."""
+    return not can_be_certain(requirement.formula.root, True)
+
+
+def _judge(counterexample: Counterexample, system: System) -> Judge:
     record = counterexample.requirement
     signals = [port.name for port in (*system.inputs, *system.outputs)]
     formula = parse_stl(record.stl, signals=signals)

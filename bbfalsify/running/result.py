@@ -10,6 +10,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.json_files import finite_or_null
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.smc import Baseline
+from bbfalsify.running.accepted import Judged
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,13 @@ class RankedCounterexample:
     traces: int
     first_violation_time: float
     robustness: float
-    iteration: int
+    iteration: int | None
+    """The walk that found it; None for one that the store knew."""
     file: str | None
+    known: bool = False
+    """Known from the store before this run."""
+    accepted: str | None = None
+    """Where failures may be accepted: accepted, too probable, expired or new (see `running.accepted`)."""
 
     def as_json(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in ("rank", "requirement", "status", "violating", "traces")}
@@ -39,6 +45,8 @@ class RankedCounterexample:
             "robustness": finite_or_null(self.robustness),
             "iteration": self.iteration,
             "file": self.file,
+            "known": self.known,
+            "accepted": self.accepted,
         }
 
 
@@ -80,6 +88,11 @@ class FalsificationResult:
     seconds: float
     directory: Path | None
     notes: tuple[str, ...] = ()
+    store: Path | None = None
+    known: tuple[dict[str, Any], ...] = ()
+    """What became of the store's counterexamples of this system and these requirements."""
+    acceptance: Judged | None = None
+    """Where failures may be accepted: which were, and which entries were not met."""
 
     @property
     def smc(self) -> Estimate | None:
@@ -102,4 +115,7 @@ class FalsificationResult:
             "seconds": round(self.seconds, 3),
             "run_directory": None if self.directory is None else str(self.directory),
             "notes": list(self.notes),
+            "store": None if self.store is None else str(self.store),
+            "known": list(self.known),
+            "acceptance": None if self.acceptance is None else self.acceptance.as_json(),
         }

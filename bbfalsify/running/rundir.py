@@ -39,7 +39,7 @@ class RunDirectory:
     def create(base: str | Path, name: str) -> RunDirectory:
         """A new, empty directory under `base`, named after the run and the day."""
         base = Path(base)
-        stem = f"{_file_name(name) or 'run'}-{date.today().isoformat()}"
+        stem = f"{file_name(name) or 'run'}-{date.today().isoformat()}"
         number = 1 + max((_number(p.name, stem) for p in base.glob(f"{stem}-*")), default=0)
         while True:
             path = base / f"{stem}-{number}"
@@ -97,7 +97,7 @@ class RunDirectory:
 
     def write_counterexample(self, counterexample: Counterexample, rank: int) -> Path:
         """Store it under its rank; a file that already has that rank and key is replaced."""
-        key = _file_name("-".join(counterexample.actions))
+        key = file_name("-".join(counterexample.actions))
         path = self.path / "counterexamples" / (f"{rank:03d}-{key}.json" if key else f"{rank:03d}.json")
         counterexample.write(path)
         return path
@@ -122,7 +122,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _file_name(text: str) -> str:
+def file_name(text: str) -> str:
     """Letters, digits, dots, dashes and underscores, and not too many of them."""
     return re.sub(r"[^\w.-]+", "_", text, flags=re.ASCII).strip("._-")[:_LONGEST_NAME]
 

@@ -42,7 +42,7 @@ class Scribe:
         self.recorder.record(
             FindingReported(requirement, finding.actions, finding.query, seen.robustness, seen.first_violation_time)
         )
-        query = Query(f"confirm/{finding.requirement}/{finding.iteration}", finding.stimulus, seed_name=finding.query)
+        query = Query(f"confirm/{finding.requirement}/{finding.name}", finding.stimulus, seed_name=finding.query)
         confirmation = confirm(self.driver.rerun, query, finding.requirement, seen)
         self.confirmations[id(finding)] = confirmation
         self.recorder.record(
@@ -55,6 +55,15 @@ class Scribe:
                 confirmation.tries,
             )
         )
+
+    def remember(self, finding: Finding, confirmation: Confirmation) -> None:
+        """Known before the search, and executed again already."""
+        self.progress.search.findings.append(finding)
+        self.confirmations[id(finding)] = confirmation
+
+    def forget(self, finding: Finding) -> None:
+        self.progress.search.findings = [f for f in self.progress.search.findings if f is not finding]
+        self.progress.ranked = [r for r in self.progress.ranked if r.finding is not finding]
 
     def searched(self, search: Search) -> None:
         traces = len(search.findings) * self.options.passes * self.options.traces
@@ -99,7 +108,9 @@ class Item:
         return "flaky" if self.confirmation is None else self.confirmation.status
 
 
-def row_of(item: Item, requirement: Requirement, rank: int, file: str | None) -> RankedCounterexample:
+def row_of(
+    item: Item, requirement: Requirement, rank: int, file: str | None, *, known: bool = False
+) -> RankedCounterexample:
     ranked, seen = item.ranked, item.finding.judgement
     return RankedCounterexample(
         rank=rank,
@@ -114,6 +125,7 @@ def row_of(item: Item, requirement: Requirement, rank: int, file: str | None) ->
         robustness=seen.robustness,
         iteration=item.finding.iteration,
         file=file,
+        known=known,
     )
 
 
@@ -121,7 +133,7 @@ def counterexample_file(
     item: Item,
     requirement: Requirement,
     horizon: float,
-    seed: int,
+    seed: SeedRecord,
     system: SystemRecord,
     profile: Profile,
     time_limit_s: float | None,
@@ -136,7 +148,7 @@ def counterexample_file(
         ),
         horizon=horizon,
         actions=finding.actions,
-        word=tuple(zip(finding.walk.times.tolist(), finding.actions, strict=True)),
+        word=finding.word,
         times=tuple(stimulus.times.tolist()),
         inputs=signals_as_samples(stimulus.inputs),
         outputs=signals_as_samples(outputs),
@@ -144,7 +156,7 @@ def counterexample_file(
         status=item.status,
         reproduced=0 if confirmation is None else confirmation.reproduced,
         tries=0 if confirmation is None else confirmation.tries,
-        seed=SeedRecord(seed, finding.query),
+        seed=seed,
         system=system,
         versions=versions(),
         simulation=finding.status,

@@ -35,8 +35,8 @@ ENGINE = "engine: {kind: falsify, horizon: 20"
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: engine, expected, format_version, jobs, name, on_failure, "
-         "profile, requirements, seed, system, time_limit. Did you mean 'seed'?"),
+        ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: accepted, engine, expected, format_version, jobs, name, "
+         "on_failure, profile, requirements, seed, store, system, time_limit. Did you mean 'seed'?"),
         ("seed: 1", "seed: one", "seed must be a whole number; found 'one'."),
         ("seed: 1", "seed: -1", "seed must be at least 0; found -1."),
         ("seed: 1", "jobs: 0", "jobs must be at least 1; found 0."),

@@ -1,6 +1,6 @@
 import pytest
 
-COMMANDS = ["run", "falsify", "simulate", "monitor", "replay", "validate", "list"]
+COMMANDS = ["run", "falsify", "simulate", "monitor", "replay", "accept", "validate", "list"]
 
 
 def test_help_names_every_command_and_the_exit_codes(cli):
@@ -31,9 +31,9 @@ def test_version(cli):
 def test_wrong_usage_is_one_line_and_exit_code_2(cli):
     called = cli("falsify", "--sistem", "x")
     assert (called.code, called.out) == (2, "")
-    assert called.problems == [
-        "No such option: --sistem (Possible options: --passes, --smc, --system) See 'bbfalsify falsify --help'."
-    ]
+    (problem,) = called.problems
+    assert problem.startswith("No such option: --sistem (Possible options: ") and "--system" in problem
+    assert problem.endswith("See 'bbfalsify falsify --help'.")
 
 
 def test_wrong_usage_with_json(cli):

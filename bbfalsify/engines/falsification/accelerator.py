@@ -34,17 +34,25 @@ class Finding:
 
     requirement: int
     actions: tuple[str, ...]
-    walk: Walk
+    word: tuple[tuple[float, str], ...]
+    """The whole walk, key first: when each action fired, up to the first one after the stimulus."""
     stimulus: Stimulus
     judgement: Judgement
     status: SimulationStatus
     """OK, unless a failing simulation counts as a violation."""
-    iteration: int
-    """1-based number of the walk that found it."""
+    iteration: int | None
+    """1-based number of the walk that found it; None for one that was known before the search."""
+    known_as: str = ""
+    """The name under which it was known before the search."""
+
+    @property
+    def name(self) -> str:
+        """Unique among the findings of a requirement: queries and seeds are named after it."""
+        return self.known_as or str(self.iteration)
 
     @property
     def query(self) -> str:
-        return query_name(self.iteration)
+        return f"known/{self.known_as}" if self.iteration is None else query_name(self.iteration)
 
 
 @dataclass
@@ -65,11 +73,14 @@ class Search:
     stopped: StopReason | None = None
     known: list[set[tuple[str, ...]]] = field(default_factory=list)
     """Per requirement: the keys found so far."""
+    remembered: list[set[tuple[str, ...]]] = field(default_factory=list)
+    """Per requirement: the keys among `findings` before the search began; it looks for others."""
 
     def begin(self, requirements: int) -> None:
         self.best_robustness = [np.inf] * requirements
         self.judged, self.vacuous = [0] * requirements, [0] * requirements
         self.known = [set() for _ in range(requirements)]
+        self.remembered = [{f.actions for f in self.findings if f.requirement == r} for r in range(requirements)]
 
     def read(
         self, usage: Usage, walk: Walk, stimulus: Stimulus, answer: Answer, iteration: int, wanted: int
@@ -85,10 +96,11 @@ class Search:
             if judgement.verdict is not Verdict.VIOLATED or len(self.known[number]) >= wanted:
                 continue
             steps = violating_step(walk.times, judgement.first_violation_time)
-            actions = walk.actions(usage.model)[:steps]
-            if actions not in self.known[number]:
+            word = tuple(zip(walk.times.tolist(), walk.actions(usage.model), strict=True))
+            actions = tuple(action for _, action in word[:steps])
+            if actions not in self.known[number] and actions not in self.remembered[number]:
                 self.known[number].add(actions)
-                finding = Finding(number, actions, walk.prefix(steps), stimulus, judgement, answer.status, iteration)
+                finding = Finding(number, actions, word, stimulus, judgement, answer.status, iteration)
                 self.findings.append(finding)
                 yield finding
 

@@ -67,7 +67,7 @@ def estimate(
     seeds: SeedTree,
 ) -> Ranked:
     """Estimate one finding; its queries and seeds are named after it, so no other finding changes its number."""
-    name = f"{finding.requirement}/{finding.iteration}"
+    name = f"{finding.requirement}/{finding.name}"
     conditional = estimator == "conditional" or (estimator == "auto" and supports_conditional(usage.model) is None)
     split, method = (conditional_split, CONDITIONAL) if conditional else (importance_split, SPLITTING)
     cylinders, hits, counts, evidence = [], [], [], Evidence()
