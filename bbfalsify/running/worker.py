@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bbfalsify.core.errors import UserError
+from bbfalsify.core.errors import BBFalsifyError, UserError
 from bbfalsify.core.query import AnyQuery, Query, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
@@ -94,6 +94,8 @@ def _prepare(assignment: Assignment) -> tuple | None:
         return JUDGE_FAILED, f"while it was prepared:\n{traceback.format_exc()}"
     try:
         getattr(assignment.system, "prepare", _nothing)()
+    except (SessionFailure, BBFalsifyError) as error:
+        return UNUSABLE, str(error)
     except BaseException as error:
         return UNUSABLE, _describe(error)
     return None

@@ -14,6 +14,7 @@ from bbfalsify.systems.interface import (
     require_capability,
 )
 from bbfalsify.systems.loading import load_system
+from bbfalsify.systems.process import ProcessSymbolSystem, ProcessSystem
 from bbfalsify.systems.symbols import MachineSystem, SymbolSession, SymbolSystem
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "MalformedAnswer",
     "NoAnswer",
     "Port",
+    "ProcessSymbolSystem",
+    "ProcessSystem",
     "Session",
     "SessionFailure",
     "StepwiseSession",

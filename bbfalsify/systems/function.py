@@ -18,7 +18,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,9 +26,7 @@ import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.systems.interface import Capabilities, Port
-
-PortsLike = Mapping[str, str | None] | Iterable[str | Port]
+from bbfalsify.systems.interface import Capabilities, Port, PortsLike, as_ports
 
 
 class FunctionSystem:
@@ -45,8 +43,8 @@ class FunctionSystem:
     ) -> None:
         self.function = function
         self.name = name or getattr(function, "__name__", type(function).__name__)
-        self.inputs = _ports(inputs)
-        self.outputs = _ports(outputs)
+        self.inputs = as_ports(inputs)
+        self.outputs = as_ports(outputs)
         self.__doc__ = getattr(function, "__doc__", None)
         self._takes_times_and_inputs, takes_seed = _calling_convention(function, self.name)
         self._takes_seed = takes_seed
@@ -120,14 +118,6 @@ def _remake(
     capabilities: Capabilities,
 ) -> FunctionSystem:
     return kind(function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities)
-
-
-def _ports(ports: PortsLike) -> tuple[Port, ...]:
-    if isinstance(ports, str):
-        ports = (ports,)
-    if isinstance(ports, Mapping):
-        return tuple(Port(name, unit) for name, unit in ports.items())
-    return tuple(port if isinstance(port, Port) else Port(port) for port in ports)
 
 
 def _calling_convention(function: Callable, name: str) -> tuple[bool, bool]:

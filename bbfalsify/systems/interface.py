@@ -21,7 +21,7 @@ simulation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
@@ -38,6 +38,18 @@ class Port:
 
     name: str
     unit: str | None = None
+
+
+PortsLike = Mapping[str, str | None] | Iterable[str | Port]
+
+
+def as_ports(ports: PortsLike) -> tuple[Port, ...]:
+    """From names with units, or names alone."""
+    if isinstance(ports, str):
+        ports = (ports,)
+    if isinstance(ports, Mapping):
+        return tuple(Port(name, unit) for name, unit in ports.items())
+    return tuple(port if isinstance(port, Port) else Port(port) for port in ports)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
     plant.py:heater             an object in a file; `plant.py` alone if it holds exactly one system
     package.module:object       an object in an installed package
     machine.dot                 a finite machine, played as a black box
+    cmd:./simulator --fast      a program that speaks the line protocol; it runs in `base`, and never through a shell
     name                        an entry point of the group "bbfalsify.systems"
 
 Relative paths are relative to `base`, the folder of the file that mentions them.  Nothing is imported before it is
@@ -27,6 +28,8 @@ from typing import Any
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.modelling.mealy import read_dot
 from bbfalsify.systems.interface import Capabilities, System
+from bbfalsify.systems.launching import split_command
+from bbfalsify.systems.process import program_system
 from bbfalsify.systems.symbols import MachineSystem, SymbolSystem, check_alphabet
 
 ENTRY_POINTS = "bbfalsify.systems"
@@ -35,6 +38,7 @@ _FORMS = (
     "file.py:object",
     "package.module:object",
     "machine.dot",
+    "cmd:program and its arguments",
     f"an entry point of '{ENTRY_POINTS}'",
 )
 _KNOWN_SUFFIXES = {
@@ -49,17 +53,24 @@ _KNOWN_SUFFIXES = {
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a system is to be found; exactly one of `file`, `module` and `entry_point` is given."""
+    """Where a system is to be found; exactly one of `file`, `module`, `entry_point` and `command` is given."""
 
     text: str
     file: Path | None = None
     module: str | None = None
     entry_point: str | None = None
     attribute: str | None = None
+    command: tuple[str, ...] | None = None
+    folder: Path | None = None
+    """Where the command runs."""
 
     def file_hash(self) -> str | None:
-        """SHA-256 of the adapter's file, for the manifest."""
-        return hashlib.sha256(self.file.read_bytes()).hexdigest() if self.file is not None else None
+        """SHA-256 of the adapter's file (of all files that a command names by their paths), for the manifest."""
+        files = [self.file] if self.file is not None else self._files_of_the_command()
+        return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest() if files else None
+
+    def _files_of_the_command(self) -> list[Path]:
+        return [path for word in self.command or () if (path := Path(self.folder or ".", word)).is_file()]
 
 
 @dataclass(frozen=True)
@@ -92,6 +103,8 @@ def _load(reference: str, base: str | Path) -> System | SymbolSystem:
     found = resolve_reference(reference, base)
     if found.file is not None and found.file.suffix.lower() == ".dot":
         return MachineSystem(read_dot(found.file))
+    if found.command is not None:
+        return _as_system(program_system(found.command, folder=found.folder), reference, None)
     if found.file is not None:
         module, shown = _import_file(found.file), str(found.file)
     elif found.module is not None:
@@ -109,7 +122,7 @@ def resolve_reference(reference: str, base: str | Path = ".") -> Reference:
     if not text:
         raise UserError(Problem("the reference to the system is empty.", allowed=_FORMS))
     if text.startswith("cmd:"):
-        raise UserError(Problem("a command ('cmd:…') cannot be used as a system yet.", allowed=_FORMS))
+        return Reference(text, command=split_command(text.removeprefix("cmd:")), folder=base.resolve())
     place, _, attribute = text.rpartition(":") if ":" in text else (text, "", "")
     suffix = Path(place).suffix.lower()
     if suffix in _KNOWN_SUFFIXES:

@@ -2,12 +2,14 @@
 
 Killing the worker's process group ends almost everything.  A child that made a group or session of its own (servers
 do) escapes that; on Linux it is found through /proc while the worker is still its ancestor, elsewhere not at all.
+What a program leaves behind in a worker that goes on is recognised by a mark in its environment.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 Process = tuple[int, str]
@@ -35,6 +37,35 @@ def kill(processes: set[Process]) -> None:
                 os.kill(pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):
                 continue
+
+
+def marked(processes: set[Process], mark: str) -> set[Process]:
+    """Those of them that have this text, as in NAME=value, among their environment variables."""
+    wanted = mark.encode()
+    found = set()
+    for pid, started in processes:
+        try:
+            if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                found.add((pid, started))
+        except OSError:  # gone, or somebody else's
+            continue
+    return found
+
+
+def reap(processes: set[Process], patience_s: float) -> None:
+    """Take note of the ends of killed processes that have become our children, so that no zombie of them stays."""
+    until = time.monotonic() + patience_s
+    waiting = {pid for pid, _ in processes}
+    while waiting:
+        for pid in tuple(waiting):
+            try:
+                if os.waitpid(pid, os.WNOHANG)[0] or time.monotonic() > until:
+                    waiting.discard(pid)
+            except ChildProcessError:  # not ours; it may become so when its parent is gone, unless it has ended
+                if _start_time(pid) is None or time.monotonic() > until:
+                    waiting.discard(pid)
+        if waiting:
+            time.sleep(0.0005)
 
 
 def how_it_ended(code: int | None, last_line: str) -> str:

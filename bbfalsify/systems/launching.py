@@ -1,0 +1,193 @@
+"""How to start a program: its command, folder, environment and secrets, and how much it may take.
+
+A command is a list of words, or a text that is split as a shell would split it; a shell itself is never involved.
+Secrets are named, not written: `secrets=("API_TOKEN",)` passes that variable on to the program and keeps its value out
+of everything that is logged, recorded or shown.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+
+MARK = "BBFALSIFY_PROGRAM"
+"""Everything a program starts inherits this variable, so that what it leaves behind can be recognised."""
+_HIDDEN = b"***"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Everything about starting a program that does not change from one simulation to the next."""
+
+    command: tuple[str, ...]
+    folder: Path | None = None
+    """Where it runs, and what a relative path of the program is relative to; None: where we are."""
+    environment: tuple[tuple[str, str], ...] = ()
+    """Variables to set, in addition to our own."""
+    secrets: tuple[str, ...] = ()
+    """Names of variables whose values must not appear anywhere."""
+    memory_mb: float | None = None
+    output_limit_mb: float = 64.0
+    """The longest answer, and how much of its other output is kept."""
+
+    @property
+    def output_limit_bytes(self) -> int:
+        return int(self.output_limit_mb * 2**20)
+
+    def problems(self) -> list[Problem]:
+        """What stands in the way of starting it."""
+        if os.name != "posix":
+            return [Problem("programs can be used as systems on Linux and macOS only.")]
+        found = []
+        if self.folder is not None and not self.folder.is_dir():
+            found.append(Problem(f"there is no folder '{self.folder}' to run the program in."))
+        elif self.executable() is None:
+            found.append(self._not_found())
+        known = dict(self.environment) | os.environ
+        for name in self.secrets:
+            if not known.get(name):
+                found.append(Problem(f"the environment variable '{name}', named as a secret, is not set."))
+        return found
+
+    def executable(self) -> str | None:
+        """The program's file; a bare name is looked up in PATH, a path is relative to the folder."""
+        program = self.command[0]
+        if "/" in program:
+            program = str((self.folder or Path.cwd()) / program)
+        return shutil.which(program, path=dict(self.environment).get("PATH"))
+
+    def _not_found(self) -> Problem:
+        program = self.command[0]
+        if "/" not in program:
+            return Problem(f"there is no program '{program}' in PATH.")
+        file = (self.folder or Path.cwd()) / program
+        if file.is_file():
+            return Problem(f"'{file}' is not executable (chmod +x makes it so).")
+        others = [p.name for p in file.parent.glob("*") if p.is_file()] if file.parent.is_dir() else []
+        return Problem(f"there is no program '{file}'.", closest=unknown_name("file", file.name, others).closest)
+
+    def start(self, command: Sequence[str] | None = None, folder: Path | None = None) -> tuple[subprocess.Popen, str]:
+        """The process, with a session of its own, and its mark; UserError where it cannot be started."""
+        if problems := self.problems():
+            raise UserError(problems)
+        mark = uuid.uuid4().hex
+        words = [str(self.executable()), *(command or self.command)[1:]]
+        try:
+            process = subprocess.Popen(
+                [*_die_with_us(), *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                cwd=folder or self.folder,
+                env={**os.environ, **dict(self.environment), MARK: mark},
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise UserError(f"the program '{self.command[0]}' cannot be started: {error}.") from None
+        return process, mark
+
+    def redactor(self) -> Redactor:
+        known = dict(self.environment) | os.environ
+        return Redactor(known[name] for name in self.secrets if known.get(name))
+
+
+class Redactor:
+    """Takes secrets out of a stream, also where one is cut in two by a read."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        # The longest first: one secret may contain another.
+        found = sorted((s.encode() for s in secrets), key=len, reverse=True)
+        self._pattern = re.compile(b"|".join(map(re.escape, found))) if found else None
+        self._longest = len(found[0]) if found else 0
+        self._held = b""
+        """Not yet shown: it could be the beginning of a secret."""
+
+    def feed(self, data: bytes) -> bytes:
+        """What may be shown by now."""
+        if self._pattern is None:
+            return data
+        text, shown, position = self._held + data, [], 0
+        decided = len(text) - self._longest + 1  # a secret that starts before this has arrived completely
+        for match in self._pattern.finditer(text):
+            if match.start() >= decided:
+                break
+            shown += (text[position : match.start()], _HIDDEN)
+            position = match.end()
+        end = max(position, decided)
+        self._held = text[end:]
+        return b"".join((*shown, text[position:end]))
+
+    def rest(self) -> bytes:
+        """What is held back still, without secrets; for the end of the stream."""
+        return self.clean(self._held)
+
+    def clean(self, data: bytes) -> bytes:
+        return data if self._pattern is None else self._pattern.sub(_HIDDEN, data)
+
+    def clean_text(self, text: str) -> str:
+        if self._pattern is None:
+            return text
+        return self.clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+
+
+def split_command(command: str | Sequence[str]) -> tuple[str, ...]:
+    """A text is split as a shell splits it; nothing in it is expanded."""
+    if not isinstance(command, str):
+        words = tuple(map(str, command))
+    else:
+        try:
+            words = tuple(shlex.split(command))
+        except ValueError as error:
+            raise UserError(f'the command "{command}" cannot be split into words: {str(error).lower()}.') from None
+    if not words or not words[0]:
+        raise UserError("the command of the program is empty.")
+    return words
+
+
+def make_launch(
+    command: str | Sequence[str],
+    *,
+    folder: str | Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    secrets: Iterable[str] = (),
+    memory_mb: float | None = None,
+    output_limit_mb: float = 64.0,
+) -> Launch:
+    """From what a user writes, with all that is wrong in it at once."""
+    problems = []
+    words: tuple[str, ...] = ()
+    try:
+        words = split_command(command)
+    except UserError as error:
+        problems += error.problems
+    for name, value in (("memory_mb", memory_mb), ("output_limit_mb", output_limit_mb)):
+        if value is not None and not value > 0:
+            problems.append(Problem(f"{name} is {value}; it must be more than 0."))
+    if problems:
+        raise UserError(problems)
+    variables = tuple((str(name), str(value)) for name, value in (environment or {}).items())
+    names = (secrets,) if isinstance(secrets, str) else tuple(secrets)
+    return Launch(words, None if folder is None else Path(folder), variables, names, memory_mb, output_limit_mb)
+
+
+def _die_with_us() -> tuple[str, ...]:
+    """Linux: words before a command that have it killed when this process is, even by SIGKILL.
+
+    The request is bound to the *thread* that starts the program, so only the main thread may make it.
+    """
+    if not sys.platform.startswith("linux") or threading.current_thread() is not threading.main_thread():
+        return ()
+    setpriv = shutil.which("setpriv")
+    return (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()

@@ -1,0 +1,133 @@
+"""The line protocol: how bbfalsify talks to a program that stays alive from one simulation to the next.
+
+One JSON object per line, UTF-8.  The program speaks first and says what it is; then it answers each request with one
+line that repeats the request's number.  adapters/README.md spells it out, with a conversation.
+
+    program    {"bbfalsify": 1, "name": "heater", "inputs": {"heat": "1"}, "outputs": {"T": "degC"}}
+    bbfalsify  {"id": 1, "do": "run", "times": [0, 1, 2], "inputs": {"heat": [1, 1, 0]}, "events": …, "seed": 0}
+    program    {"id": 1, "outputs": {"T": [0, 9.5, 18.1]}}
+    bbfalsify  {"id": 2, "do": "close"}
+
+An answer {"id": 1, "error": "…"} says that this simulation failed and the program is ready for the next.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from bbfalsify.core.trace import Stimulus
+from bbfalsify.systems.child import excerpt
+from bbfalsify.systems.failures import MalformedAnswer, SessionFailure
+from bbfalsify.systems.interface import Capabilities, Port
+
+VERSION = 1
+VERSION_KEY = "bbfalsify"
+"""The key by which a hello is recognised; its value is the version of the protocol."""
+_ABILITIES = {field.name for field in fields(Capabilities)} - {"batch", "snapshot", "forkable"}
+
+
+@dataclass(frozen=True)
+class Hello:
+    """What a program says about itself."""
+
+    name: str
+    inputs: tuple[Port, ...] = ()
+    outputs: tuple[Port, ...] = ()
+    alphabet: tuple[str, ...] | None = None
+    """The input symbols of a program that answers symbols; None for one that answers signals."""
+    runs: bool = True
+    """It takes whole signals; otherwise it is driven step by step."""
+    capabilities: Capabilities = Capabilities()
+
+
+def encode(number: int, do: str, members: Mapping[str, Any]) -> bytes:
+    return json.dumps({"id": number, "do": do, **members}, separators=(",", ":")).encode() + b"\n"
+
+
+def whole_signal(stimulus: Stimulus, seed: int) -> dict[str, Any]:
+    """What a request `run` carries, and what a program that runs once reads as its JSON input."""
+    return {
+        "times": stimulus.times.tolist(),
+        "inputs": {name: values.tolist() for name, values in stimulus.inputs.items()},
+        "events": {"times": [float(t) for t, _ in stimulus.events], "names": [name for _, name in stimulus.events]},
+        "seed": portable_seed(seed),
+    }
+
+
+def portable_seed(seed: int) -> int:
+    """53 bits: what every language reads exactly, also one whose only numbers are doubles."""
+    return seed & (2**53 - 1)
+
+
+def decode(line: bytes, number: int) -> dict[str, Any]:
+    """The answer to this very request."""
+    answer = parse(line)
+    if answer.get("id") != number:
+        found = "no number" if "id" not in answer else f"number {answer['id']!r}"
+        raise MalformedAnswer(f"its answer to request {number} carries {found}: {_shown(line)}")
+    if "error" in answer:
+        raise SessionFailure(str(answer["error"]) or "the program reported an error without a text")
+    return answer
+
+
+def parse(line: bytes) -> dict[str, Any]:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        raise MalformedAnswer(
+            f"a line of its standard output is not JSON: {_shown(line)} (messages belong on standard error)"
+        ) from None
+    if not isinstance(data, dict):
+        raise MalformedAnswer(f"a line of its standard output is not a JSON object: {_shown(line)}")
+    return data
+
+
+def is_hello(line: bytes) -> bool:
+    """Programs may greet before they say hello (a banner, a licence); such lines are not for us."""
+    return line.lstrip().startswith(b"{") and f'"{VERSION_KEY}"'.encode() in line
+
+
+def parse_hello(line: bytes) -> Hello:
+    data = parse(line)
+    if data.get(VERSION_KEY) != VERSION:
+        raise MalformedAnswer(
+            f"it speaks version {data.get(VERSION_KEY)!r} of the protocol; this bbfalsify speaks version {VERSION}"
+        )
+    wrong = []
+    name = data.get("name")
+    if not isinstance(name, str) or not name:
+        wrong.append("'name' must be a text")
+    symbols = "alphabet" in data
+    alphabet = data.get("alphabet")
+    if symbols and not (isinstance(alphabet, list) and alphabet and all(isinstance(s, str) for s in alphabet)):
+        wrong.append("'alphabet' must be a list of input symbols")
+    ports = {side: _ports(data.get(side, {}), side, wrong) for side in ("inputs", "outputs")}
+    if not symbols and not ports["outputs"] and not wrong:
+        wrong.append("it needs 'outputs', or an 'alphabet'")
+    abilities = data.get("capabilities", {})
+    if not isinstance(abilities, dict) or not set(abilities) <= _ABILITIES | {"run"}:
+        wrong.append(f"'capabilities' may hold {', '.join(sorted(_ABILITIES | {'run'}))}")
+        abilities = {}
+    if wrong:
+        raise MalformedAnswer(f"its hello is wrong: {'; '.join(wrong)}: {_shown(line)}")
+    stepwise = bool(abilities.get("stepwise", symbols))
+    runs = bool(abilities.get("run", not stepwise))
+    declared = Capabilities(**{key: value for key, value in abilities.items() if key != "run"} | {"stepwise": stepwise})
+    return Hello(name, **ports, alphabet=tuple(alphabet) if symbols else None, runs=runs, capabilities=declared)
+
+
+def _ports(data: Any, side: str, wrong: list[str]) -> tuple[Port, ...]:
+    """{"heat": "1", "speed": null}: names with units; a list of names is enough where units are unknown."""
+    if isinstance(data, list):
+        data = dict.fromkeys(name for name in data if isinstance(name, str))
+    if not isinstance(data, dict) or not all(unit is None or isinstance(unit, str) for unit in data.values()):
+        wrong.append(f"'{side}' must map names to units (a text, or null)")
+        return ()
+    return tuple(Port(name, unit) for name, unit in data.items())
+
+
+def _shown(line: bytes) -> str:
+    return excerpt(line[:400].decode("utf-8", "backslashreplace"))
