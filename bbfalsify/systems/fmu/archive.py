@@ -1,0 +1,138 @@
+"""An FMU's archive: read its description, and unpack it once into a private folder.
+
+The archive comes from a stranger.  Names that lead out of the folder, symbolic links, encrypted members and sizes
+beyond all reason are refused before a byte is written, and sizes are counted while writing, because headers can lie.
+Sources, documentation and the libraries of other machines stay packed.
+"""
+
+from __future__ import annotations
+
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.systems.fmu.description import Description, read_description
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile, ZipInfo
+
+MOST_MEMBERS = 20_000
+LARGEST_DESCRIPTION = 64 << 20
+LARGEST_ARCHIVE = 2 << 30
+"""Bytes, unpacked."""
+_DESCRIPTION = "modelDescription.xml"
+_LEFT_PACKED = ("documentation/", "sources/")
+
+
+def describe(path: Path) -> Description:
+    """What the FMU says about itself; also that it could be unpacked and has a library for this machine."""
+    with _opened(path) as archive:
+        _check(archive, path)
+        try:
+            text = b"".join(_chunks(archive, archive.getinfo(_DESCRIPTION), LARGEST_DESCRIPTION))
+        except KeyError:
+            raise UserError(Problem(f"there is no {_DESCRIPTION} in it: not an FMU.", file=str(path))) from None
+        description = read_description(text, str(path))
+        names = set(archive.namelist())
+    if description.library not in names:
+        parts = [name.split("/") for name in names if name.startswith("binaries/")]
+        machines = tuple(sorted({part[1] for part in parts if len(part) > 2}))
+        message = f"this FMU has no library for this machine ({description.library})."
+        raise UserError(Problem(message, file=str(path), allowed=machines))
+    return description
+
+
+def unpack(path: Path, description: Description) -> Path:
+    """A new private folder with what a simulation needs; the caller removes it."""
+    folder = Path(tempfile.mkdtemp(prefix="bbfalsify-fmu-"))
+    try:
+        with _opened(path) as archive:
+            _check(archive, path)
+            left = LARGEST_ARCHIVE
+            for member in archive.infolist():
+                if member.is_dir() or not _needed(member.filename, description):
+                    continue
+                target = folder / member.filename
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with open(target, "xb") as file:
+                    for chunk in _chunks(archive, member, left):
+                        left -= file.write(chunk)
+                if member.external_attr >> 16 & 0o111:
+                    target.chmod(0o700)
+    except BaseException:
+        remove(folder)
+        raise
+    return folder
+
+
+def remove(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[ZipFile]:
+    from zipfile import BadZipFile, ZipFile
+    from zlib import error as ZlibError
+
+    try:
+        with ZipFile(path) as archive:
+            yield archive
+    except (BadZipFile, ZlibError, EOFError, NotImplementedError) as error:
+        raise UserError(Problem(f"the archive is damaged: {error}.", file=str(path))) from None
+    except _TooLarge as error:
+        raise UserError(Problem(f"the archive is too large: {error}.", file=str(path))) from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise UserError(Problem(f"the FMU cannot be read or unpacked: {reason}.", file=str(path))) from None
+
+
+class _TooLarge(Exception):
+    pass
+
+
+def _check(archive: ZipFile, path: Path) -> None:
+    members = archive.infolist()
+    problems = []
+    if len(members) > MOST_MEMBERS:
+        problems.append(f"it has {len(members)} members, more than {MOST_MEMBERS}.")
+    if (size := sum(member.file_size for member in members)) > LARGEST_ARCHIVE:
+        problems.append(f"it would take {size >> 20} MB, more than {LARGEST_ARCHIVE >> 20}.")
+    names = [member.filename for member in members]
+    if len(set(names)) < len(names):
+        problems.append("it contains a name twice.")
+    for member in members:
+        if _leads_out(member.filename):
+            problems.append(f"its member '{member.filename}' would be written outside its folder; refused.")
+        elif stat.S_ISLNK(member.external_attr >> 16):
+            problems.append(f"its member '{member.filename}' is a symbolic link; refused.")
+        elif member.flag_bits & 1:
+            problems.append(f"its member '{member.filename}' is encrypted.")
+    if problems:
+        raise UserError(Problem(f"the archive is refused: {text}", file=str(path)) for text in problems[:20])
+
+
+def _leads_out(name: str) -> bool:
+    path = PurePosixPath(name)
+    return not path.parts or path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in name
+
+
+def _needed(name: str, description: Description) -> bool:
+    if name.startswith("binaries/"):
+        return name.startswith(f"{description.platform_folder}/")
+    return not name.startswith(_LEFT_PACKED)
+
+
+def _chunks(archive: ZipFile, member: ZipInfo, limit: int) -> Iterator[bytes]:
+    with archive.open(member) as source:
+        left = limit
+        while chunk := source.read(1 << 20):
+            left -= len(chunk)
+            if left < 0:
+                raise _TooLarge(f"'{member.filename}' exceeds the limit of {limit >> 20} MB")
+            yield chunk
