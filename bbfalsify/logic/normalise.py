@@ -23,7 +23,7 @@ from bbfalsify.core.errors import Problem, unknown_name
 _TOKENS = re.compile(
     r"(?P<space>\s+|//[^\n]*|/\*.*?\*/)"
     r"|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
-    r"|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
+    r"|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*(?P<index>\[\d+(?:,\d+)*\])?)"
     r"|(?P<sign><->|->|!==|!=|==|<=|>=|&&|\|\||[<>&|!+\-*/()\[\]:,])",
     re.DOTALL,
 )
@@ -129,15 +129,24 @@ class _Writer:
                 hint = _MEANT.get(here.text)
                 self.stop(f"'{here.text}' has no meaning here" + (f"; {hint}" if hint else ""), here)
             assert match is not None
-            word = match.group()
+            word = self.without_interval(match)
             if match.lastgroup != "space":
                 tokens.append(Token(self.kind(match.lastgroup or "", word), word, line, here.column))
             if "\n" in word:
                 line += word.count("\n")
                 line_start = position + word.rindex("\n") + 1
-            position = match.end()
+            position += len(word)
         tokens.append(Token("end", "the end", line, position - line_start + 1))
         return tokens
+
+    def without_interval(self, match: re.Match[str]) -> str:
+        """The token; `y[0]` is one name, an element of an array, but in `G[0,20]` the brackets are an interval."""
+        word, index = match.group(), match["index"]
+        if index is None or (self.signals is not None and word in self.signals):
+            return word
+        base = word.removesuffix(index)
+        known = base in _OPERATORS or (self.signals is not None and base in self.signals)
+        return base if known else word
 
     def kind(self, group: str, word: str) -> str:
         if group == "name" and self.signals is not None and word in self.signals:

@@ -10,6 +10,7 @@ from bbfalsify.engines.falsification.engine import Progress
 from bbfalsify.engines.falsification.usage import MAX_STEPS
 from bbfalsify.logic import Requirement
 from bbfalsify.running.driver import OnFailure
+from bbfalsify.systems import System
 
 
 def outcome_of(progress: Progress, requirement: int, reason: StopReason | None) -> Outcome:
@@ -38,6 +39,17 @@ def overall(outcomes: Sequence[Outcome]) -> Outcome:
 
 def best_robustness(progress: Progress, requirement: int) -> float:
     return progress.search.best_robustness[requirement] if progress.search.best_robustness else math.inf
+
+
+def grid_notes(system: System) -> list[str]:
+    """A system that samples its inputs may miss events and see them late; a reader must know."""
+    period = system.capabilities.grid_period_s
+    if period is None:
+        return []
+    return [
+        f"the system runs on a grid of {period:g}: an input that changes between two grid points acts from the next "
+        "one on (or never, if it changes back before), and outputs hold from one to the next"
+    ]
 
 
 def notes_on(

@@ -33,7 +33,7 @@ from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile, check_profile
 from bbfalsify.running.accepted import Acceptances, load_acceptances
 from bbfalsify.running.compiled import compile_everything
-from bbfalsify.running.conclusions import best_robustness, notes_on, outcome_of, overall
+from bbfalsify.running.conclusions import best_robustness, grid_notes, notes_on, outcome_of, overall
 from bbfalsify.running.driver import Driver, OnFailure, drive
 from bbfalsify.running.judging import RequirementsJudge
 from bbfalsify.running.known import Memory, replay_known, set_aside_impossible
@@ -149,6 +149,7 @@ def falsify(
         simulations, failures = driver.spent.simulations, dict(driver.failures)
     reason = scribe.progress.search.stopped if ended.reason is StopReason.COMPLETED else ended.reason
     notes = [
+        *grid_notes(system),
         *notes_on(scribe.progress, failures, requirements, on_failure),
         *dict.fromkeys(e.message for e in (recalled, ended) if e is not None and e.message),
     ]

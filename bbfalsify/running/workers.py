@@ -75,6 +75,7 @@ class WorkerPool:
         self._seconds_per_query: float | None = None
         self._looked_at = 0.0
         self._warm = False
+        self._set_up = False
         self._owner = os.getpid()
         atexit.register(self.close)
 
@@ -229,6 +230,9 @@ class WorkerPool:
     # ------------------------------------------------------------------ processes
 
     def _start_worker(self) -> None:
+        if not self._set_up:
+            getattr(self._assignment.system, "set_up", _nothing)()
+            self._set_up = True
         ours, theirs = socket.socketpair()
         output_ours, output_theirs = self._context.Pipe(duplex=False)
         inherited: tuple = ()
@@ -290,6 +294,9 @@ class WorkerPool:
         finally:  # also when Ctrl-C is pressed again
             for worker in list(self._workers):
                 self._remove(worker)
+            if self._set_up:
+                getattr(self._assignment.system, "tear_down", _nothing)()
+                self._set_up = False
             self._selector.close()
             self._log.close()
             atexit.unregister(self.close)
@@ -299,6 +306,9 @@ class WorkerPool:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _nothing() -> None: ...
 
 
 def _check_limits(jobs: int, time_limit_s: float | None, memory_limit_mb: float | None) -> None:

@@ -2,6 +2,7 @@
 
 from bbfalsify.systems.border import check_outputs
 from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SessionFailure, SystemDied
+from bbfalsify.systems.fmu import FmuSystem
 from bbfalsify.systems.function import FunctionSystem, system
 from bbfalsify.systems.interface import (
     Capabilities,
@@ -20,6 +21,7 @@ from bbfalsify.systems.symbols import MachineSystem, SymbolSession, SymbolSystem
 __all__ = [
     "Capabilities",
     "CapabilityMissing",
+    "FmuSystem",
     "FunctionSystem",
     "MachineSystem",
     "MalformedAnswer",

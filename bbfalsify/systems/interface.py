@@ -16,7 +16,8 @@ A session that knows what its simulation cost may say so in an attribute `usage`
 
 Two optional methods save time: `prepare()` is called once in each worker process before its first simulation (load a
 library, start an interpreter), and `close()` once when that process ends.  Neither counts against the time limit of a
-simulation.
+simulation.  What all workers share (an unpacked archive) belongs into `set_up()` and `tear_down()`: they are called in
+the process that starts the workers, before its first and after its last one, and must not run foreign code.
 """
 
 from __future__ import annotations

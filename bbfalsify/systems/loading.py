@@ -3,6 +3,7 @@
     adapters/heater             a folder with adapter.py (and in it `Adapter`, `system`, or exactly one system)
     plant.py:heater             an object in a file; `plant.py` alone if it holds exactly one system
     package.module:object       an object in an installed package
+    model.fmu                   a functional mock-up unit (FMI 2.0 or 3.0, co-simulation)
     machine.dot                 a finite machine, played as a black box
     cmd:./simulator --fast      a program that speaks the line protocol; it runs in `base`, and never through a shell
     name                        an entry point of the group "bbfalsify.systems"
@@ -27,6 +28,7 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.modelling.mealy import read_dot
+from bbfalsify.systems.fmu import FmuSystem
 from bbfalsify.systems.interface import Capabilities, System
 from bbfalsify.systems.launching import split_command
 from bbfalsify.systems.process import program_system
@@ -37,12 +39,12 @@ _FORMS = (
     "a folder with adapter.py",
     "file.py:object",
     "package.module:object",
+    "model.fmu",
     "machine.dot",
     "cmd:program and its arguments",
     f"an entry point of '{ENTRY_POINTS}'",
 )
 _KNOWN_SUFFIXES = {
-    ".fmu": "an FMU",
     ".xml": "a model file",
     ".yaml": "a model file",
     ".yml": "a model file",
@@ -105,6 +107,8 @@ def _load(reference: str, base: str | Path) -> System | SymbolSystem:
         return MachineSystem(read_dot(found.file))
     if found.command is not None:
         return _as_system(program_system(found.command, folder=found.folder), reference, None)
+    if found.file is not None and found.file.suffix.lower() == ".fmu":
+        return FmuSystem(found.file)
     if found.file is not None:
         module, shown = _import_file(found.file), str(found.file)
     elif found.module is not None:
@@ -127,7 +131,7 @@ def resolve_reference(reference: str, base: str | Path = ".") -> Reference:
     suffix = Path(place).suffix.lower()
     if suffix in _KNOWN_SUFFIXES:
         raise UserError(Problem(f"'{text}': {_KNOWN_SUFFIXES[suffix]} cannot be used as a system yet.", allowed=_FORMS))
-    if suffix == ".dot":
+    if suffix in (".dot", ".fmu"):
         return _file_reference(text, base / text, None)
     if suffix == ".py":
         return _file_reference(text, base / place, attribute or None)
@@ -156,7 +160,7 @@ def _not_found(text: str, base: Path, known: set[str]) -> Problem:
 def _file_reference(text: str, file: Path, attribute: str | None) -> Reference:
     if file.is_file():
         return Reference(text, file=file.resolve(), attribute=attribute)
-    others = {p.name for p in file.parent.glob("*.py")} if file.parent.is_dir() else set()
+    others = {p.name for p in file.parent.glob(f"*{file.suffix}")} if file.parent.is_dir() else set()
     closest = unknown_name("file", file.name, others).closest
     raise UserError(Problem(f"there is no file {file.name} for the system '{text}'.", file=str(file), closest=closest))
 

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -18,8 +19,10 @@ COMMANDS = {info.name for info in app.registered_commands}
 
 
 @pytest.mark.parametrize("block", PYTHON, ids=str)
-def test_python_snippets_run(block, desk):
-    """As a script of its own, in a folder that has the shelves."""
+def test_python_snippets_run(block, desk, fmus):
+    """As a script of its own, in a folder that has the shelves and, where one is needed, an FMU."""
+    if "heater.fmu" in block.text:
+        shutil.copy(fmus.build("heater"), desk / "heater.fmu")
     script = desk / "snippet.py"
     script.write_text(block.text, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -10,7 +10,7 @@ STATUS_WORDS = ("ok", "a warning", "discarded", "an error", "a fatal error", "pe
 WARNING = 1
 _LONGEST_MESSAGE = 1000
 _MOST_MESSAGES = 200
-"""Of one simulation; an FMU that logs every step would otherwise fill the log with one of them."""
+"""Of one simulation.  An FMU that says more is asked to be silent in the next one: its log would only cost time."""
 
 
 def status_word(status: int) -> str:
@@ -22,6 +22,7 @@ class Messages:
 
     def __init__(self) -> None:
         self._callbacks: Any = None
+        self.wanted = True
         self.begin()
 
     def begin(self) -> None:
@@ -60,4 +61,5 @@ class Messages:
         if self._count <= _MOST_MESSAGES:
             sys.stderr.write(f"[FMU, {status_word(status)}] {text}\n")
         if self._count == _MOST_MESSAGES:
-            sys.stderr.write("[FMU] more messages of this simulation are not shown\n")
+            self.wanted = False
+            sys.stderr.write("[FMU] more messages are not shown, and in later simulations none are asked for\n")

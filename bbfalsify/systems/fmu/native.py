@@ -16,13 +16,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.systems.failures import SessionFailure
 from bbfalsify.systems.fmu.description import Description, Variable
 from bbfalsify.systems.fmu.messages import Messages, status_word
 
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
 
 
-class FmuError(Exception):
+class FmuError(SessionFailure):
     """The FMU refused, failed or stopped early."""
 
 
@@ -99,6 +100,8 @@ class Instance(ABC):
         """Back to the state right after instantiation."""
         self._messages.begin()
         self.call("Reset")
+        if not self._messages.wanted:
+            self.call("SetDebugLogging", 0, 0, None)
 
     def terminate(self) -> None:
         self.call("Terminate")
@@ -144,7 +147,7 @@ class _Instance2(Instance):
     }
 
     def _instantiate(self) -> None:
-        self._fmu.instantiate(callbacks=self._messages.callbacks2())
+        self._fmu.instantiate(callbacks=self._messages.callbacks2(), loggingOn=self._messages.wanted)
 
     def count(self, values: int) -> tuple[int, ...]:
         return ()
@@ -193,7 +196,7 @@ class _Instance3(Instance):
     }
 
     def _instantiate(self) -> None:
-        self._fmu.instantiate(logMessage=self._messages.callback3)
+        self._fmu.instantiate(logMessage=self._messages.callback3, loggingOn=self._messages.wanted)
 
     def count(self, values: int) -> tuple[int, ...]:
         return (values,)

@@ -185,3 +185,21 @@ def test_reading_is_light():
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True)
     assert (done.stdout.strip(), done.stderr) == ("[] False", "")
+
+
+@pytest.mark.parametrize(
+    "text, signals, canonical",
+    [
+        ("always[0:20](y[0] <= 3)", ["y[0]", "y[1]"], "always[0:20](y[0] <= 3)"),
+        ("G[0,20](y[0] + m[1,2]<= 3)", ["y[0]", "m[1,2]"], "always[0:20](y[0] + m[1,2] <= 3)"),
+        ("x > 0 U[0,2] y[0] > 1", ["x", "y[0]"], "(x > 0) until[0:2] (y[0] > 1)"),
+        ("G[0,2] y[10] > 1", None, "always[0:2](y[10] > 1)"),
+    ],
+)
+def test_elements_of_arrays_are_signals(text, signals, canonical):
+    assert str(parse_stl(text, signals=signals)) == canonical
+
+
+def test_an_element_that_does_not_exist():
+    with pytest.raises(UserError, match=r"unknown signal 'y\[3\]'. Allowed: y\[0\], y\[1\]"):
+        parse_stl("always[0:20](y[3] <= 3)", signals=["y[0]", "y[1]"])
