@@ -31,6 +31,8 @@ def execute(plan: RunPlan, *, out: Path, listeners: Iterable[Callable[[Event], N
             passes=engine.passes,
             traces=engine.traces,
             estimator=engine.estimator,
+            columns=engine.columns,
+            quasi_random=engine.quasi_random,
             delays=engine.delays,
             guiding=engine.guiding,
             adaptive_duration=engine.adaptive_duration,

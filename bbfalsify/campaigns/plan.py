@@ -44,6 +44,8 @@ class EngineOptions:
     passes: int
     traces: int
     estimator: str
+    columns: tuple[str, ...]
+    quasi_random: bool
     delays: str
     guiding: bool
     adaptive_duration: bool
@@ -190,11 +192,15 @@ def _engines(reader: Reader, value: Any) -> list[EngineOptions]:
         path: KeyPath = ("engine", index) if isinstance(value, list) else ("engine",)
         entry = reader.check(EngineEntry, item, path)
         if entry is not None:
-            choices = {name: getattr(entry, name) for name in EngineEntry.model_fields}
+            given = {name: getattr(entry, name) for name in EngineEntry.model_fields}
+            choices = {name: value if isinstance(value, list) else [value] for name, value in given.items()}
             points += [
                 EngineOptions(**dict(zip(choices, values, strict=True)))
                 for values in itertools.product(*choices.values())
             ]
+            if True in entry.quasi_random and "splitting" in entry.estimator:
+                at = (*path, "quasi_random")
+                reader.problem(at, f"{reader.label(at)} needs the conditional estimator, and estimator is splitting.")
     return points
 
 

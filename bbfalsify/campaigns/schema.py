@@ -2,7 +2,7 @@
 
 The models describe shapes only: types, ranges, allowed words.  Whether a file exists, a formula parses or a signal is
 known is checked in `plan`.  Every field of `EngineEntry`, and `system`, `profile`, `seed`, `time_limit`, `on_failure`
-of a campaign, may be a list: lists multiply into runs.
+of a campaign, may be a list: lists multiply into runs (only `columns` is a list of its own, and one value).
 
 Importing this module imports pydantic (0.1 s), so it is imported inside the functions that read files.
 """
@@ -34,6 +34,8 @@ Count = Annotated[int, Ge(1), BeforeValidator(_no_boolean)]
 Natural = Annotated[int, Ge(0), BeforeValidator(_no_boolean)]
 Word = Annotated[str, MinLen(1)]
 OneOrMore = Annotated[list[T], MinLen(1), BeforeValidator(_as_list)]
+Together = Annotated[tuple[T, ...], BeforeValidator(_as_list)]
+"""A list that is one value: it does not multiply."""
 Expected = Literal["falsified", "not_falsified", "inconclusive", "error"]
 OnFailure = Literal["violation", "inconclusive", "abort"]
 
@@ -64,6 +66,8 @@ class EngineEntry(Entry):
     passes: OneOrMore[Count] = [10]
     traces: OneOrMore[Count] = [100]
     estimator: OneOrMore[Literal["auto", "conditional", "splitting"]] = ["auto"]
+    columns: Together[Literal["d6", "d8", "d9"]] = ()
+    quasi_random: OneOrMore[bool] = [False]
     delays: OneOrMore[Literal["cycle", "two_points"]] = ["cycle"]
     guiding: OneOrMore[bool] = [False]
     adaptive_duration: OneOrMore[bool] = [False]

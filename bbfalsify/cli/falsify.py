@@ -48,6 +48,12 @@ def falsify(
     passes: Annotated[int | None, typer.Option(help="Passes of the estimation.", show_default="10")] = None,
     traces: Annotated[int | None, typer.Option(help="Traces per pass.", show_default="100")] = None,
     estimator: Annotated[Estimator | None, typer.Option(help="How to estimate.", show_default="auto")] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar="d6,d8,d9", help="Show the paper's equations, too.", show_default="none")
+    ] = None,
+    quasi_random: Annotated[
+        bool | None, typer.Option(help="Estimate with evenly spread delays.", show_default="no")
+    ] = None,
     delays: Annotated[Delays | None, typer.Option(help="Delays of the search.", show_default="cycle")] = None,
     guiding: Annotated[
         bool | None, typer.Option(help="Prefer actions that brought earlier walks close.", show_default="no")
@@ -95,6 +101,8 @@ def falsify(
         "passes": passes,
         "traces": traces,
         "estimator": estimator and estimator.value,
+        "columns": columns and [name.strip() for name in columns.split(",")],
+        "quasi_random": quasi_random,
         "delays": delays and delays.value,
         "guiding": guiding,
         "adaptive_duration": adaptive_duration,

@@ -53,6 +53,7 @@ def exit_code(results: list[RunResult]) -> int:
 def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> None:
     from rich.console import Console
 
+    from bbfalsify.reporting.equations import equations_table, equations_title
     from bbfalsify.reporting.tables import (
         LEGEND,
         baseline_lines,
@@ -76,6 +77,9 @@ def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> 
         console.print(result_table(result, row.id, console.width))
         if row.found_probability is not None:
             console.print(f"probability that a use meets one of these: {interval(row.found_probability)}")
+        if result.columns:
+            console.print(f"\n{equations_title(result)}", soft_wrap=True)
+            console.print(equations_table(result, row.id, console.width))
     for line in (line for row in result.requirements for line in baseline_lines(row)):
         console.print(line, soft_wrap=True)
     if verbose and result.counterexamples:

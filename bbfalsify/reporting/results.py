@@ -5,7 +5,8 @@ The field names are a contract with scripts; see "JSON" in experiments/README.md
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ class CounterexampleRow:
     """From the store, not found by this search."""
     accepted: str | None = None
     """Where failures may be accepted: accepted, too probable, expired or new."""
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    """The paper's equations about the same word, by name."""
 
     @property
     def share(self) -> float | None:
@@ -98,6 +101,8 @@ class RunResult:
     known: tuple[KnownRow, ...] = ()
     unmet: tuple[dict[str, Any], ...] = ()
     """Accepted failures that were not found."""
+    columns: tuple[str, ...] = ()
+    """The paper's equations that were asked for."""
 
 
 def read_results(path: str | Path) -> RunResult:
@@ -124,6 +129,7 @@ def result_from_json(data: Any, *, file: str | None = None) -> RunResult:
             store=data.get("store"),
             known=tuple(_known(k) for k in data.get("known", ())),
             unmet=tuple((data.get("acceptance") or {}).get("unmet", ())),
+            columns=tuple(data.get("columns", ())),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(Problem(f"not the results of a run ({type(error).__name__}: {error}).", file=file)) from None
@@ -167,6 +173,7 @@ def _counterexample(data: dict) -> CounterexampleRow:
         file=data.get("file"),
         known=data.get("known", False),
         accepted=data.get("accepted"),
+        estimates={name: Estimate.from_json(e) for name, e in data.get("estimates", {}).items()},
     )
 
 

@@ -199,6 +199,7 @@ def falsify(
         store=None if memory is None else memory.store.path,
         known=() if memory is None else tuple(known.as_json() for known in memory.known),
         acceptance=judged,
+        columns=options.columns,
     )
     if directory is not None:
         directory.write_results(result.as_json())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ class RankedCounterexample:
     """Known from the store before this run."""
     accepted: str | None = None
     """Where failures may be accepted: accepted, too probable, expired or new (see `running.accepted`)."""
+    columns: dict[str, Estimate] = field(default_factory=dict)
+    """The paper's equations about the same word: d6, d8, d9_set, d9_multiset, d9_traces, as far as computed."""
 
     def as_json(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in ("rank", "requirement", "status", "violating", "traces")}
@@ -40,6 +42,7 @@ class RankedCounterexample:
             "actions": list(self.actions),
             "probability": self.probability.as_json(),
             "cylinder": None if self.cylinder is None else self.cylinder.as_json(),
+            "estimates": {name: estimate.as_json() for name, estimate in self.columns.items()},
             "transitions": len(self.actions),
             "first_violation_time": finite_or_null(self.first_violation_time),
             "robustness": finite_or_null(self.robustness),
@@ -93,6 +96,8 @@ class FalsificationResult:
     """What became of the store's counterexamples of this system and these requirements."""
     acceptance: Judged | None = None
     """Where failures may be accepted: which were, and which entries were not met."""
+    columns: tuple[str, ...] = ()
+    """Of the paper's equations, those that were asked for."""
 
     @property
     def smc(self) -> Estimate | None:
@@ -118,4 +123,5 @@ class FalsificationResult:
             "store": None if self.store is None else str(self.store),
             "known": list(self.known),
             "acceptance": None if self.acceptance is None else self.acceptance.as_json(),
+            "columns": list(self.columns),
         }

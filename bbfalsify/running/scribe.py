@@ -66,7 +66,9 @@ class Scribe:
         self.progress.ranked = [r for r in self.progress.ranked if r.finding is not finding]
 
     def searched(self, search: Search) -> None:
-        traces = len(search.findings) * self.options.passes * self.options.traces
+        # D.9 may need as many traces again; the few short uses that D.8 needs are not foreseen.
+        rounds = 2 if "d9" in self.options.columns and self.options.estimator != "splitting" else 1
+        traces = len(search.findings) * self.options.passes * self.options.traces * rounds
         self.recorder.record(StageStarted("estimating", traces))
 
     def estimated(self, ranked: Ranked) -> None:
@@ -119,6 +121,7 @@ def row_of(
         actions=item.finding.actions,
         probability=item.probability,
         cylinder=None if ranked is None else ranked.cylinder,
+        columns={} if ranked is None else ranked.columns,
         violating=0 if ranked is None else ranked.passes.total_hits,
         traces=0 if ranked is None else ranked.passes.total_traces,
         first_violation_time=seen.first_violation_time,
@@ -161,7 +164,7 @@ def counterexample_file(
         versions=versions(),
         simulation=finding.status,
         probability=item.probability,
-        estimates={} if item.ranked is None else {"cylinder": item.ranked.cylinder},
+        estimates={} if item.ranked is None else {"cylinder": item.ranked.cylinder, **item.ranked.columns},
         profile=profile.file,
         time_limit_s=time_limit_s,
     )

@@ -1,17 +1,21 @@
 """Intervals for probabilities: binomial, means of passes, and their combination for splitting.
 
 Splitting estimates P = C · f, where C is the probability of the timed cylinder (product of the levels' conditional
-probabilities) and f the fraction of its traces that are first violated in their last step.  R independent passes give R
-values C_r · f_r, and Student's t over the passes is an honest interval as long as the values differ.  When nearly all
-or nearly none of the traces violate, the passes agree by lack of evidence and that interval collapses; then f gets the
-exact binomial (Clopper–Pearson) interval and is multiplied with the cylinder's.
+probabilities) and f the fraction of its traces that are first violated in their last step.
+
+* C known exactly, traces independent: f has the exact binomial (Clopper–Pearson) interval, and C scales it.
+* Otherwise R independent passes give R values C_r · f_r, and Student's t over them is an honest interval as long as
+  the values differ by chance.  When nearly all or nearly none of the traces violate, or all passes say the same, they
+  agree by lack of evidence and that interval collapses; then f gets the binomial interval and C its own.
+* Traces with common ancestors are not independent: the binomial interval counts families, not traces.
+* Never a hit gives an upper bound, never "0".
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -22,8 +26,8 @@ FEW = 10
 """Fewer violating (or satisfying) traces than this and the binomial interval takes over from Student's."""
 
 
-def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact two-sided binomial interval; with no trials it is [0, 1]."""
+def clopper_pearson(hits: float, trials: float, confidence: float = 0.95) -> tuple[float, float]:
+    """The exact two-sided binomial interval; with no trials it is [0, 1].  Trials may count in part."""
     if not 0 <= hits <= trials:
         raise ValueError(f"hits must lie between 0 and {trials}, got {hits}")
     alpha = 1 - confidence
@@ -42,6 +46,11 @@ def t_interval(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -
     return max(0.0, mean - half), min(1.0, mean + half)
 
 
+def _differ(values: Sequence[float] | np.ndarray) -> bool:
+    """By more than rounding."""
+    return float(np.ptp(values)) > 1e-12 * float(np.max(values))
+
+
 @dataclass(frozen=True)
 class Passes:
     """What R independent passes saw: pass r had cylinder `cylinders[r]`, and `hits[r]` of `traces[r]` violated.
@@ -53,6 +62,14 @@ class Passes:
     cylinders: tuple[float, ...]
     hits: tuple[int, ...]
     traces: tuple[int, ...]
+    exact: bool = False
+    """The cylinders are known, not sampled."""
+    families: tuple[float, ...] | None = None
+    """How many independent traces those of each pass are worth; None: all of them."""
+    even: bool = False
+    """The traces of a pass are spread evenly (quasi-random): they vary less than the binomial law says."""
+    unknown: tuple[int, ...] | None = None
+    """Traces of each pass that could not be judged; they count as satisfied, but the upper limit knows of them."""
 
     @property
     def values(self) -> np.ndarray:
@@ -68,17 +85,32 @@ class Passes:
         return sum(self.traces)
 
     @property
-    def enough(self) -> bool:
-        """Whether the passes differ because of chance, and not agree for lack of evidence."""
-        return min(self.total_hits, self.total_traces - self.total_hits) >= FEW
+    def independence(self) -> float:
+        """The part of the traces that counts as independent."""
+        return 1.0 if self.families is None else sum(self.families) / max(1, self.total_traces)
+
+    @property
+    def spread(self) -> bool:
+        """Whether the passes differ by chance, rather than agree for lack of evidence."""
+        rare = min(self.total_hits, self.total_traces - self.total_hits) * self.independence
+        return rare >= FEW and _differ(self.values)
+
+    @property
+    def over_passes(self) -> bool:
+        """Whether Student's interval over the passes is the one to use."""
+        return self.spread and (self.even or not self.exact)
 
     def cylinder(self, confidence: float = 0.95) -> tuple[float, float, float]:
-        """Value, low and high of the cylinder's probability; low = high where every pass agrees to rounding."""
-        c = np.asarray(self.cylinders, dtype=float)
-        mean = float(c.mean())
-        if float(np.ptp(c)) <= 1e-12 * float(c.max(initial=0.0)):
+        """Value, low and high of the cylinder's probability."""
+        mean = float(np.mean(self.cylinders))
+        if self.exact:
             return mean, mean, mean
-        return mean, *t_interval(c, confidence)
+        low, high = t_interval(self.cylinders, confidence)
+        if _differ(self.cylinders) or len(self.cylinders) < 2 or not self.total_traces:
+            return mean, low, high if self.total_traces else 1.0
+        # All passes of a sampled cylinder said the same: a binomial interval for as many tries as there are traces.
+        worth = self.total_traces * self.independence
+        return mean, *clopper_pearson(mean * worth, worth, confidence)
 
 
 def splitting_estimate(passes: Passes, *, method: str, confidence: float = 0.95) -> Estimate:
@@ -86,40 +118,98 @@ def splitting_estimate(passes: Passes, *, method: str, confidence: float = 0.95)
 
     Without a single hit the value is the upper bound itself, never 0: the counterexample exists.
     """
+    low, high, how = _limits(passes, confidence)
+    if passes.unknown is not None and any(passes.unknown):
+        hits = tuple(h + u for h, u in zip(passes.hits, passes.unknown, strict=True))
+        high = _limits(replace(passes, hits=hits, unknown=None), confidence)[1]
+        how += f", {sum(passes.unknown)} traces could not be judged"
+    value = float(passes.values.mean()) if passes.total_hits else high
+    return Estimate(value, low, high, confidence, f"{method}, {how}", passes.total_traces)
+
+
+def _limits(passes: Passes, confidence: float) -> tuple[float, float, str]:
+    """Lower and upper limit, and in words how they were found."""
     mean, n = float(passes.values.mean()), passes.total_traces
-    if passes.enough:
+    if n == 0:  # no particle survived, so nothing is known but that the value is a probability
+        return 0.0, 1.0, "all passes lost"
+    if passes.over_passes:
         low, high = t_interval(passes.values, confidence)
-        return Estimate(mean, low, high, confidence, f"{method}, t over {len(passes.values)} passes", n)
+        return low, high, f"t over {len(passes.values)} passes"
     # Each factor gets half of the error, unless the cylinder is known exactly.
-    _, c_low, c_high = passes.cylinder((1 + confidence) / 2)
-    f_low, f_high = clopper_pearson(passes.total_hits, n, confidence if c_low == c_high else (1 + confidence) / 2)
-    # Where no particle survived, nothing is known but that the value is a probability.
-    high = min(1.0, c_high * f_high) if n else 1.0
+    each = confidence if passes.exact else (1 + confidence) / 2
+    _, c_low, c_high = passes.cylinder(each)
+    worth = n * passes.independence
+    f_low, f_high = clopper_pearson(passes.total_hits / n * worth, worth, each)
+    how = "exact cylinder × Clopper–Pearson" if passes.exact else "Clopper–Pearson × cylinder"
     if passes.total_hits == 0:
-        return Estimate(high, 0.0, high, confidence, f"{method}, upper bound (no violating trace in {n})", n)
-    low = min(mean, c_low * f_low)
-    return Estimate(mean, low, max(mean, high), confidence, f"{method}, Clopper–Pearson × cylinder", n)
+        how = f"upper bound (no violating trace in {n})"
+    return min(mean, c_low * f_low), min(1.0, max(mean, c_high * f_high)), how
 
 
 def total_estimate(items: Sequence[Passes], *, method: str, confidence: float = 0.95) -> Estimate:
-    """The sum over disjoint counterexamples: sum per pass, then t over passes.
+    """The sum over disjoint counterexamples, estimated independently of each other.
 
-    Counterexamples whose passes agree for lack of evidence would make that interval collapse; they add their own
-    limits instead, which can only widen it.
+    Those whose passes differ by chance are summed per pass, then t over passes.  Each other one brings its own limits.
+    Distances from the value to the limits add up like standard deviations (Zou and Donner 2008), which keeps the
+    coverage that the parts have.
     """
-    enough = [p.values for p in items if p.enough]
-    others = [splitting_estimate(p, method=method, confidence=confidence) for p in items if not p.enough]
-    sums = np.sum(enough, axis=0) if enough else np.zeros(2)
-    low, high = t_interval(sums, confidence)
-    value = float(sum(p.values.mean() for p in items))
-    high = min(1.0, max(value, high + sum(e.high for e in others)))
-    if items and not any(p.total_hits for p in items):
-        value = high  # an upper bound, as in `splitting_estimate`
+    summed = [p for p in items if p.over_passes]
+    sums = np.sum([p.values for p in summed], axis=0) if summed else np.zeros(1)
+    parts: list[tuple[float, float, float]] = []
+    if summed and _differ(sums):
+        parts.append((float(sums.mean()), *t_interval(sums, confidence)))
+    else:
+        summed = []
+    for p in (p for p in items if not any(p is s for s in summed)):
+        own = splitting_estimate(p, method=method, confidence=confidence)
+        parts.append((float(p.values.mean()), own.low, own.high))
+    value = sum(v for v, _, _ in parts)
+    low = value - math.sqrt(sum((v - lowest) ** 2 for v, lowest, _ in parts))
+    high = min(1.0, value + math.sqrt(sum((highest - v) ** 2 for v, _, highest in parts)))
+    met = not items or any(p.total_hits for p in items)
     return Estimate(
-        min(1.0, value),
-        max(0.0, min(value, low + sum(e.low for e in others))),
+        min(1.0, value) if met else high,
+        max(0.0, min(1.0, low)),
         high,
         confidence,
-        f"{method}, sum per pass",
+        f"{method}, {'sum per pass' if summed else 'sum of independent estimates'}",
         sum(p.total_traces for p in items),
     )
+
+
+def levels_estimate(
+    levels: Sequence[Passes], *, method: str, confidence: float = 0.95, bound_unseen: bool = True
+) -> Estimate:
+    """The sum over the levels of one word, seen by the same passes (equations D.8 and D.9).
+
+    Levels with enough evidence are summed per pass, then t over passes; levels with little add their own limits, as
+    their errors may go together.  Levels without a hit share one upper bound: were the sum of their shares larger than
+    it, a hit in one of them would have been seen with the given confidence (the rule of three).  Where a sum is asked
+    for that is not the probability of an event, `bound_unseen` leaves that out if there are hits at all.
+    """
+    n = sum(p.total_traces for p in levels)
+    value = float(sum(p.values.mean() for p in levels))
+    if not levels or not levels[0].total_traces:
+        return Estimate(1.0, 0.0, 1.0, confidence, f"{method}, all passes lost", 0)
+    low = high = 0.0
+    summed = [p for p in levels if p.spread]
+    sums = np.sum([p.values for p in summed], axis=0) if summed else np.zeros(1)
+    if summed and _differ(sums):
+        low, high = t_interval(sums, confidence)
+    else:
+        summed = []
+    for p in levels:
+        if p.total_hits and not any(p is s for s in summed):
+            own = splitting_estimate(p, method=method, confidence=confidence)
+            low, high = low + own.low, high + own.high
+    unseen = -math.log((1 - confidence) / 2)
+    reached = [p for p in levels if p.total_traces]
+    bounds = [p.cylinder(confidence)[2] / (p.total_traces * p.independence) for p in reached if not p.total_hits]
+    met = any(p.total_hits for p in levels)
+    if bound_unseen or not met:
+        high += unseen * max(bounds, default=0.0)
+    if len(reached) < len(levels):  # all passes were lost on the way: what comes after is at most the last cylinder
+        high += reached[-1].cylinder(confidence)[2]
+    high = min(1.0, max(value, high))
+    how = f"t over {len(sums)} passes" if summed else "limits of the levels added" if met else "upper bound"
+    return Estimate(value if met else high, max(0.0, min(value, low)), high, confidence, f"{method}, {how}", n)

@@ -80,7 +80,7 @@ def along_the_word(actions: tuple[str, ...], seed: int, title: str) -> str:
     judge = RequirementsJudge(requirements)
     model = compile_network(plan.profile.network)
     usage = Usage(plan.profile, model, requirements[0].duration(plan.engine.horizon), plan.engine.period)
-    _, walks = conditional_split(model, actions, effort=TRACES, seeds=SeedTree(seed).child("plots"))
+    walks = conditional_split(model, actions, effort=TRACES, seeds=SeedTree(seed).child("plots")).walks()
     groups: dict[bool, list[Trace]] = {False: [], True: []}
     for walk in sorted(walks, key=lambda w: w.times[-1]):  # the picture ends where the last trace does
         stimulus = usage.stimulus(walk, stop=float(walk.times[-1]))

@@ -8,6 +8,8 @@ ever lost, and where the law of every step depends on the word alone (all guard 
 
 Systematic resampling takes each particle ⌊n q/Σq⌋ or ⌈n q/Σq⌉ times: equal weights change nothing, so the traces of a
 profile with reset clocks stay independent.
+
+Quasi-random passes (`quasi_random.py`) sort the particles before they are resampled and spread the delays evenly.
 """
 
 from __future__ import annotations
@@ -17,36 +19,47 @@ from collections.abc import Sequence
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.genealogy import Genealogy
-from bbfalsify.kernel import CompiledModel, Particles, Walk, conditional_step, step_probability
+from bbfalsify.engines.falsification.genealogy import Genealogy, Split
+from bbfalsify.engines.falsification.quasi_random import even_points, sorted_rows
+from bbfalsify.kernel import CompiledModel, Particles, conditional_step, step_probability
 
 METHOD = "conditional splitting"
+ROUNDING = 1e-12
 
 
 def conditional_split(
-    model: CompiledModel, word: Sequence[str], *, effort: int, seeds: SeedTree
-) -> tuple[float, list[Walk]]:
-    """One pass with `effort` particles: the estimate of the cylinder's probability, and traces that follow the word."""
+    model: CompiledModel, word: Sequence[str], *, effort: int, seeds: SeedTree, quasi_random: bool = False
+) -> Split:
+    """One pass with `effort` particles; it is complete unless no user can follow the word."""
     rng = seeds.child("resampling").rng()
     family = Genealogy(Particles.initial(model, seeds.child("start").words(effort)))
-    probability = 1.0
+    cylinders: list[float] = []
+    agreed = True
     for level, action in enumerate(word, start=1):
         label = model.actions.index(action)
         q = step_probability(model, family.particles, label)
         mean = float(q.mean())
-        probability *= mean
         if mean == 0.0:
-            return 0.0, []
-        parents = systematic_resampling(q, float(rng.random()))
-        step = conditional_step(model, family.particles.take(parents, seeds.child("level", level).words(effort)), label)
+            cylinders += [0.0] * (len(word) - len(cylinders))
+            break
+        agreed &= float(np.ptp(q)) <= ROUNDING * mean
+        cylinders.append((cylinders[-1] if cylinders else 1.0) * mean)
+        order = sorted_rows(family.particles, q) if quasi_random else np.arange(effort)
+        parents = order[systematic_resampling(q[order], float(rng.random()))]
+        step = conditional_step(
+            model,
+            family.particles.take(parents, seeds.child("level", level).words(effort)),
+            label,
+            even_points(effort, rng) if quasi_random else None,
+        )
         family.append(parents, step, np.arange(effort))
-    return probability, family.walks()
+    return Split(tuple(cylinders), family, agreed)
 
 
 def systematic_resampling(weights: np.ndarray, offset: float) -> np.ndarray:
     """len(weights) indices drawn in proportion to the weights, with one uniform `offset` in [0, 1)."""
     n = len(weights)
     cumulative = np.cumsum(weights)
-    # Rounding may leave the last point just above the last cumulative weight, hence the clip.
     points = (np.arange(n) + offset) * (cumulative[-1] / n)
-    return np.minimum(np.searchsorted(cumulative, points, side="right"), n - 1)
+    # Rounding may leave the last point just above all cumulative weights: it means the last that has weight.
+    return np.minimum(np.searchsorted(cumulative, points, side="right"), np.flatnonzero(weights)[-1])

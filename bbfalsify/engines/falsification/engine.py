@@ -33,6 +33,10 @@ class Options:
     traces: int = 100
     estimator: str = "auto"
     """conditional, splitting, or auto: conditional where the profile allows it."""
+    columns: tuple[str, ...] = ()
+    """Of the paper's equations, those to pay simulations for: d8, d9 (d6 comes with the traces; see `estimating`)."""
+    quasi_random: bool = False
+    """Sorted particles and evenly spread delays in the conditional estimator."""
     delays: str = "cycle"
     guiding: bool = False
     """Prefer, in every second walk, the actions after which the one before came close (section 5.1)."""
@@ -77,7 +81,7 @@ def run(
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> None:
     """Falsify; the answers decide everything but the wall-clock limit, which ends the search only."""
-    check_estimator(usage, options.estimator)
+    check_estimator(usage, options.estimator, quasi_random=options.quasi_random)
     accelerate(
         ask,
         usage,
@@ -104,6 +108,8 @@ def run(
             estimator=options.estimator,
             confidence=options.confidence,
             seeds=seeds.child("estimate"),
+            columns=options.columns,
+            quasi_random=options.quasi_random,
         )
         progress.ranked.append(ranked)
         listener.estimated(ranked)

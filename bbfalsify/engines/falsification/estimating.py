@@ -3,26 +3,56 @@
 The event is "the run follows a1…ak and is first violated in step k".  A pass estimates the probability of following
 the word (the timed cylinder) and hands over traces that do; the system says which of them are first violated in the
 last step.  R independent passes give the interval.
+
+Beside it stand the paper's numbers for the same word (`columns.py`).  What the executed traces already tell is always
+given; what needs more uses of the system has to be asked for:
+
+    D.6   from the same traces
+    D.8   one short use more for every particle that a later level killed, up to where it was killed (judging the
+          survivors only would be biased); none where nothing is resampled, as with reset clocks
+    D.9   from the same traces where they come from Algorithm 5, else from passes of Algorithm 5 of its own
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.query import Ask, Query
+from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
+from bbfalsify.engines.falsification import columns as equations
 from bbfalsify.engines.falsification.accelerator import Finding
+from bbfalsify.engines.falsification.columns import Counts
 from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
-from bbfalsify.engines.falsification.conditional import conditional_split
+from bbfalsify.engines.falsification.conditional import ROUNDING, conditional_split
 from bbfalsify.engines.falsification.evidence import Evidence
+from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
 from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage, violating_step
-from bbfalsify.kernel import supports_conditional
-from bbfalsify.stats.intervals import Passes, splitting_estimate
+from bbfalsify.kernel import Walk, supports_conditional
+from bbfalsify.stats.intervals import FEW, Passes, splitting_estimate
+
+
+@dataclass(frozen=True, eq=False)
+class WordEstimate:
+    """What the passes say about a word."""
+
+    passes: Passes
+    probability: Estimate
+    """Of following it and being first violated in its last step."""
+    cylinder: Estimate
+    """Of following the word at all, violated or not."""
+    columns: dict[str, Estimate]
+    """The paper's equations, by name: d6, d8, d9_set, d9_multiset, d9_traces."""
+    evidence: Evidence = field(repr=False)
+    """The traces that violate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +66,8 @@ class Ranked:
     """Of following the word at all, violated or not."""
     evidence: Evidence = field(default_factory=Evidence, repr=False)
     """The traces that violate."""
+    columns: dict[str, Estimate] = field(default_factory=dict)
+    """The paper's equations about the same word."""
 
     @property
     def order(self) -> tuple:
@@ -44,15 +76,18 @@ class Ranked:
         return (not met, -self.probability.value, len(self.finding.actions), self.finding.actions)
 
 
-def check_estimator(usage: Usage, estimator: str) -> None:
+def check_estimator(usage: Usage, estimator: str, *, quasi_random: bool = False) -> None:
     """Refuse, before anything runs, an estimator that the profile does not allow."""
-    if estimator == "conditional" and (reason := supports_conditional(usage.model)) is not None:
-        raise UserError(
-            Problem(
-                f"the conditional estimator does not support this profile: {reason}. Use estimator: splitting.",
-                file=usage.profile.file,
-            )
-        )
+    reason = supports_conditional(usage.model)
+    problem = None
+    if estimator == "conditional" and reason is not None:
+        problem = f"the conditional estimator does not support this profile: {reason}. Use estimator: splitting."
+    elif quasi_random and estimator == "splitting":
+        problem = "quasi_random needs the conditional estimator, and estimator is splitting."
+    elif quasi_random and reason is not None:
+        problem = f"quasi_random needs the conditional estimator, which does not support this profile: {reason}."
+    if problem is not None:
+        raise UserError(Problem(problem, file=usage.profile.file))
 
 
 def estimate(
@@ -65,43 +100,158 @@ def estimate(
     estimator: str,
     confidence: float,
     seeds: SeedTree,
+    columns: Collection[str] = (),
+    quasi_random: bool = False,
 ) -> Ranked:
     """Estimate one finding; its queries and seeds are named after it, so no other finding changes its number."""
     name = f"{finding.requirement}/{finding.name}"
+    found = estimate_word(
+        ask,
+        usage,
+        finding.actions,
+        finding.requirement,
+        name=f"estimate/{name}",
+        passes=passes,
+        traces=traces,
+        estimator=estimator,
+        confidence=confidence,
+        seeds=seeds.child(name),
+        columns=columns,
+        quasi_random=quasi_random,
+    )
+    return Ranked(finding, found.passes, found.probability, found.cylinder, found.evidence, found.columns)
+
+
+def estimate_word(
+    ask: Ask,
+    usage: Usage,
+    word: Sequence[str],
+    requirement: int = 0,
+    *,
+    passes: int,
+    traces: int,
+    seeds: SeedTree,
+    estimator: str = "auto",
+    confidence: float = 0.95,
+    columns: Collection[str] = (),
+    quasi_random: bool = False,
+    name: str = "estimate/word",
+) -> WordEstimate:
+    """Estimate any word of actions, not only a counterexample's key."""
     conditional = estimator == "conditional" or (estimator == "auto" and supports_conditional(usage.model) is None)
-    split, method = (conditional_split, CONDITIONAL) if conditional else (importance_split, SPLITTING)
-    cylinders, hits, counts, evidence = [], [], [], Evidence()
-    for number in range(passes):
-        cylinder, walks = split(usage.model, finding.actions, effort=traces, seeds=seeds.child(name, "pass", number))
-        stimuli = [usage.stimulus(walk, stop=float(walk.times[-1])) for walk in walks]
-        names = [f"estimate/{name}/{number}/{j}" for j in range(len(walks))]
-        answers = ask([Query(n, s) for n, s in zip(names, stimuli, strict=True)])
-        violated = [
-            any(
-                judgement.verdict is Verdict.VIOLATED
-                and violating_step(walk.times, judgement.first_violation_time) == len(finding.actions)
-                for judgement in answer.judgements[finding.requirement : finding.requirement + 1]
-            )
-            for walk, answer in zip(walks, answers, strict=True)
-        ]
-        # Where failing counts as violating, nobody saw when: it was in the last step unless it fails without that, too.
-        failed = [j for j, answer in enumerate(answers) if violated[j] and not answer.ok and len(finding.actions) > 1]
-        shorter = [
-            Query(f"{names[j]}/cut", usage.stimulus(walks[j], stop=float(walks[j].times[-2])), seed_name=names[j])
-            for j in failed
-        ]
-        for j, answer in zip(failed, ask(shorter), strict=True):
-            violated[j] = answer.ok
-        cylinders.append(cylinder)
-        hits.append(sum(violated))
-        counts.append(len(walks))
-        evidence.add(walks, answers, violated, finding.requirement, passes)
-    seen = Passes(tuple(cylinders), tuple(hits), tuple(counts))
+    session = _Session(ask, usage, word, requirement, passes, traces)
+    if conditional:
+        split, method = partial(conditional_split, quasi_random=quasi_random), CONDITIONAL
+        method += ", quasi-random" if quasi_random else ""
+    else:
+        split, method = importance_split, SPLITTING
+    counts, splits_agree = session.run(split, name, seeds.child("pass"), everybody="d8" in columns, evidence=True)
+    cylinders = [c.cylinders[-1] for c in counts]
+    # One particle always agrees with itself.
+    exact = splits_agree and passes * traces >= FEW and np.ptp(cylinders) <= ROUNDING * max(cylinders)
+    known = {"method": method, "confidence": confidence, "exact": exact}
+    beside = {"d6": equations.d6(counts, even=quasi_random, **known)}
+    if "d8" in columns:
+        beside["d8"] = equations.d8(counts, **known)
+    if not conditional:
+        beside |= equations.d9(counts, method=method, confidence=confidence)
+    elif "d9" in columns:
+        own, _ = session.run(importance_split, f"{name}/d9", seeds.child("d9"))
+        beside |= equations.d9(own, method=SPLITTING, confidence=confidence)
+    seen = equations.last_step(counts, exact=exact, even=quasi_random)
     value, low, high = seen.cylinder(confidence)
-    return Ranked(
-        finding,
+    return WordEstimate(
         seen,
         splitting_estimate(seen, method=method, confidence=confidence),
-        Estimate(value, low, high, confidence, method, seen.total_traces),
-        evidence,
+        Estimate(value, low, high, confidence, f"{method}, exact" if exact else method, seen.total_traces),
+        beside,
+        session.evidence,
     )
+
+
+class _Session:
+    """Makes passes along one word and has the system judge what they bring."""
+
+    def __init__(self, ask: Ask, usage: Usage, word: Sequence[str], requirement: int, passes: int, traces: int) -> None:
+        self.ask, self.usage, self.word, self.requirement = ask, usage, word, requirement
+        self.passes, self.traces = passes, traces
+        self.evidence = Evidence()
+
+    def run(
+        self,
+        split: Callable[..., Split],
+        name: str,
+        seeds: SeedTree,
+        *,
+        everybody: bool = False,
+        evidence: bool = False,
+    ) -> tuple[list[Counts], bool]:
+        """All passes counted, and whether in none of them anything of the cylinder was sampled."""
+        counts, agreed = [], True
+        for number in range(self.passes):
+            made = split(self.usage.model, self.word, effort=self.traces, seeds=seeds.child(number))
+            agreed &= made.agreed
+            walks = made.walks()
+            names = [f"{name}/{number}/{j}" for j in range(len(walks))]
+            answers, last = self._judge(walks, names)
+            if evidence:
+                self.evidence.add(walks, answers, last == len(self.word), self.requirement, self.passes)
+            steps = [np.zeros(size, int) for size in made.family.sizes]
+            if everybody:
+                self._judge_killed(made, steps, f"{name}/{number}")
+            if made.complete:
+                # Descendants tell about all their ancestors; last, so that the whole traces have the last word.
+                for level, rows in enumerate(made.family.lineage(len(self.word), np.arange(len(walks)))[1:]):
+                    steps[level][rows] = last
+            unknown = sum(not answer.judgements for answer in answers)
+            counts.append(equations.count(made, steps, everybody=everybody, unknown=unknown))
+        return counts, agreed
+
+    def _judge_killed(self, made: Split, steps: list[np.ndarray], name: str) -> None:
+        """Execute every particle without descendants up to where it was killed; deeper ones speak after others."""
+        for level in range(1, made.family.levels + (not made.complete)):
+            rows = made.family.childless(level)
+            walks = made.family.walks(level, rows)
+            _, seen = self._judge(walks, [f"{name}/killed/{level}/{row}" for row in rows])
+            for k, at in enumerate(made.family.lineage(level, rows)[1:]):
+                steps[k][at] = seen
+
+    def _judge(self, walks: Sequence[Walk], names: Sequence[str]) -> tuple[list[Answer], np.ndarray]:
+        """The answers, and for each walk the step in which it is first violated; 0: it is not, or nobody knows."""
+        stimuli = [self.usage.stimulus(walk, stop=float(walk.times[-1])) for walk in walks]
+        answers = list(self.ask([Query(n, s) for n, s in zip(names, stimuli, strict=True)])) if walks else []
+        steps = np.zeros(len(walks), int)
+        for j, (walk, answer) in enumerate(zip(walks, answers, strict=True)):
+            for judgement in answer.judgements[self.requirement : self.requirement + 1]:
+                if judgement.verdict is Verdict.VIOLATED:
+                    steps[j] = min(len(walk.times), violating_step(walk.times, judgement.first_violation_time))
+        failed = [j for j, answer in enumerate(answers) if steps[j] > 1 and not answer.ok]
+        if failed:
+            self._locate_failures(walks, names, steps, failed)
+        return answers, steps
+
+    def _locate_failures(
+        self, walks: Sequence[Walk], names: Sequence[str], steps: np.ndarray, failed: Sequence[int]
+    ) -> None:
+        """Where failing counts as violating, nobody saw when: the step is the last one without which it does not fail.
+
+        The step before the last is tried first, since that decides the key's event; then halving.
+        """
+        passing = np.zeros(len(walks), int)
+        first = True
+        while open_ := [j for j in failed if steps[j] - passing[j] > 1]:
+            tried = [int(steps[j] - 1 if first else (steps[j] + passing[j]) // 2) for j in open_]
+            queries = [
+                Query(
+                    f"{names[j]}/cut/{k}",
+                    self.usage.stimulus(walks[j], stop=float(walks[j].times[k - 1])),
+                    seed_name=names[j],
+                )
+                for j, k in zip(open_, tried, strict=True)
+            ]
+            for j, k, answer in zip(open_, tried, self.ask(queries), strict=True):
+                if answer.ok:
+                    passing[j] = k
+                else:
+                    steps[j] = k
+            first = False

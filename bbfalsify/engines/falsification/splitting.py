@@ -1,4 +1,4 @@
-"""Importance splitting as the paper has it (Paper D, Algorithm 5, equations D.5 and D.6).
+"""Importance splitting as the paper has it (Paper D, Algorithm 5, equation D.5).
 
 Each action of the word is a level.  At level i, m times: pick a survivor of level i-1 uniformly, let it take one step
 of the stochastic semantics, keep it if that step carries action a_i.  The product of the kept fractions estimates the
@@ -14,27 +14,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.genealogy import Genealogy
-from bbfalsify.kernel import CompiledModel, Particles, Walk, stochastic_step
+from bbfalsify.engines.falsification.genealogy import Genealogy, Split
+from bbfalsify.kernel import CompiledModel, Particles, stochastic_step
 
 METHOD = "importance splitting (Algorithm 5)"
 
 
-def importance_split(
-    model: CompiledModel, word: Sequence[str], *, effort: int, seeds: SeedTree
-) -> tuple[float, list[Walk]]:
-    """One pass of Algorithm 5 with `effort` steps per level: the cylinder's estimate and its traces (Γ)."""
+def importance_split(model: CompiledModel, word: Sequence[str], *, effort: int, seeds: SeedTree) -> Split:
+    """One pass of Algorithm 5 with `effort` steps per level."""
     labels = [model.actions.index(a) for a in word]
     rng = seeds.child("choice").rng()
     family = Genealogy(Particles.initial(model, seeds.child("start").words(1)))
-    probability = 1.0
+    cylinders: list[float] = []
     for level, label in enumerate(labels, start=1):
         chosen = rng.integers(0, family.size, size=effort)
         attempt = family.particles.take(chosen, seeds.child("level", level).words(effort))
         step = stochastic_step(model, attempt)
         kept = np.flatnonzero(step.action == label)
-        probability *= len(kept) / effort
         if not len(kept):
-            return 0.0, []
+            cylinders += [0.0] * (len(labels) - len(cylinders))
+            break
+        cylinders.append((cylinders[-1] if cylinders else 1.0) * len(kept) / effort)
         family.append(chosen, step, kept)
-    return probability, family.walks()
+    return Split(tuple(cylinders), family)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bbfalsify.campaigns.plan import _engines
 from bbfalsify.campaigns.reading import Reader, dotted
 from bbfalsify.campaigns.schema import EngineEntry, RequirementEntry
 from bbfalsify.core.documents import parse_yaml
@@ -35,6 +36,10 @@ def problems_of(adapter, text: str) -> list[str]:
             "{kind: falsify, horizon: 20, delays: cycles}",
             "c.yaml:1: delays cannot be 'cycles'. Allowed: cycle, two_points. Did you mean 'cycle'?",
         ),
+        (
+            "kind: falsify\nhorizon: 20\ncolumns: [d6,\n  d7]",
+            "c.yaml:4: columns[1] cannot be 'd7'. Allowed: d6, d8, d9. Did you mean 'd9'?",
+        ),
         ("falsify", "c.yaml:1:  must be a mapping of keys to values; found 'falsify'."),
     ],
 )
@@ -62,3 +67,21 @@ def test_numbers_in_scientific_notation_are_numbers():
 
 def test_key_paths_read_like_the_file():
     assert dotted(("requirements", 0, "stl")) == "requirements[0].stl"
+
+
+def test_columns_are_one_value_and_do_not_multiply():
+    document = parse_yaml("{kind: falsify, horizon: [10, 20], columns: [d8, d9]}", file="c.yaml")
+    points = _engines(Reader(document, []), document.data)
+    assert [(p.horizon, p.columns) for p in points] == [(10.0, ("d8", "d9")), (20.0, ("d8", "d9"))]
+    assert Reader(document, []).check(EngineEntry, {**document.data, "columns": "d8"}, ()).columns == ("d8",)
+
+
+def test_quasi_random_needs_the_conditional_estimator():
+    document = parse_yaml(
+        "engine: {kind: falsify, horizon: 10,\n  estimator: splitting,\n  quasi_random: true}", file="c.yaml"
+    )
+    reader = Reader(document, [])
+    _engines(reader, document.data["engine"])
+    assert [str(p) for p in reader.problems] == [
+        "c.yaml:3: engine.quasi_random needs the conditional estimator, and estimator is splitting."
+    ]

@@ -95,19 +95,21 @@ def test_algorithm_5_agrees_and_stops_when_no_particle_survives():
     bias of 20 % in 95 % of the cases."""
     model = usage_of().model
     word = ("on", "on", "on", "off")
-    values = [importance_split(model, word, effort=200, seeds=SeedTree(2).child(i))[0] for i in range(40)]
+    values = [importance_split(model, word, effort=200, seeds=SeedTree(2).child(i)).cylinder for i in range(40)]
     p = np.array([0.25, 0.25, 0.25, 0.75])
     relative = np.sqrt(np.prod(1 + (1 - p) / (200 * p)) - 1)
     assert abs(np.mean(values) / (3 / 256) - 1) <= 4 * relative / np.sqrt(40)
-    assert importance_split(model, ("on",) * 60, effort=2, seeds=SeedTree(2)) == (0.0, [])
-    _, walks = importance_split(model, word, effort=200, seeds=SeedTree(3))
+    lost = importance_split(model, ("on",) * 60, effort=2, seeds=SeedTree(2))
+    assert lost.cylinder == 0.0 and not lost.complete and lost.walks() == [] and len(lost.cylinders) == 60
+    walks = importance_split(model, word, effort=200, seeds=SeedTree(3)).walks()
     assert 0 < len(walks) <= 200 and all(w.actions(model) == word for w in walks)
 
 
 def test_conditional_traces_follow_the_word_under_the_conditional_law():
     model = usage_of().model
-    probability, walks = conditional_split(model, ("on", "off"), effort=400, seeds=SeedTree(4))
-    assert probability == pytest.approx(3 / 16, rel=1e-12)
+    split = conditional_split(model, ("on", "off"), effort=400, seeds=SeedTree(4))
+    walks = split.walks()
+    assert split.agreed and split.cylinder == pytest.approx(3 / 16, rel=1e-12)
     first = np.array([w.times[0] for w in walks])
     second = np.array([w.times[1] - w.times[0] for w in walks])
     assert first.min() >= 4 and first.max() < 5 and second.min() >= 3 and second.max() < 5
@@ -127,7 +129,7 @@ def test_the_violating_step_is_the_one_whose_delay_contains_the_moment():
 
 def test_stimulus_has_events_at_their_exact_times_and_stops_at_the_horizon():
     usage = usage_of(duration=10.0, period=1.0)
-    _, walks = conditional_split(usage.model, ("on", "off", "on"), effort=1, seeds=SeedTree(9))
+    walks = conditional_split(usage.model, ("on", "off", "on"), effort=1, seeds=SeedTree(9)).walks()
     stimulus = usage.stimulus(walks[0])
     times = walks[0].times
     assert times[1] < 10 < times[2]

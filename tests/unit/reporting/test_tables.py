@@ -4,6 +4,7 @@ import pytest
 from rich.console import Console
 
 from bbfalsify.core.errors import UserError
+from bbfalsify.reporting.equations import equations_table, equations_title
 from bbfalsify.reporting.results import read_results, result_from_json
 from bbfalsify.reporting.tables import closing_lines, result_table
 
@@ -87,3 +88,20 @@ def test_a_file_that_holds_no_results(tmp_path):
     (tmp_path / "results.json").write_text('{"outcome": "falsified"}')
     with pytest.raises(UserError, match="not the results of a run"):
         read_results(tmp_path)
+
+
+def test_the_equations_have_a_line_each_and_fit():
+    data = results(columns=["d9", "d6"])
+    names = ("d6", "d9_set", "d9_multiset", "d9_traces")
+    data["counterexamples"][0]["estimates"] = {name: estimate(10.0**-i) for i, name in enumerate(names, start=3)}
+    result = result_from_json(data)
+    assert "(D.6, D.9)" in equations_title(result)
+    console = Console(width=80, no_color=True, markup=False, highlight=False)
+    with console.capture() as capture:
+        console.print(equations_table(result, "R1", 80))
+    lines = [line.rstrip() for line in capture.get().splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert lines[2].split()[:2] == ["1", "key"] and "on×40·off[2]" in lines[2] and "2.22e-3 [1.77e-3" in lines[2]
+    assert [line.split()[0] for line in lines[3:7]] == ["D.6", "D.9", "D.9", "D.9"]
+    assert "multiset" in lines[5] and lines[5].endswith("1.00e-5 [8.00e-6, 1.20e-5]")
+    assert lines[7].startswith("2  key") and lines[8].endswith("–"), "not estimated"

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,6 +54,23 @@ def test_everything_is_stored_and_replayable(tmp_path):
     kinds = [e.kind for e in read_events(result.directory / "events.jsonl")]
     assert kinds[0] == "RunStarted" and kinds[-1] == "RunStopped"
     assert kinds.count("FindingReported") == kinds.count("EstimateMade") == 4
+
+
+def test_the_papers_equations_are_stored_beside_the_probability(tmp_path):
+    asked = run(out=tmp_path, options=replace(SMALL, columns=("d8", "d9"), passes=4))
+    for row, data in zip(asked.counterexamples, asked.as_json()["counterexamples"], strict=True):
+        assert set(data["estimates"]) == {"d6", "d8", "d9_set", "d9_multiset", "d9_traces"}
+        stored = Counterexample.read(row.file).estimates
+        assert stored == {"cylinder": row.cylinder, **row.columns}
+        assert row.columns["d6"].value <= row.columns["d8"].value * (1 + 1e-9)
+        assert row.columns["d6"].value >= row.probability.value * (1 - 1e-9) or row.violating == 0
+    assert asked.as_json()["columns"] == ["d8", "d9"]
+    plain = run(options=replace(SMALL, passes=4))
+    assert plain.simulations < asked.simulations and plain.as_json()["columns"] == []
+    assert [set(c.columns) for c in plain.counterexamples] == [{"d6"}] * 4
+    # Asking for more changes nothing about what is there anyway.
+    assert [c.probability for c in plain.counterexamples] == [c.probability for c in asked.counterexamples]
+    assert [c.columns["d6"] for c in plain.counterexamples] == [c.columns["d6"] for c in asked.counterexamples]
 
 
 @system(inputs={"heat": "1"}, outputs={"T": "degC"})

@@ -1,10 +1,18 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import special
 
-from bbfalsify.stats.intervals import Passes, clopper_pearson, splitting_estimate, t_interval, total_estimate
+from bbfalsify.stats.intervals import (
+    Passes,
+    clopper_pearson,
+    levels_estimate,
+    splitting_estimate,
+    t_interval,
+    total_estimate,
+)
 
 
 def binomial_cdf(k: int, n: int, p: float) -> float:
@@ -43,14 +51,14 @@ def test_many_hits_use_students_t_over_the_passes():
 
 
 def test_when_all_traces_violate_the_interval_does_not_collapse():
-    estimate = splitting_estimate(Passes((0.01,) * 10, (100,) * 10, (100,) * 10), method="m")
+    estimate = splitting_estimate(Passes((0.01,) * 10, (100,) * 10, (100,) * 10, exact=True), method="m")
     assert estimate.value == pytest.approx(0.01)
     assert estimate.low == pytest.approx(0.01 * clopper_pearson(1000, 1000)[0]) and estimate.low < 0.01
     assert estimate.high == pytest.approx(0.01)
 
 
 def test_no_hit_gives_an_upper_bound_never_zero():
-    estimate = splitting_estimate(Passes((0.01,) * 10, (0,) * 10, (100,) * 10), method="m")
+    estimate = splitting_estimate(Passes((0.01,) * 10, (0,) * 10, (100,) * 10, exact=True), method="m")
     assert estimate.value == estimate.high == pytest.approx(0.01 * clopper_pearson(0, 1000)[1]) and estimate.low == 0.0
     assert "upper bound" in estimate.method
 
@@ -62,18 +70,83 @@ def test_lost_passes_count_as_zero_and_a_total_loss_says_nothing():
     assert (lost.low, lost.high) == (0.0, 1.0)
 
 
-def test_total_sums_per_pass_and_widens_by_those_without_evidence():
+def test_a_known_cylinder_scales_the_binomial_interval():
+    passes = Passes((0.5,) * 4, (30, 40, 50, 60), (100,) * 4, exact=True)
+    estimate = splitting_estimate(passes, method="m")
+    low, high = clopper_pearson(180, 400)
+    assert (estimate.low, estimate.high) == (pytest.approx(0.5 * low), pytest.approx(0.5 * high))
+    assert estimate.method == "m, exact cylinder × Clopper–Pearson"
+    # Evenly spread traces vary less than the binomial law says: the passes know better.
+    even = splitting_estimate(replace(passes, even=True), method="m")
+    assert (even.low, even.high) == pytest.approx(t_interval(passes.values))
+
+
+def test_passes_that_agree_by_chance_do_not_collapse():
+    # A coin tossed fifty times, twice, with 25 heads each: nobody knows its bias exactly.
+    estimate = splitting_estimate(Passes((1.0, 1.0), (25, 25), (50, 50), exact=True), method="m")
+    assert estimate.low < 0.41 and estimate.high > 0.59
+    # Sampled cylinders that agree are no exact ones, even if all of their tries succeeded.
+    sampled = Passes((1.0,) * 10, (10,) * 10, (10,) * 10)
+    value, low, high = sampled.cylinder()
+    assert value == high == 1.0 and low == pytest.approx(clopper_pearson(100, 100)[0])
+    assert splitting_estimate(sampled, method="m").low < low
+    agreeing = Passes((0.5,) * 3, (4,) * 3, (10,) * 3)
+    assert agreeing.cylinder()[1] < 0.35 and agreeing.cylinder()[2] > 0.65
+    # One pass says nothing about its own variation.
+    assert Passes((0.5,), (4,), (10,)).cylinder() == (0.5, 0.0, 1.0)
+
+
+def test_common_ancestors_make_traces_worth_less():
+    alone = Passes((0.1,) * 10, (0,) * 10, (100,) * 10, exact=True)
+    related = replace(alone, families=(5.0,) * 10)
+    assert splitting_estimate(alone, method="m").high == pytest.approx(0.1 * clopper_pearson(0, 1000)[1])
+    assert splitting_estimate(related, method="m").high == pytest.approx(0.1 * clopper_pearson(0, 50)[1])
+    assert not replace(related, hits=(12,) * 9 + (13,)).spread  # 121 hits, but of six families
+
+
+def test_traces_that_nobody_could_judge_raise_the_upper_limit():
+    passes = Passes((0.5,) * 2, (20, 20), (100, 100), exact=True, unknown=(5, 0))
+    estimate = splitting_estimate(passes, method="m")
+    assert estimate.value == pytest.approx(0.1) and estimate.low == pytest.approx(0.5 * clopper_pearson(40, 200)[0])
+    assert estimate.high == pytest.approx(0.5 * clopper_pearson(45, 200)[1])
+    assert "5 traces could not be judged" in estimate.method
+
+
+def test_total_sums_per_pass_and_combines_with_those_that_have_their_own_limits():
+    a = Passes((0.4, 0.5, 0.6, 0.5), (30, 40, 50, 60), (100,) * 4)
+    b = Passes((0.5,) * 4, (60, 40, 45, 30), (100,) * 4)
+    total = total_estimate([a, b], method="m")
+    assert (total.low, total.high) == pytest.approx(t_interval(a.values + b.values))
+    assert total.value == pytest.approx((a.values + b.values).mean()) and "sum per pass" in total.method
+    sure = Passes((0.01,) * 4, (100,) * 4, (100,) * 4, exact=True)
+    wider = total_estimate([a, sure], method="m")
+    low, high = t_interval(a.values)
+    below = math.hypot(a.values.mean() - low, 0.01 - splitting_estimate(sure, method="m").low)
+    assert wider.low == pytest.approx(wider.value - below)
+    assert wider.high - wider.value == pytest.approx(high - a.values.mean())
+
+
+def test_a_total_whose_passes_agree_by_chance_does_not_collapse():
     a = Passes((1.0,) * 4, (30, 40, 50, 60), (100,) * 4)
     b = Passes((1.0,) * 4, (60, 50, 40, 30), (100,) * 4)
     total = total_estimate([a, b], method="m")
-    # The passes' sums are all 0.9: perfectly anticorrelated, which only a sum per pass can see.
-    assert total.value == pytest.approx(0.9) and total.low == pytest.approx(0.9) and total.high == pytest.approx(0.9)
-    sure = Passes((0.01,) * 4, (100,) * 4, (100,) * 4)
-    wider = total_estimate([a, sure], method="m")
-    assert wider.value == pytest.approx(0.46)
-    low, high = t_interval(a.values)
-    assert wider.low == pytest.approx(low + splitting_estimate(sure, method="m").low)
-    assert wider.high == pytest.approx(high + 0.01)
+    half = (t_interval(a.values)[1] - 0.45) * math.sqrt(2)
+    assert total.value == pytest.approx(0.9)
+    assert (total.low, total.high) == (pytest.approx(0.9 - half), 1.0)
+
+
+def test_a_sum_over_levels_bounds_what_no_level_showed():
+    seen = Passes((0.1,) * 4, (30, 40, 50, 60), (100,) * 4, exact=True)
+    unseen = [Passes((c,) * 4, (0,) * 4, (100,) * 4, exact=True) for c in (0.5, 0.25)]
+    total = levels_estimate([*unseen, seen], method="m")
+    low, high = t_interval(seen.values)
+    assert total.value == pytest.approx(seen.values.mean()) and total.low == pytest.approx(low)
+    # Both together: had they 0.5 · 3.7/400, nothing would be seen with probability 2.5 % (or less).
+    assert total.high == pytest.approx(high + 0.5 * -math.log(0.025) / 400)
+    nothing = levels_estimate(unseen, method="m")
+    assert nothing.value == nothing.high == pytest.approx(0.5 * -math.log(0.025) / 400) and nothing.low == 0.0
+    lost = levels_estimate([Passes((0.0,) * 2, (0, 0), (0, 0))], method="m")
+    assert (lost.low, lost.high, lost.samples) == (0.0, 1.0, 0)
 
 
 def test_total_of_nothing_and_of_unmet_counterexamples():
@@ -95,6 +168,7 @@ def test_intervals_cover():
     for f in (0.004, 0.08, 0.5, 0.998):
         covered = 0
         for hits in rng.binomial(100, f, size=(4000, 10)):
-            e = splitting_estimate(Passes((0.3,) * 10, tuple(int(h) for h in hits), (100,) * 10), method="m")
+            seen = Passes((0.3,) * 10, tuple(int(h) for h in hits), (100,) * 10, exact=True)
+            e = splitting_estimate(seen, method="m")
             covered += e.low <= 0.3 * f <= e.high
         assert covered >= 3704, (f, covered)
