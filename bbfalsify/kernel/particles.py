@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from bbfalsify.core.errors import UserError
+from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.analysis import Analysis
 from bbfalsify.kernel.conditional import particle_batch
 from bbfalsify.kernel.races import refuse_handshakes
@@ -110,6 +112,25 @@ def step_probability(model: CompiledModel, particles: Particles, action: int) ->
     return _run(model, particles.copy(), action, firing=0)[4]
 
 
+def edge_probability(model: CompiledModel, particles: Particles, edge: int) -> tuple[np.ndarray, dict[int, str]]:
+    """The exact probability, per particle, that the next transition is this edge; and where and how the model fails."""
+    _require_support(model)
+    status, _, _, _, probability, errors = _run(_labelled_by_edge(model), particles.copy(), edge, firing=0)
+    return probability, _messages(model, status, errors)
+
+
+@lru_cache(maxsize=4)
+def _labelled_by_edge(model: CompiledModel) -> CompiledModel:
+    """The same model in which every edge is an action of its own."""
+    count = len(model.edge_action)
+    table = model.T.copy()
+    rows = int(table[at.H_EDGE_TABLE]) + at.EDGE_WIDTH * np.arange(count)
+    table[rows + at.E_ACTION] = np.where(model.edge_action >= 0, np.arange(count), -1)
+    names = tuple(model.edge_text(number) for number in range(count))
+    return replace(model, T=table, actions=names, edge_action=table[rows + at.E_ACTION].astype(np.int32))
+
+
+@lru_cache(maxsize=16)
 def supports_conditional(model: CompiledModel) -> str | None:
     """None where the law of the next action is computed exactly, else the reason why not."""
     network = model.network
@@ -137,9 +158,12 @@ def _step(
     moved = particles.copy()
     status, delay, edge, branch, _, errors = _run(model, moved, action, firing=1, uniforms=uniforms)
     actions = np.where(edge >= 0, model.edge_action[edge], -1).astype(np.int32)
+    return StepResult(moved, status, delay, edge, actions, _messages(model, status, errors), branch)
+
+
+def _messages(model: CompiledModel, status: np.ndarray, errors: np.ndarray) -> dict[int, str]:
     failed = np.flatnonzero(status == WalkStatus.RUNTIME_ERROR)
-    messages = {int(m): error_message(model, *(int(v) for v in errors[m])) for m in failed}
-    return StepResult(moved, status, delay, edge, actions, messages, branch)
+    return {int(m): error_message(model, *(int(v) for v in errors[m])) for m in failed}
 
 
 def _run(

@@ -1,0 +1,206 @@
+"""The probability of a timed cylinder as a product, without variance.
+
+Where the law of every step depends on the word alone — each clock that the next step reads was reset on the way, and no
+carried real or random draw decides anything — the probability of a word is a product of step probabilities.  Locations
+and integers may still vary (branches, two edges with one label, who won a race): then it is a forward sum over them,
+
+    P(a₁ … aₖ) = Σ_s αₖ(s),   α₀ = 1 in the initial state,   αᵢ(s') = Σ_s αᵢ₋₁(s) · Σ_e q_e(s) · P(e leads from s to s')
+
+with the exact probability q_e(s) that edge e, labelled aᵢ, is the next transition.  `determinate` checks every state
+that the word can reach; what it cannot vouch for is refused with a reason, and then particles are the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+from bbfalsify.engines.falsification.determinate import Dependence, Situation, real_name
+from bbfalsify.kernel import CompiledModel, Particles, edge_probability, supports_conditional
+from bbfalsify.modelling.expressions import Expression
+from bbfalsify.modelling.network import Edge
+from bbfalsify.modelling.reference_machine import Machine, Memory
+from bbfalsify.modelling.reference_values import UNKNOWN, DependsOnDraw, ModelRuntimeError
+
+METHOD = "exact product"
+MAXIMUM_WIDTH = 1000
+"""States that may share one prefix of a word."""
+MAXIMUM_SITUATIONS = 20_000
+"""Pairs of state and action looked at in one model."""
+
+
+class NotExact(Exception):
+    """The reason why the law of some step does not depend on the word alone."""
+
+
+def why_not_exact(model: CompiledModel, word: Sequence[str]) -> str | None:
+    """None where `exact_cylinder` gives the probability of this word, else the reason why not."""
+    try:
+        _law(model).probability(word)
+    except NotExact as reason:
+        return str(reason)
+    return None
+
+
+def exact_cylinder(model: CompiledModel, word: Sequence[str]) -> float:
+    """The probability that the first actions of a stochastic walk are those of the word; NotExact where unknown."""
+    return _law(model).probability(word)
+
+
+class ExactLaw:
+    """Remembers, for every state and action met, the states entered and their probabilities."""
+
+    def __init__(self, model: CompiledModel) -> None:
+        self.model = model
+        self.network = model.network
+        self.dependence = Dependence(model.network)
+        self._steps: dict[tuple[Situation, str], dict[Situation, float]] = {}
+
+    def probability(self, word: Sequence[str]) -> float:
+        reason = supports_conditional(self.model)
+        if reason is not None:
+            raise NotExact(reason)
+        unknown = [a for a in word if a not in self.model.actions]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is no action of '{self.network.name}'")
+        level = {self.dependence.initial(): 1.0}
+        for action in word:
+            following: dict[Situation, list[float]] = {}
+            for situation, probability in level.items():
+                for after, share in self._step(situation, action).items():
+                    following.setdefault(after, []).append(probability * share)
+            if len(following) > MAXIMUM_WIDTH:
+                raise NotExact(f"more than {MAXIMUM_WIDTH} states are possible after one prefix of the word")
+            level = {situation: math.fsum(parts) for situation, parts in following.items()}
+        return math.fsum(level.values())
+
+    def _step(self, situation: Situation, action: str) -> dict[Situation, float]:
+        """Where the action leads from a state, with probabilities that sum to that of the action."""
+        if (situation, action) not in self._steps:
+            if len(self._steps) >= MAXIMUM_SITUATIONS:
+                raise NotExact(f"more than {MAXIMUM_SITUATIONS} states and actions would have to be looked at")
+            self._require_known(situation)
+            found: dict[Situation, float] = {}
+            for number in np.flatnonzero(self.model.edge_action == self.model.actions.index(action)):
+                process, edge = self.model.edge(int(number))
+                if edge.source != situation.locations[process]:
+                    continue
+                probability = self._edge_probability(situation, int(number))
+                if probability > 0.0:
+                    for after, share in self._outcomes(situation, process, edge):
+                        found[after] = found.get(after, 0.0) + probability * float(share)
+            self._steps[situation, action] = found
+        return self._steps[situation, action]
+
+    def _require_known(self, situation: Situation) -> None:
+        if UNKNOWN in situation.integers:
+            slot = situation.integers.index(UNKNOWN)
+            name = next(
+                v.name for v in self.network.variables if not v.kind.is_real and v.slot <= slot < v.slot + v.size
+            )
+            raise NotExact(f"integer '{name}' depends on a delay or a random draw")
+        for slot, where in self.dependence.needed(situation).items():
+            if situation.reals[slot] is UNKNOWN:
+                name = real_name(self.network, slot)
+                why = (
+                    "is not reset on every way there"
+                    if name.startswith("clock")
+                    else "depends on a delay or a random draw"
+                )
+                raise NotExact(f"{name} is read in {where} and {why}")
+
+    def _edge_probability(self, situation: Situation, number: int) -> float:
+        reals = [
+            float(start if value is UNKNOWN else value)
+            for value, start in zip(situation.reals, self.network.initial_reals(), strict=True)
+        ]
+        particle = Particles(
+            np.array([situation.locations], np.int32).reshape(1, -1),
+            np.array([situation.integers], np.int64).reshape(1, -1),
+            np.array([reals], np.float64).reshape(1, -1),
+            np.zeros(1),
+            np.zeros((1, 4), np.uint64),
+        )
+        probabilities, errors = edge_probability(self.model, particle, number)
+        if errors:
+            raise NotExact(f"the model fails: {errors[0]}")
+        return float(probabilities[0])
+
+    # --- what a transition leads to ----------------------------------------------------------------------------------
+
+    def _outcomes(self, situation: Situation, process: int, edge: Edge) -> Iterator[tuple[Situation, Fraction]]:
+        """Every choice of receiving edges and branches, the state it leads to and its probability."""
+        machine = self.dependence.after_delay(situation)
+        try:
+            sides = [[(process, edge, Fraction(1))], *self._receivers(machine, process, edge)]
+            choices = [
+                [(p, e.branches[b], chosen * share) for p, e, chosen in side for b, share in self._branches(machine, e)]
+                for side in sides
+            ]
+            for choice in product(*choices):
+                before = machine.memory
+                memory = Memory(list(before.locations), list(before.integers), list(before.reals))
+                after = Machine(self.network, memory, machine.sample)
+                for _, branch, _ in choice:
+                    after.run(branch.updates)
+                for p, branch, _ in choice:
+                    memory.locations[p] = branch.target
+                yield (
+                    self.dependence.canonical(memory.locations, memory.integers, memory.reals),
+                    math.prod((share for _, _, share in choice), start=Fraction(1)),
+                )
+        except DependsOnDraw:
+            name = self.network.processes[process].name
+            raise NotExact(
+                f"what '{edge.action}' of {name} leads to depends on the delay before it, or on a random draw"
+            ) from None
+        except ModelRuntimeError as error:
+            raise NotExact(f"the model fails: {error}") from None
+
+    def _receivers(self, machine: Machine, sender: int, edge: Edge) -> Iterator[list[tuple[int, Edge, Fraction]]]:
+        """For every process that takes part in a broadcast: its enabled receiving edges, by weight."""
+        if edge.channel is None:
+            return
+        for p, process in enumerate(self.network.processes):
+            here = machine.memory.locations[p]
+            able = [
+                e
+                for e in process.edges
+                if p != sender and e.source == here and e.channel == edge.channel and machine.holds(e.guard)
+            ]
+            if able:
+                yield [(p, able[i], share) for i, share in _shares(machine, [e.weight for e in able])]
+
+    def _branches(self, machine: Machine, edge: Edge) -> list[tuple[int, Fraction]]:
+        if len(edge.branches) == 1:
+            return [(0, Fraction(1))]
+        weights = [b.weight for b in edge.branches]
+        if all(_weight(machine, w) == 0 for w in weights):
+            raise ModelRuntimeError("weight", f"no branch of '{edge.action}' has a positive weight")
+        return _shares(machine, weights)
+
+
+def _weight(machine: Machine, expression: Expression | None) -> Fraction:
+    if expression is None:
+        return Fraction(1)
+    value = machine.value(expression, {})
+    return Fraction(value) if machine.sample.sign(value) > 0 else Fraction(0)
+
+
+def _shares(machine: Machine, weights: list[Expression | None]) -> list[tuple[int, Fraction]]:
+    """The options of positive weight with their shares; where no weight is positive, the first."""
+    values = [_weight(machine, w) for w in weights]
+    total = sum(values)
+    if total == 0:
+        return [(0, Fraction(1))]
+    return [(i, value / total) for i, value in enumerate(values) if value > 0]
+
+
+@lru_cache(maxsize=4)
+def _law(model: CompiledModel) -> ExactLaw:
+    return ExactLaw(model)
