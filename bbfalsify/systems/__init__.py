@@ -16,6 +16,7 @@ from bbfalsify.systems.interface import (
 )
 from bbfalsify.systems.loading import load_system
 from bbfalsify.systems.process import ProcessSymbolSystem, ProcessSystem
+from bbfalsify.systems.program import ProgramSystem
 from bbfalsify.systems.symbols import MachineSystem, SymbolSession, SymbolSystem
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Port",
     "ProcessSymbolSystem",
     "ProcessSystem",
+    "ProgramSystem",
     "Session",
     "SessionFailure",
     "StepwiseSession",

@@ -18,6 +18,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 
@@ -156,17 +157,27 @@ def split_command(command: str | Sequence[str]) -> tuple[str, ...]:
     return words
 
 
-def make_launch(
-    command: str | Sequence[str],
-    *,
-    folder: str | Path | None = None,
-    environment: Mapping[str, str] | None = None,
-    secrets: Iterable[str] = (),
-    memory_mb: float | None = None,
-    output_limit_mb: float = 64.0,
-) -> Launch:
+class LaunchOptions(TypedDict, total=False):
+    """What can be said about starting any program."""
+
+    folder: str | Path | None
+    """Where it is at home: what a relative path of the program is relative to (where we are)."""
+    environment: Mapping[str, str] | None
+    """Variables to set, in addition to our own."""
+    secrets: Iterable[str]
+    """Names of environment variables whose values must not appear in logs and records."""
+    memory_mb: float | None
+    """It is ended when it has more (no limit)."""
+    output_limit_mb: float
+    """The longest answer, and how much of its standard error is kept (64)."""
+
+
+def make_launch(command: str | Sequence[str], **options: Unpack[LaunchOptions]) -> Launch:
     """From what a user writes, with all that is wrong in it at once."""
-    problems = []
+    folder, environment = options.pop("folder", None), options.pop("environment", None)
+    secrets, memory_mb = options.pop("secrets", ()), options.pop("memory_mb", None)
+    output_limit_mb = options.pop("output_limit_mb", 64.0)
+    problems = [unknown_name("option", name, LaunchOptions.__annotations__) for name in options]
     words: tuple[str, ...] = ()
     try:
         words = split_command(command)

@@ -11,28 +11,23 @@ once for that; declare the ports where starting is slow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict, Unpack
+from typing import Any, Self, Unpack
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems.connection import Connection
 from bbfalsify.systems.failures import MalformedAnswer
 from bbfalsify.systems.interface import Capabilities, Port, PortsLike, StepwiseSession, Usage, as_ports
-from bbfalsify.systems.launching import make_launch
+from bbfalsify.systems.launching import LaunchOptions, make_launch
 from bbfalsify.systems.protocol import Hello, portable_seed, whole_signal
 
 
-class ProcessOptions(TypedDict, total=False):
-    """What can be said about any program that stays alive."""
+class ProcessOptions(LaunchOptions, total=False):
+    """What can be said about any program that stays alive; it runs in its folder."""
 
-    folder: str | Path | None
-    """Where it runs, and what a relative path of the program is relative to."""
-    environment: Mapping[str, str] | None
-    secrets: Iterable[str]
-    """Names of environment variables whose values must not appear in logs and records."""
     start_limit_s: float
     """Until its hello (60)."""
     time_limit_s: float | None
@@ -41,18 +36,12 @@ class ProcessOptions(TypedDict, total=False):
     """How long it may take to end by itself (1); what has not ended is killed."""
     restart_every: int | None
     """A new process after so many simulations; 1 for a program that cannot reset itself (none)."""
-    memory_mb: float | None
-    """It is ended when it has more (no limit)."""
-    output_limit_mb: float
-    """The longest line it may answer, and how much of its standard error is kept (64)."""
 
 
 def _connect(command: str | Sequence[str], options: ProcessOptions) -> Connection:
-    about_launch = {
-        k: v for k, v in options.items() if k in ("folder", "environment", "secrets", "memory_mb", "output_limit_mb")
-    }
-    about_process = {k: v for k, v in options.items() if k not in about_launch}
-    return Connection(make_launch(command, **about_launch), **about_process)
+    own = {"start_limit_s", "time_limit_s", "close_limit_s", "restart_every"}
+    launch = make_launch(command, **{name: value for name, value in options.items() if name not in own})
+    return Connection(launch, **{name: value for name, value in options.items() if name in own})
 
 
 class _Program:
