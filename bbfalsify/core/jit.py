@@ -5,8 +5,9 @@ give bit-identical results: no fast-math, no parallel loops.  Importing this mod
 so only modules that compute import it, and the commands that do not simulate never do.
 
 numba's own cache notices a change of the file a function is in, not of a function that it calls in another file: after
-an upgrade old machine code would go on running.  So the key of every entry also holds a digest of all our sources that
-are compiled.
+an upgrade old machine code would go on running.  So the compiled code lies in a folder of the user's cache that bears
+a digest of all our sources that are compiled; another installation of the same sources finds it there and has nothing
+to compile.  With NUMBA_CACHE_DIR, or where the user's cache cannot be written, numba chooses the place.
 """
 
 from __future__ import annotations
@@ -15,13 +16,19 @@ import contextlib
 import functools
 import gc
 import hashlib
+import os
+import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.misc.appdirs import AppDirs
 
 COMPILED_ROOMS = ("core", "kernel", "logic")
+FORGOTTEN_AFTER_DAYS = 60
+"""Compiled code of other sources that nobody has used for so long is removed when new code is compiled."""
 
 
 @functools.cache
@@ -45,7 +52,56 @@ def without_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
+@functools.cache
+def cache_folder() -> Path | None:
+    """Where compiled code of these sources lies; None where the user's cache cannot be written."""
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return None
+    folder = Path(AppDirs("bbfalsify", appauthor=False).user_cache_dir) / f"compiled-{source_digest()[:16]}"
+    try:
+        new = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    except OSError:
+        return None
+    if new:
+        _forget_old(folder.parent)
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _forget_old(cache: Path) -> None:
+    oldest = time.time() - FORGOTTEN_AFTER_DAYS * 86400
+    for folder in cache.glob("compiled-*"):
+        with contextlib.suppress(OSError):
+            if folder.stat().st_mtime < oldest:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+class _UserCache(_CacheLocator):
+    def __init__(self, function: Callable, file: str) -> None:
+        self._place = f"{Path(file).parent.name}-{function.__code__.co_firstlineno}"
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder())
+
+    def get_source_stamp(self) -> str:
+        return source_digest()
+
+    def get_disambiguator(self) -> str:
+        return self._place
+
+    @classmethod
+    def from_function(cls, py_func: Callable, py_file: str) -> _UserCache | None:
+        return None if cache_folder() is None else cls(py_func, py_file)
+
+
+class _CacheInUsersFolder(CompileResultCacheImpl):
+    _locator_classes = [_UserCache, *CompileResultCacheImpl._locator_classes]
+
+
 class _SourceKeyedCache(FunctionCache):
+    _impl_class = _CacheInUsersFolder
+
     def _index_key(self, sig: object, codegen: object) -> tuple:
         return (*super()._index_key(sig, codegen), source_digest())
 

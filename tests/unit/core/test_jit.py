@@ -1,7 +1,9 @@
 """The private options of numba that `core/jit.py` leans on still do what they are used for."""
 
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -35,18 +37,55 @@ def test_code_without_reference_counting_works_and_has_none():
     assert "NRT_incref" not in next(iter(total.inspect_llvm().values()))
 
 
-def test_the_cache_is_keyed_by_all_compiled_sources(tmp_path, monkeypatch):
+CODE = (
+    "import sys; sys.path.insert(0, sys.argv[1]); import m\n"
+    "m.module.source_digest.cache_clear(); m.module.source_digest = lambda: sys.argv[2]\n"
+    "m.total(m.np.arange(3.0)); print(sum(m.total.stats.cache_hits.values()))"
+)
+
+
+def hits(place, digest, cache):
+    """How often a new process finds the compiled function in the cache."""
+    command = [sys.executable, "-c", CODE, str(place), digest]
+    root = Path(jit_module.__file__).parents[2]
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {"XDG_CACHE_HOME": str(cache)}
+    run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, env=environment)
+    return int(run.stdout)
+
+
+def module_in(folder):
+    folder.mkdir(parents=True)
+    (folder / "m.py").write_text(MODULE)
+    return folder
+
+
+def test_the_cache_is_keyed_by_all_compiled_sources(tmp_path):
     """A change in any compiled room must not find old machine code, whichever file the change is in."""
-    (tmp_path / "m.py").write_text(MODULE)
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import m\n"
-        "m.module.source_digest.cache_clear(); m.module.source_digest = lambda: sys.argv[2]\n"
-        "m.total(m.np.arange(3.0)); print(sum(m.total.stats.cache_hits.values()))"
-    )
+    place = module_in(tmp_path / "code")
+    assert [hits(place, digest, tmp_path) for digest in "aabb"] == [0, 1, 0, 1]
 
-    def hits(digest):
-        command = [sys.executable, "-c", code, str(tmp_path), digest]
-        root = Path(jit_module.__file__).parents[2]
-        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.strip()
 
-    assert [hits("a"), hits("a"), hits("b"), hits("b")] == ["0", "1", "0", "1"]
+def test_another_installation_of_the_same_sources_has_nothing_to_compile(tmp_path):
+    here, there = module_in(tmp_path / "here" / "code"), module_in(tmp_path / "there" / "code")
+    assert [hits(place, "a", tmp_path) for place in (here, there)] == [0, 1]
+
+
+def test_where_the_users_cache_cannot_be_written_numba_chooses_the_place(tmp_path):
+    place = module_in(tmp_path / "code")
+    (tmp_path / "file").write_text("not a folder")
+    assert [hits(place, "a", tmp_path / "file") for _ in range(2)] == [0, 1]
+
+
+def test_code_nobody_used_for_long_is_removed_when_new_code_comes(tmp_path, monkeypatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    old, recent = (tmp_path / "bbfalsify" / f"compiled-{name}" for name in ("old", "recent"))
+    for folder, days in ((old, 61), (recent, 59)):
+        folder.mkdir(parents=True)
+        os.utime(folder, (time.time() - days * 86400,) * 2)
+    jit_module.cache_folder.cache_clear()
+    try:
+        assert jit_module.cache_folder().parent == tmp_path / "bbfalsify"
+    finally:
+        jit_module.cache_folder.cache_clear()
+    assert (old.exists(), recent.exists()) == (False, True)
