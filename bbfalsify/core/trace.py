@@ -42,5 +42,8 @@ class Trace:
 def sample_times(duration: float, period: float, event_times: np.ndarray) -> np.ndarray:
     """The grid 0, period, 2·period, … up to the duration, together with the event times inside it."""
     grid = np.arange(int(np.floor(duration / period + 1e-9)) + 1) * period
-    inside = event_times[(event_times >= 0) & (event_times <= duration)]
-    return np.unique(np.concatenate([grid[grid <= duration], [duration], inside]))
+    grid = grid[grid <= duration]
+    between = np.unique(np.append(event_times[(event_times >= 0) & (event_times <= duration)], duration))
+    places = np.searchsorted(grid, between)  # the grid is long and sorted: insert into it rather than sort everything
+    new = grid[np.minimum(places, len(grid) - 1)] != between
+    return np.insert(grid, places[new], between[new])

@@ -14,7 +14,7 @@ from bbfalsify.kernel.particles import (
     supports_conditional,
 )
 from bbfalsify.kernel.results import Walk, Walks, WalkStatus
-from bbfalsify.kernel.sampling import sample_expressions
+from bbfalsify.kernel.sampling import Sampler, sample_expressions
 from bbfalsify.kernel.scores import Scores, score_walks
 from bbfalsify.kernel.tables import CompiledModel, compile_network
 from bbfalsify.kernel.walks import DELAY_DISTRIBUTIONS, accelerated_walks, count_steps, stochastic_walks
@@ -24,6 +24,7 @@ __all__ = [
     "CompiledModel",
     "Particles",
     "Scores",
+    "Sampler",
     "StepResult",
     "Walk",
     "WalkStatus",

@@ -88,6 +88,7 @@ class Analysis:
             ("r", slot) for v in network.variables if v.kind == Kind.CLOCK for slot in range(v.slot, v.slot + v.size)
         )
         self.ode_slots = self._find_ode_slots()
+        self.solved_slots = self._find_solved_slots()
 
     # --- effects -----------------------------------------------------------------------------------------------------
 
@@ -140,7 +141,7 @@ class Analysis:
     # --- time --------------------------------------------------------------------------------------------------------
 
     def _find_ode_slots(self) -> frozenset[int]:
-        """Clocks some location gives a rate that reads a clock: their flow is integrated."""
+        """Clocks some location gives a rate that reads a clock: they follow an ODE."""
         return frozenset(
             rate.slot
             for process in self.network.processes
@@ -148,6 +149,34 @@ class Analysis:
             for rate in location.rates
             if self.expression(rate.expression).reads & self.clocks
         )
+
+    def _find_solved_slots(self) -> frozenset[int]:
+        """Of those, the ones whose every rate is a·y + b in the clock y itself: their ODE has a closed form."""
+        given: dict[int, list[Expression]] = {slot: [] for slot in self.ode_slots}
+        for process in self.network.processes:
+            for location in process.locations:
+                for rate in location.rates:
+                    if rate.slot in given:
+                        given[rate.slot].append(rate.expression)
+        return frozenset(slot for slot, rates in given.items() if all(self._linear_in(slot, e) for e in rates))
+
+    def _linear_in(self, slot: int, e: Expression) -> bool:
+        """Whether e is a·y + b, where y is the clock in this slot, and a and b are constant during a delay."""
+        if self.flow(e) == Flow.DISCRETE:
+            return True
+        if isinstance(e, Read):
+            return _places(e) == {("r", slot)}
+        if isinstance(e, Unary):
+            return e.operator == "-" and self._linear_in(slot, e.operand)
+        if isinstance(e, Conditional):
+            return self.flow(e.condition) == Flow.DISCRETE and all(
+                self._linear_in(slot, part) for part in (e.then, e.otherwise)
+            )
+        if not isinstance(e, Binary) or not self._linear_in(slot, e.left) or not self._linear_in(slot, e.right):
+            return False
+        if e.operator == "*":
+            return Flow.DISCRETE in (self.flow(e.left), self.flow(e.right))
+        return e.operator in ("+", "-") or (e.operator == "/" and self.flow(e.right) == Flow.DISCRETE)
 
     def flow(self, e: Expression) -> Flow:
         """How e changes during a delay; inside functions every real local is taken to follow a clock."""

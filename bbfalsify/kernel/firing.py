@@ -183,7 +183,10 @@ def refresh_rate(T, F, S, X, R, slot):
                 code = T[given + RATE_CODE]
                 constant = T[given + RATE_CONSTANT]
     if T[row + C_IS_ODE]:
-        S[T[H_S_RATE_CODE] + slot] = code if code >= 0 else T[H_DEFAULT_RATE]
+        code = code if code >= 0 else T[H_DEFAULT_RATE]
+        if S[T[H_S_RATE_CODE] + slot] != code:
+            S[T[H_S_RATE_CODE] + slot] = code
+            S[S_GRID] = 0
         return False
     if code >= 0:
         execute(T, F, S, X, R, code, MODE_FROZEN, X[X_NOW])
@@ -410,6 +413,7 @@ def apply_moves(T, F, S, X, R, count, incremental):
         apply_updates(T, F, S, X, R, branch)
         if S[S_ERROR] != 0:
             return
+    S[S_GRID] = 0  # a guard of a receiver may have looked at the flow before the updates
     for i in range(count):
         edge = T[H_EDGE_TABLE] + EDGE_WIDTH * S[moves + 2 * i]
         branch = T[edge + E_BRANCHES] + BRANCH_WIDTH * S[moves + 2 * i + 1]

@@ -35,8 +35,10 @@ from __future__ import annotations
     H_DEFAULT_RATE,  # code of the rate 1
     H_URGENT_EDGES,  # offset and length: edges that send on an urgent channel
     H_URGENT_COUNT,
-    H_ODE_SLOTS,
+    H_ODE_SLOTS,  # clocks whose ODE is integrated
     H_ODE_COUNT,
+    H_SOLVED_SLOTS,  # clocks whose ODE y' = a·y + b is solved; this list continues the one before
+    H_SOLVED_COUNT,
     H_NUMERIC_PROCESSES,  # processes that have some invariant that needs numeric scanning
     H_NUMERIC_COUNT,
     H_TREE_LEAVES,
@@ -68,10 +70,11 @@ from __future__ import annotations
     H_X_RACE_WINDOWS,
     H_X_RACE_POINTS,
     H_X_ODE_WORK,
+    H_X_SOLVED,  # a and b of each
     H_X_GRID,
     H_X_SIZE,
     HEADER_SIZE,
-) = range(55)
+) = range(58)
 
 FLAG_RATES = 1  # some location gives a rate
 FLAG_ODE = 2

@@ -1,4 +1,8 @@
-"""Continuous variables that follow ODEs: Runge–Kutta of order 4 on a grid that starts at "now".
+"""Continuous variables that follow ODEs: solved where that is plain, else Runge–Kutta on a grid that starts at "now".
+
+An ODE y' = a·y + b with a and b constant during a delay (`Analysis.solved_slots`) has the solution
+y(t) = y0 + (a·y0 + b)·(e^(a·d) − 1)/a after the delay d; `ode_step` plays no role in its values.  Everything else goes
+by Runge–Kutta of order 4.
 
 Row k of the grid is the state at now + k·step; rows are computed when first needed and forgotten when a transition
 fires.  A moment between two rows is one shorter Runge–Kutta step away from the row before it, so a value depends only
@@ -19,30 +23,79 @@ from bbfalsify.kernel.layout import (
     H_ODE_SLOTS,
     H_REALS,
     H_S_RATE_CODE,
+    H_SOLVED_COUNT,
+    H_SOLVED_SLOTS,
     H_X_GRID,
     H_X_ODE_WORK,
+    H_X_SOLVED,
     H_X_STACK,
     H_X_VALUES,
+    MODE_AT,
     MODE_NUMERIC,
     S_GRID,
     X_NOW,
     X_ODE_STEP,
 )
 
+_OVERFLOW = 709.78
+
+
+@compiled
+def solution(u, rate, factor, h):
+    """y after the delay h, where y(0) = u and y' = factor·y + rate."""
+    slope = factor * u + rate
+    if slope == 0.0:
+        return u
+    if factor == 0.0:
+        return u + slope * h
+    exponent = factor * h
+    if exponent > _OVERFLOW:
+        return slope * math.inf
+    return u + slope * (math.expm1(exponent) / factor)
+
+
+@inlined
+def start_flow(T, F, S, X, R):
+    """After a transition: row 0 of the grid, and the coefficients of the ODEs that are solved."""
+    count = T[H_ODE_COUNT]
+    for i in range(count):
+        X[T[H_X_GRID] + i] = X[CLOCKS + 3 * T[T[H_ODE_SLOTS] + i]]
+    for i in range(T[H_SOLVED_COUNT]):
+        # Affine reals say what a and b are: run the rate with y standing for the number 0 + 1·(t − 0).
+        slot = T[T[H_SOLVED_SLOTS] + i]
+        clock = CLOCKS + 3 * slot
+        value = X[clock]
+        since = X[clock + 1]
+        X[clock] = 0.0
+        X[clock + 1] = 0.0
+        X[clock + 2] = 1.0
+        execute(T, F, S, X, R, S[T[H_S_RATE_CODE] + slot], MODE_AT, X[X_NOW])
+        X[clock] = value
+        X[clock + 1] = since
+        X[clock + 2] = 0.0
+        X[T[H_X_SOLVED] + 2 * i] = X[T[H_X_STACK] + 1]
+        X[T[H_X_SOLVED] + 2 * i + 1] = X[T[H_X_STACK]]
+    S[S_GRID] = 1
+
 
 @compiled
 def closed_form_values(T, X, t):
-    """The vector of values at t of everything that flows at a constant rate (ODE variables: their value at now)."""
+    """The vector of values at t of all but the variables that are integrated (those: their value at now)."""
     values = T[H_X_VALUES]
     for slot in range(T[H_REALS]):
         clock = CLOCKS + 3 * slot
         rate = X[clock + 2]
         X[values + slot] = X[clock] if rate == 0.0 else X[clock] + rate * (t - X[clock + 1])
+    for i in range(T[H_SOLVED_COUNT]):
+        slot = T[T[H_SOLVED_SLOTS] + i]
+        clock = CLOCKS + 3 * slot
+        given = T[H_X_SOLVED] + 2 * i
+        X[values + slot] = solution(X[clock], X[given + 1], X[given], t - X[clock + 1])
 
 
 @inlined
 def derivative(T, F, S, X, R, t, y, out):
-    """Rates of the ODE variables at time t in state X[y:], into X[out:]."""
+    """Rates of the integrated variables at time t in state X[y:], into X[out:]."""
     closed_form_values(T, X, t)
     count = T[H_ODE_COUNT]
     slots = T[H_ODE_SLOTS]
@@ -80,6 +133,8 @@ def runge_kutta(T, F, S, X, R, t, h, y, out):
 @compiled
 def values_at(T, F, S, X, R, t):
     """Fill the vector of values with every real at time t >= now."""
+    if S[S_GRID] == 0:
+        start_flow(T, F, S, X, R)
     count = T[H_ODE_COUNT]
     if count == 0:
         closed_form_values(T, X, t)
@@ -87,10 +142,6 @@ def values_at(T, F, S, X, R, t):
     grid = T[H_X_GRID]
     now = X[X_NOW]
     step = X[X_ODE_STEP]
-    if S[S_GRID] == 0:
-        for i in range(count):
-            X[grid + i] = X[CLOCKS + 3 * T[T[H_ODE_SLOTS] + i]]
-        S[S_GRID] = 1
     wanted = int(math.floor(min((t - now) / step, GRID_ROWS - 1.0)))
     if wanted > 0 and now + wanted * step > t:
         wanted -= 1
@@ -116,11 +167,11 @@ def values_at(T, F, S, X, R, t):
 @inlined
 def advance(T, F, S, X, R, t):
     """Let time pass to t; clocks at constant rates need nothing, ODE variables get their value at t."""
-    if T[H_ODE_COUNT] > 0:
+    if T[H_ODE_COUNT] + T[H_SOLVED_COUNT] > 0:
         values_at(T, F, S, X, R, t)
-        for i in range(T[H_ODE_COUNT]):
-            slot = T[T[H_ODE_SLOTS] + i]
+        for i in range(T[H_ODE_COUNT] + T[H_SOLVED_COUNT]):
+            slot = T[T[H_ODE_SLOTS] + i]  # first the integrated ones, then the solved ones
             X[CLOCKS + 3 * slot] = X[T[H_X_VALUES] + slot]
             X[CLOCKS + 3 * slot + 1] = t
-        S[S_GRID] = 0
+    S[S_GRID] = 0
     X[X_NOW] = t

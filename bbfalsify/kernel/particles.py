@@ -9,7 +9,6 @@ import numpy as np
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.kernel import layout as at
-from bbfalsify.kernel.analysis import Analysis
 from bbfalsify.kernel.conditional import particle_batch
 from bbfalsify.kernel.races import refuse_handshakes
 from bbfalsify.kernel.results import WalkStatus
@@ -138,7 +137,7 @@ def supports_conditional(model: CompiledModel) -> str | None:
     handshake = next((c.name for i, c in enumerate(network.channels) if i in used and not c.broadcast), None)
     if handshake is not None:
         return f"channel '{handshake}' is a handshake"
-    analysis = Analysis(network)
+    analysis = model.analysis
     for number in range(len(model.edge_action)):
         process, edge = model.edge(number)
         if edge.is_output and analysis.expression(edge.weight).reads & analysis.clocks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,58 +16,73 @@ from bbfalsify.kernel.layout import H_X_STACK, MODE_NUMERIC, S_ERROR
 from bbfalsify.kernel.ode import values_at
 from bbfalsify.kernel.results import Walk
 from bbfalsify.kernel.tables import CompiledModel
-from bbfalsify.kernel.walker import Walker, error_message, limits
+from bbfalsify.kernel.walker import Walker, limits
 from bbfalsify.modelling.expressions import Expression
 
 
 @entry_point
 def sample_batch(
-    T, F, S, X, R, states_locations, states_integers, states_reals, states_time, largest, ode_step, rows, numbers,
-    codes, matrix,
+    T, F, S, X, R, states_locations, states_integers, states_reals, states_time, largest, ode_step, numbers, codes,
+    matrix,
 ):  # fmt: skip
-    """matrix[e, i] = expression e at moment numbers[i], which lies behind state rows[i]; the moments are sorted."""
+    """matrix[e, i] = expression e at moment numbers[i]; the moments are sorted, none is before the first state."""
+    row = 0
     loaded = -1
     for i in range(len(numbers)):
-        row = rows[i]
+        t = numbers[i]
+        while row + 1 < len(states_time) and states_time[row + 1] <= t:
+            row += 1
         if row != loaded:
             time = states_time[row]
             load_state(T, F, S, X, R, states_locations, states_integers, states_reals, row, time, largest, ode_step)
             loaded = row
-        values_at(T, F, S, X, R, numbers[i])
+        values_at(T, F, S, X, R, t)
         for e in range(len(codes)):
-            execute(T, F, S, X, R, codes[e], MODE_NUMERIC, numbers[i])
+            execute(T, F, S, X, R, codes[e], MODE_NUMERIC, t)
             matrix[e, i] = X[T[H_X_STACK]]
         if S[S_ERROR] != 0:
             return
 
 
+class Sampler:
+    """Some expressions over a model's variables, compiled once for any number of walks."""
+
+    def __init__(self, model: CompiledModel, expressions: Sequence[tuple[Expression, int]]) -> None:
+        compiler = Compiler(model.network, first_address=len(model.T))
+        compiler.constants, compiler.sites = list(model.F), list(model.sites)
+        self._codes = np.array([compiler.number(e, "an expression") for e, _ in expressions], np.int64)
+        extended = replace(
+            model,
+            T=np.concatenate([model.T, np.array(compiler.code, np.int32)]),
+            F=np.array(compiler.constants, np.float64),
+            sites=tuple(compiler.sites),
+        )
+        self._walker = Walker.of(extended)
+
+    def sample(self, walk: Walk, times: np.ndarray) -> np.ndarray:
+        """One row per expression, one column per time; at the time of a transition the value right after it."""
+        moments = np.asarray(times, np.float64)
+        if moments.size and moments.min() < 0:
+            raise ValueError("times must not be negative")
+        order = np.argsort(moments, kind="stable")
+        result = np.zeros((len(self._codes), len(moments)))
+        walker = self._walker
+        with np.errstate(over="ignore"):
+            sample_batch(
+                *walker.arrays, np.ascontiguousarray(walk.locations, np.int32),
+                np.ascontiguousarray(walk.integers, np.int64), np.ascontiguousarray(walk.reals, np.float64),
+                np.concatenate([[0.0], walk.times]), *limits(walker.model), moments[order], self._codes, result,
+            )  # fmt: skip
+        failure = walker.error()
+        if failure is not None:
+            raise UserError(f"an expression failed: {failure}")
+        unsorted = np.empty_like(result)
+        unsorted[:, order] = result
+        return unsorted
+
+
 def sample_expressions(
     model: CompiledModel, walk: Walk, expressions: Sequence[tuple[Expression, int]], times: np.ndarray
 ) -> np.ndarray:
-    """One row per expression, one column per time; at the time of a transition the value right after it."""
-    moments = np.asarray(times, np.float64)
-    if moments.size and moments.min() < 0:
-        raise ValueError("times must not be negative")
-    compiler = Compiler(model.network, first_address=len(model.T))
-    compiler.constants = list(model.F)
-    codes = np.array([compiler.number(e, "an expression") for e, _ in expressions], np.int64)
-    walker = Walker.of(model)
-    T = np.concatenate([model.T, np.array(compiler.code, np.int32)])
-    F = np.array(compiler.constants, np.float64)
-    order = np.argsort(moments, kind="stable")
-    rows = np.searchsorted(walk.times, moments[order], side="right").astype(np.int64)
-    result = np.zeros((len(codes), len(moments)))
-    with np.errstate(over="ignore"):
-        sample_batch(
-            T, F, walker.S, walker.X, walker.R, np.ascontiguousarray(walk.locations, np.int32),
-            np.ascontiguousarray(walk.integers, np.int64), np.ascontiguousarray(walk.reals, np.float64),
-            np.concatenate([[0.0], walk.times]), *limits(model), rows, moments[order], codes, result,
-        )  # fmt: skip
-    error = int(walker.S[S_ERROR])
-    if error:
-        site = int(walker.S[S_ERROR + 1])
-        place = compiler.sites[site] if 0 <= site < len(compiler.sites) else ""
-        raise UserError(f"an expression failed: {error_message(model, error, -1, int(walker.S[S_ERROR + 2]))} {place}")
-    unsorted = np.empty_like(result)
-    unsorted[:, order] = result
-    return unsorted
+    """One walk only; see `Sampler.sample`."""
+    return Sampler(model, expressions).sample(walk, times)

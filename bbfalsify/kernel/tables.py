@@ -47,6 +47,7 @@ class CompiledModel:
     sites: tuple[str, ...]
     first_edge: tuple[int, ...]
     compiler: Compiler
+    analysis: Analysis
 
     def edge(self, number: int) -> tuple[int, Edge]:
         """Process index and edge of a global edge number."""
@@ -354,6 +355,7 @@ class _Packer:
             sites=tuple(compiler.sites),
             first_edge=tuple(self.first_edge),
             compiler=compiler,
+            analysis=self.analysis,
         )
 
     def _with_default_rate(self, table: np.ndarray, one: int) -> np.ndarray:
@@ -529,8 +531,12 @@ class _Packer:
         rated = sorted({r[0] for given in rates for r in given})
         header[at.H_RATED_SLOTS] = pool.add(rated)
         header[at.H_RATED_COUNT] = len(rated)
-        header[at.H_ODE_SLOTS] = pool.add(sorted(self.analysis.ode_slots))
-        header[at.H_ODE_COUNT] = len(self.analysis.ode_slots)
+        solved = self.analysis.solved_slots
+        integrated = self.analysis.ode_slots - solved
+        header[at.H_ODE_SLOTS] = pool.add(sorted(integrated) + sorted(solved))
+        header[at.H_ODE_COUNT] = len(integrated)
+        header[at.H_SOLVED_SLOTS] = header[at.H_ODE_SLOTS] + len(integrated)
+        header[at.H_SOLVED_COUNT] = len(solved)
 
     def _layout_walker(self, header, members: int) -> None:
         """Sizes of S and X for one walker of this model."""
@@ -558,7 +564,8 @@ class _Packer:
             header[name] = place
             place += size
         header[at.H_S_SIZE] = place
-        ode = len(self.analysis.ode_slots)
+        solved = len(self.analysis.solved_slots)
+        ode = len(self.analysis.ode_slots) - solved
         racers = sum(any(e.is_output for e in p.edges) for p in self.network.processes)
         place = at.CLOCKS + 3 * reals
         for name, size in (
@@ -573,6 +580,7 @@ class _Packer:
             (at.H_X_RACE_WINDOWS, at.RACE_WINDOW_WIDTH * at.MAXIMUM_WINDOWS * racers),
             (at.H_X_RACE_POINTS, 2 * at.MAXIMUM_WINDOWS * racers),
             (at.H_X_ODE_WORK, 8 * ode + 8),
+            (at.H_X_SOLVED, 2 * solved),
             (at.H_X_GRID, at.GRID_ROWS * ode),
         ):
             header[name] = place

@@ -125,7 +125,7 @@ class Network:
     largest_constant: int = 0
     """Largest constant a clock is compared with: an unbounded window is taken to end one after its start plus this."""
     ode_step: float | None = None
-    """Step of the Runge–Kutta integration, where rates depend on continuous variables; None is the kernel's default."""
+    """Step of the integration of ODEs that have no plain solution, and of the scan of guards; None: the default."""
     scope: object | None = field(default=None, compare=False, repr=False)
     """Names of the model's text (constants, types, functions), for expressions written later: queries, inputs."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.trace import Stimulus, sample_times
-from bbfalsify.kernel import CompiledModel, Walk, Walks, WalkStatus, sample_expressions
-from bbfalsify.modelling import HeldInput, Profile
+from bbfalsify.kernel import CompiledModel, Sampler, Walk, Walks, WalkStatus
+from bbfalsify.modelling import ComputedInput, HeldInput, Profile
 
 STUCK = {
     WalkStatus.DEADLOCK: "deadlocks: no action can ever happen again",
@@ -39,6 +40,14 @@ class Usage:
                 values = dict(i.values)
                 self._held[i.name] = (np.array([values.get(a, np.nan) for a in self.model.actions]), i.initial)
 
+    @cached_property
+    def _computed(self) -> tuple[ComputedInput, ...]:
+        return tuple(i for i in self.profile.inputs if isinstance(i, ComputedInput))
+
+    @cached_property
+    def _sampler(self) -> Sampler:
+        return Sampler(self.model, [(i.expression, i.frame_size) for i in self._computed])
+
     def stimulus(self, walk: Walk, *, stop: float | None = None) -> Stimulus:
         """The input that this walk means, up to `stop` (default: the whole duration)."""
         stop = self.duration if stop is None else min(stop, self.duration)
@@ -51,13 +60,11 @@ class Usage:
             sets = happened & ~np.isnan(values)
             levels = np.concatenate([[initial], values[sets]])
             inputs[name] = levels[np.searchsorted(walk.times[sets], times, side="right")]
-        computed = [i for i in self.profile.inputs if not isinstance(i, HeldInput)]
-        if computed:
-            rows = sample_expressions(self.model, walk, [(i.expression, i.frame_size) for i in computed], times)
-            inputs.update(zip((i.name for i in computed), rows, strict=True))
-        actions = self.model.actions
-        events = tuple((float(t), actions[a]) for t, a in zip(walk.times[happened], labels[happened], strict=True))
-        return Stimulus(times, inputs, events)
+        if self._computed:
+            rows = self._sampler.sample(walk, times)
+            inputs.update(zip((i.name for i in self._computed), rows, strict=True))
+        actions = [self.model.actions[a] for a in labels[happened].tolist()]
+        return Stimulus(times, inputs, tuple(zip(walk.times[happened].tolist(), actions, strict=True)))
 
     def check(self, walks: Walks) -> None:
         """Refuse a profile in which a walk got stuck or failed, naming where; such a profile describes no usage."""

@@ -109,3 +109,10 @@ COOLING = one(
     {"S": 'invariant: "x <= 30", rates: {T: "-T / 10"}'},
     ['from: S, to: S, action: heat, guard: "T <= 50", update: "T = 100, x = 0"'],
 )
+
+# v' = −v²/100: no closed form that the kernel looks for, so it is integrated; v(t) = v0/(1 + v0·t/100)
+BRAKING = one(
+    "clock v; clock x;",
+    {"S": 'invariant: "x <= 30", rates: {v: "-v * v / 100"}'},
+    ['from: S, to: S, action: push, guard: "v <= 10", update: "v = 20, x = 0"'],
+)

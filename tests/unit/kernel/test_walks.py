@@ -14,9 +14,11 @@ import pytest
 
 from bbfalsify.kernel import WalkStatus, accelerated_walks, count_steps, sample_expressions, stochastic_walks
 from bbfalsify.modelling.expressions import Kind, Read
-from tests.unit.kernel.kernel_models import COOLING, FISCHER, GAP, HEATER, MIXED, model, one
+from tests.unit.kernel.kernel_models import BRAKING, COOLING, FISCHER, GAP, HEATER, MIXED, model, one
 
-MODELS = {"heater": HEATER, "gap": GAP, "fischer": FISCHER, "mixed": MIXED, "cooling": COOLING}
+MODELS = {"heater": HEATER, "gap": GAP, "fischer": FISCHER, "mixed": MIXED, "cooling": COOLING, "braking": BRAKING}
+SLOW = ("cooling", "braking")
+"""Guards on ODE variables are scanned: few steps will do, and a coarse one where plain Python does it."""
 FIELDS = ("status", "steps", "times", "edges", "locations", "integers", "reals")
 
 
@@ -32,7 +34,7 @@ def digests() -> dict[str, str]:
     """Fingerprints of walks of every model; run by both worlds."""
     found = {}
     for name, text in MODELS.items():
-        slow = name == "cooling"  # plain Python integrates slowly: a coarse step will do here
+        slow = name in SLOW
         m = model(text, **({"ode_step": 0.5} if slow else {}))
         steps = 4 if slow else 40
         found[name] = digest(accelerated_walks(m, seeds(4), np.array([10, -1, 4, 5]), 1e9, steps))
@@ -55,7 +57,7 @@ def test_compiled_and_plain_python_walks_are_the_same_bits():
 @pytest.mark.parametrize("name", MODELS)
 def test_caches_change_nothing(name):
     m = model(MODELS[name])
-    steps = 20 if name == "cooling" else 2000
+    steps = 20 if name in SLOW else 2000
     cached = accelerated_walks(m, seeds(3), 10, 1e9, steps)
     fresh = accelerated_walks(m, seeds(3), 10, 1e9, steps, recompute_everything=True)
     for field in FIELDS:
