@@ -304,7 +304,7 @@ def exact_products_agree(network: Network, length: int) -> int:
             continue
         known += 1
         note(f"{word} has {exact_cylinder(model, word)}")
-        passes = [conditional_split(model, word, effort=40, seeds=SeedTree(seed))[0] for seed in range(40)]
+        passes = [conditional_split(model, word, effort=40, seeds=SeedTree(seed)).cylinder for seed in range(40)]
         error = np.std(passes, ddof=1) / np.sqrt(len(passes))
         assert abs(np.mean(passes) - exact_cylinder(model, word)) <= 6 * error + 1e-9
     return known

@@ -22,7 +22,8 @@ FACTORS = (0.5, 1.0, 3.0)
 
 def scored(network, word, *, split=conditional_split, traces=2000):
     model, parameters = compile_network(network), profile_parameters(network)
-    probability, walks = split(model, word, effort=traces, seeds=SeedTree(5))
+    made = split(model, word, effort=traces, seeds=SeedTree(5))
+    probability, walks = made.cylinder, made.walks()
     found = score_walks(model, walks, parameters, FACTORS)
     names = [p.name for p in parameters]
     return (
