@@ -16,6 +16,7 @@ LOOKS_AT = {
     "kernel": {"core", "modelling"},
     "logic": {"core", "modelling"},
     "stats": {"core"},
+    "fitting": {"core", "modelling", "kernel", "stats"},
     "systems": {"core", "modelling", "kernel"},
     "engines": ALL_BELOW_SYSTEMS,
     "running": ALL_BELOW_SYSTEMS | {"systems", "engines"},
@@ -23,7 +24,8 @@ LOOKS_AT = {
     "reporting": ALL_BELOW_SYSTEMS | {"systems", "engines", "running"},
     "testing": ALL_BELOW_SYSTEMS | {"systems", "engines", "running"},
     "examples": {"core", "systems"},
-    "cli": ALL_BELOW_SYSTEMS | {"systems", "engines", "running", "campaigns", "reporting", "examples", "testing"},
+    "cli": ALL_BELOW_SYSTEMS
+    | {"fitting", "systems", "engines", "running", "campaigns", "reporting", "examples", "testing"},
 }
 
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify import __version__
-from bbfalsify.cli import accept, falsify, listing, monitor, replay, run, simulate, validate
+from bbfalsify.cli import accept, falsify, fit, listing, monitor, replay, run, simulate, validate
 from bbfalsify.cli.exits import Exit, boundary, report_problems
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ for command, name in (
     (run.run, "run"),
     (falsify.falsify, "falsify"),
     (simulate.simulate, "simulate"),
+    (fit.fit, "fit"),
     (monitor.monitor, "monitor"),
     (replay.replay, "replay"),
     (accept.accept, "accept"),

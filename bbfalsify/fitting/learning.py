@@ -1,0 +1,151 @@
+"""Learn the structure as well: which situations users are in, told apart by what they do next.
+
+Alergia (Carrasco and Oncina 1994; AALpy's `run_Alergia`) starts from the tree of all sessions and merges two situations
+unless the shares of their next actions differ by more than chance allows (Hoeffding's bound, error `epsilon`).  It
+looks at actions only: situations that differ in nothing but how long people wait become one.  It is deterministic.
+
+Users act, nobody asks them to: so the machine learned is a stochastic Mealy machine with one input, whose outputs are
+the actions.  Each of its states becomes a location.  Nobody knows what users do after the end of a session: they are
+taken to begin again.  Delays follow an exponential or a uniform law, whichever is the more likely (Akaike's criterion).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.documents import KeyPath, read_yaml
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.fitting.delays import exponential_or_uniform, fit_bounds
+from bbfalsify.fitting.fit import Fit, Told, fit_structure, outward
+from bbfalsify.fitting.following import Follower
+from bbfalsify.fitting.logs import Log, Session, read_logs
+from bbfalsify.fitting.structure import Structure
+from bbfalsify.fitting.writing import as_yaml
+
+LONGEST = 200
+"""Actions of a session that are used: situations are told apart near the beginning, and the tree grows with this."""
+EPSILON = 0.05
+"""Hoeffding's bound is cautious: smaller values merge what differs (300 sessions of a chain of 2 became 1 at 0.005)."""
+EDGE_KEYS = ("from", "to", "action", "guard", "update", "weight")
+AUTOMATON = "User"
+_NO_INPUT = "-"
+
+
+def learn_profile(
+    logs: Iterable[str | Path],
+    *,
+    inputs: str | Path | None = None,
+    from_zero: bool = False,
+    epsilon: float = EPSILON,
+    confidence: float = 0.95,
+    name: str = "learned",
+    told: Told = lambda done, total: None,
+) -> Fit:
+    """A profile learned from logs alone; `inputs` is a profile whose `inputs` and `outputs` are taken over."""
+    if not 0 < epsilon <= 1:
+        raise UserError(f"epsilon must lie between 0 and 1; found {epsilon:g}.")
+    logs = [str(path) for path in logs]
+    log = read_logs(logs, from_zero=from_zero)
+    if log.events < 2:
+        raise UserError(Problem(f"{log.events} actions to learn from; at least 2 are needed.", ", ".join(logs)))
+    notes = []
+    cut = Log(tuple(_cut(session) for session in log.sessions))
+    if cut.events < log.events:
+        notes.append(
+            f"the first {LONGEST} actions of each session are used, {cut.events} of {log.events}: "
+            "divide long sessions where users start afresh"
+        )
+    if len(cut.sessions) < 20:
+        notes.append(f"{len(cut.sessions)} sessions tell situations apart only where users behave very differently")
+    edges = learn_edges([[e.action for e in s.events] for s in cut.sessions], epsilon)
+    data = _profile_data(name, edges)
+    comments: dict[KeyPath, list[str]] = {}
+    _add_inputs(data, cut.actions, inputs, comments, notes)
+    _choose_laws(data, cut, comments)
+    locations = len(data["automata"][AUTOMATON]["locations"])
+    plural = "s" * (locations != 1)
+    header = [f"Learned from {', '.join(logs)} by Alergia (epsilon {epsilon:g}): {locations} location{plural}."]
+    structure = Structure.parse(as_yaml(data), "<learned>")
+    return fit_structure(structure, cut, header, confidence=confidence, told=told, comments=comments, notes=notes)
+
+
+def learn_edges(words: Sequence[Sequence[str]], epsilon: float = EPSILON) -> list[tuple[int, str, int]]:
+    """(from, action, to) with situations numbered from 0, where sessions begin."""
+    from aalpy.learning_algs import run_Alergia  # half a second, and only learning needs it
+
+    machine = run_Alergia([[(_NO_INPUT, action) for action in word] for word in words], "smm", eps=epsilon)
+    numbers = {machine.initial_state: 0}
+    for state in machine.states:
+        numbers.setdefault(state, len(numbers))
+    edges = [
+        (numbers[state], action, numbers[target])
+        for state in machine.states
+        for target, action, _ in state.transitions.get(_NO_INPUT, ())
+    ]
+    return sorted(edges)
+
+
+def _cut(session: Session) -> Session:
+    if len(session.events) <= LONGEST:
+        return session
+    return replace(session, events=session.events[:LONGEST], end=session.events[LONGEST - 1].time)
+
+
+def _profile_data(name: str, edges: Sequence[tuple[int, str, int]]) -> dict[str, Any]:
+    numbers = sorted({n for source, _, target in edges for n in (source, target)})
+    leaving = Counter(source for source, _, _ in edges)
+    written = [
+        {"from": f"Q{source}", "to": f"Q{target}", "action": action, "update": "x = 0", "weight": 1 / leaving[source]}
+        for source, action, target in edges
+    ]
+    automaton = {
+        "declarations": "clock x;",
+        "initial": "Q0",
+        "locations": {f"Q{n}": {} for n in numbers},
+        "edges": written,
+    }
+    return {"format_version": 1, "name": name, "automata": {AUTOMATON: automaton}}
+
+
+def _add_inputs(
+    data: dict[str, Any],
+    actions: Sequence[str],
+    inputs: str | Path | None,
+    comments: dict[KeyPath, list[str]],
+    notes: list[str],
+) -> None:
+    if inputs is not None:
+        document = read_yaml(inputs)
+        if not isinstance(document.data, dict) or not document.data.get("inputs"):
+            raise UserError(Problem("there is no section 'inputs'.", file=document.file))
+        data |= {key: document.data[key] for key in ("inputs", "outputs") if key in document.data}
+        return
+    values = {action: number for number, action in enumerate(actions)}
+    data["inputs"] = {"CHANGE_ME": {"actions": values, "initial": 0, "unit": "1"}}
+    text = "TO FILL IN: the system's inputs, and the value that each action gives them; these are placeholders."
+    comments[("inputs",)] = [text]
+    notes.append("the section 'inputs' holds placeholders: fill in the system's inputs before you use the profile")
+
+
+def _choose_laws(data: dict[str, Any], log: Log, comments: dict[KeyPath, list[str]]) -> None:
+    """Follow the log through the structure once without any law, and give each location the likelier one."""
+    automaton = data["automata"][AUTOMATON]
+    seen = Follower(Structure.parse(as_yaml(data), "<learned>").profile.network).follow(log)
+    for number, (location, content) in enumerate(automaton["locations"].items()):
+        delays = [s.delay for s in seen.stays.get((0, number), ()) if s.acted]
+        if len(delays) < 2:
+            continue
+        law, exponential, uniform = exponential_or_uniform(delays)
+        path = ("automata", AUTOMATON, "locations", location)
+        comments[path] = [f"{law}: Akaike's criterion {exponential:.6g} exponential, {uniform:.6g} uniform"]
+        bounds = fit_bounds(delays)
+        if law == "uniform":
+            content["invariant"] = f"x <= {outward(bounds.high, up=True)}"
+            for edge in automaton["edges"]:
+                if edge["from"] == location:
+                    edge["guard"] = f"x >= {outward(bounds.low, up=False)}"
+    automaton["edges"] = [{key: edge[key] for key in EDGE_KEYS if key in edge} for edge in automaton["edges"]]

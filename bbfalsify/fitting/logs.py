@@ -1,0 +1,195 @@
+"""Logs of use: CSV files with the columns `time`, `action` and, where a file holds several sessions, `session`.
+
+    session,time,action
+    monday,0,                 a row without an action is a mark: here the session begins …
+    monday,3.2,on
+    monday,7.9,off
+    monday,10,                … and until here it was watched
+
+Times are in the unit of the profile and may be absolute; only differences count.  They are read as exact fractions.  A
+session begins with its first row.  If that row is an action, nobody knows how long the user waited for it: it says
+where the user is, and is not counted — unless sessions are said to begin at time 0.  The files that
+`bbfalsify simulate --csv` writes are such logs (there a session is a `walk`).  Further columns are ignored.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+
+MOST_PROBLEMS = 20
+"""A file with a wrong separator is wrong on every line; twenty say so as well as a thousand."""
+SESSION_COLUMNS = ("session", "walk")
+
+
+@dataclass(frozen=True)
+class Event:
+    time: Fraction
+    action: str
+    line: int
+
+
+@dataclass
+class Session:
+    file: str
+    name: str
+    """Empty where the file has no column for it."""
+    start: Fraction | None
+    """None where nobody knows how long the first action was waited for."""
+    end: Fraction
+    """Until when it was watched."""
+    events: list[Event] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"session '{self.name}' of {self.file}" if self.name else self.file
+
+
+@dataclass(frozen=True)
+class Log:
+    sessions: tuple[Session, ...]
+
+    @property
+    def events(self) -> int:
+        return sum(len(s.events) for s in self.sessions)
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """In the order of first appearance."""
+        return tuple(dict.fromkeys(e.action for s in self.sessions for e in s.events))
+
+
+def read_logs(paths: Iterable[str | Path], *, from_zero: bool = False, actions: Iterable[str] | None = None) -> Log:
+    """All sessions of all files; `actions` are those that the structure knows (None: any).  All problems at once."""
+    known = None if actions is None else tuple(actions)
+    sessions: list[Session] = []
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            problems.append(Problem("there is no such file.", file=str(path)))
+            continue
+        except (OSError, UnicodeDecodeError) as error:
+            problems.append(Problem(f"the file cannot be read: {error}.", file=str(path)))
+            continue
+        sessions += _read(text, str(path), from_zero, known, problems)
+    if problems:
+        raise UserError(problems[:MOST_PROBLEMS] + _rest(problems))
+    return Log(tuple(s for s in sessions if s.events or s.start is not None))
+
+
+def _rest(problems: list[Problem]) -> list[Problem]:
+    more = len(problems) - MOST_PROBLEMS
+    return [Problem(f"… and {more} more problems.")] if more > 0 else []
+
+
+def _read(
+    text: str, file: str, from_zero: bool, known: tuple[str, ...] | None, problems: list[Problem]
+) -> list[Session]:
+    reader = csv.reader(io.StringIO(text))
+    header = [name.strip().lower() for name in next(reader, [])]
+    columns = _columns(header, file, problems)
+    if columns is None:
+        return []
+    time_column, action_column, session_column = columns
+    sessions: dict[str, Session] = {}
+    unknown: set[str] = set()
+    rows = 0
+    for row in reader:
+        if not any(cell.strip() for cell in row):
+            continue
+        rows, line = rows + 1, reader.line_num
+        if len(row) != len(header):
+            problems.append(Problem(f"{len(row)} cells where the first line names {len(header)}.", file, line))
+            continue
+        time = _time(row[time_column], file, line, problems)
+        name = "" if session_column is None else row[session_column].strip()
+        if time is None:
+            continue
+        session = sessions.get(name)
+        if session is None:
+            session = sessions[name] = Session(file, name, Fraction(0) if from_zero else None, time)
+            if from_zero and time < 0:
+                problems.append(Problem(f"time {float(time):g} lies before 0, where sessions begin.", file, line))
+        elif time < session.end:
+            before = float(session.end)
+            problems.append(
+                Problem(
+                    f"time must not run backwards; {float(time):.12g} follows {before:.12g}{_of(name)}.", file, line
+                )
+            )
+            continue
+        session.end = time
+        actions = _actions(row[action_column].strip(), known)
+        if not actions and not session.events and session.start is None:
+            session.start = time
+        for action in actions:
+            _check(action, known, unknown, file, line, problems)
+            session.events.append(Event(time, action, line))
+    if not rows and not problems:
+        problems.append(Problem("the file has no rows.", file=file))
+    return list(sessions.values())
+
+
+def _columns(header: list[str], file: str, problems: list[Problem]) -> tuple[int, int, int | None] | None:
+    if not any(header):
+        problems.append(Problem("the file is empty; the first line must name the columns time and action.", file, 1))
+        return None
+    missing = [name for name in ("time", "action") if name not in header]
+    for name in missing:
+        near = unknown_name("column", name, header).closest
+        perhaps = f" Perhaps '{near}' is meant." if near else ""
+        problems.append(Problem(f"there is no column '{name}'; the file has {', '.join(header)}.{perhaps}", file, 1))
+    for name in sorted({n for n in header if n and header.count(n) > 1}):
+        problems.append(Problem(f"column '{name}' is given twice.", file, 1))
+        missing.append(name)
+    if missing:
+        return None
+    session = next((header.index(name) for name in SESSION_COLUMNS if name in header), None)
+    return header.index("time"), header.index("action"), session
+
+
+def _time(cell: str, file: str, line: int, problems: list[Problem]) -> Fraction | None:
+    """The decimal as written, exactly; a number of absurd length or exponent as the nearest float64."""
+    cell = cell.strip()
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        problems.append(Problem(f"time must be a finite number; found '{cell}'.", file, line))
+        return None
+    return Fraction(cell) if re.fullmatch(r"[+-]?[\d.]{1,40}([eE][+-]?\d{1,2})?", cell) else Fraction(value)
+
+
+def _actions(cell: str, known: tuple[str, ...] | None) -> list[str]:
+    """One action; several at one moment are written side by side, as `simulate` does."""
+    if known is not None and cell not in known and all(word in known for word in cell.split()):
+        return cell.split()
+    return [cell] if cell else []
+
+
+def _check(
+    action: str, known: tuple[str, ...] | None, unknown: set[str], file: str, line: int, problems: list[Problem]
+) -> None:
+    """Each unknown name once, where it is first met."""
+    if action in unknown:
+        return
+    if known is not None and action not in known:
+        unknown.add(action)
+        problems.append(unknown_name("action", action, known, file=file, line=line))
+    elif known is None and any(character.isspace() or character == "," for character in action):
+        unknown.add(action)
+        problems.append(Problem(f"an action's name has neither spaces nor commas; found '{action}'.", file, line))
+
+
+def _of(name: str) -> str:
+    return f" in session '{name}'" if name else ""

@@ -1,0 +1,83 @@
+from fractions import Fraction
+
+import pytest
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.fitting import read_logs
+
+
+def log(tmp_path, text, **options):
+    file = tmp_path / "log.csv"
+    file.write_text(text)
+    return read_logs([file], **options)
+
+
+def problems(tmp_path, text, **options):
+    with pytest.raises(UserError) as error:
+        log(tmp_path, text, **options)
+    return [str(p).removeprefix(f"{tmp_path}/") for p in error.value.problems]
+
+
+def test_one_session_with_marks(tmp_path):
+    (session,) = log(tmp_path, "time,action\n0.1,\n0.3,on\n0.3,off\n2,\n").sessions
+    assert (session.start, session.end) == (Fraction(1, 10), 2)
+    assert [(e.time, e.action, e.line) for e in session.events] == [
+        (Fraction(3, 10), "on", 3),
+        (Fraction(3, 10), "off", 4),
+    ]
+
+
+def test_sessions_may_be_interleaved_and_columns_in_any_order(tmp_path):
+    text = " Action ,extra,Time,session\non,x,5,a\non,x,1,b\noff,x,7,a\n\noff,x,2,b\n"
+    a, b = log(tmp_path, text).sessions
+    assert [e.action for e in a.events] == ["on", "off"] == [e.action for e in b.events]
+    assert a.start is None and log(tmp_path, text, from_zero=True).sessions[0].start == 0
+
+
+def test_several_actions_at_one_moment_as_simulate_writes_them(tmp_path):
+    text = "walk,time,action\n1,1,a b\n"
+    assert log(tmp_path, text, actions=["a", "b"]).actions == ("a", "b")
+    assert log(tmp_path, text, actions=["a", "b", "a b"]).actions == ("a b",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "log.csv:1: the file is empty; the first line must name the columns time and action."),
+        ("time,action\n", "log.csv: the file has no rows."),
+        ("t,action\n1,a\n", "log.csv:1: there is no column 'time'; the file has t, action."),
+        (
+            "time,acton\n1,a\n",
+            "log.csv:1: there is no column 'action'; the file has time, acton. Perhaps 'acton' is meant.",
+        ),
+        ("time,action,time\n1,a,2\n", "log.csv:1: column 'time' is given twice."),
+        ("time,action\n2,a\n1.5,a\n", "log.csv:3: time must not run backwards; 1.5 follows 2."),
+        ("time,action,session\n2,a,x\n1,a,x\n", "log.csv:3: time must not run backwards; 1 follows 2 in session 'x'."),
+        ("time,action\nnan,a\n", "log.csv:2: time must be a finite number; found 'nan'."),
+        ("time,action\n1e999,a\n", "log.csv:2: time must be a finite number; found '1e999'."),
+        ("time,action\nnoon,a\n", "log.csv:2: time must be a finite number; found 'noon'."),
+        ("time,action\n1,a,b\n", "log.csv:2: 3 cells where the first line names 2."),
+        ("time,action\n1,onn\n", "log.csv:2: unknown action 'onn'. Allowed: a, on. Did you mean 'on'?"),
+    ],
+)
+def test_every_mistake_has_its_line(tmp_path, text, message):
+    assert problems(tmp_path, text, actions=["on", "a"]) == [message]
+
+
+def test_many_mistakes_are_told_once_and_not_without_end(tmp_path):
+    found = problems(tmp_path, "time,action\n" + "x,a\n" * 100)
+    assert len(found) == 21 and found[-1] == "… and 80 more problems."
+    assert len(problems(tmp_path, "time,action\n" + "1,b\n" * 100, actions=["a"])) == 1
+
+
+def test_an_absurd_exponent_is_read_in_no_time(tmp_path):
+    assert log(tmp_path, "time,action\n1e-999999999,a\n2,a\n").events == 2
+
+
+def test_a_name_for_learning_has_no_spaces(tmp_path):
+    assert "neither spaces nor commas" in problems(tmp_path, "time,action\n1,open door\n")[0]
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(UserError, match="there is no such file"):
+        read_logs([tmp_path / "nowhere.csv"])
