@@ -15,6 +15,7 @@ Rooms, each looking only at those above it
     kernel      the same semantics compiled: delay windows, walks, stochastic races
     logic       requirements in signal temporal logic, and monitors
     stats       intervals
+    fitting     profiles from logs of use
     systems     what can be tested: functions, processes, models
     engines     what to try next; each file reads like its paper; no engine ever touches a system
     running     the driver (the one loop), workers, run directories, replay

@@ -10,6 +10,7 @@ PUBLIC = {
         Verdict __version__ falsify load_campaign load_network load_profile load_system parse_stl replay system
     """,
     "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document",
+    "bbfalsify.fitting": "Fit Log fit_profile learn_profile read_logs",
     "bbfalsify.logic": "Formula Requirement parse_stl",
 }
 

@@ -48,7 +48,8 @@ def fit(
     when a session began, or until when it was watched.
 
     \b
-    Example:  bbfalsify fit monday.csv tuesday.csv --structure profiles/heater_user.yaml -o fitted.yaml
+    Example:  bbfalsify fit profiles/heater_log.csv \\
+              --structure profiles/heater_user.yaml -o fitted.yaml
     """
     from bbfalsify.fitting import fit_profile, learn_profile
 

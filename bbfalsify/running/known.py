@@ -203,8 +203,9 @@ def replay_known(
 def set_aside_impossible(memory: Memory, scribe: Scribe) -> None:
     """Known failures that this profile never produces stay in the report, but not in the ranking."""
     for ranked in list(scribe.progress.ranked):
-        exact = ranked.cylinder.method == CONDITIONAL
-        if memory.of(ranked.finding) is not None and exact and not any(ranked.passes.cylinders):
+        # Splitting may lose every particle by chance; conditional steps only where no step is possible.
+        conditional = ranked.cylinder.method.startswith(CONDITIONAL)
+        if memory.of(ranked.finding) is not None and conditional and not any(ranked.passes.cylinders):
             memory.set_aside(ranked.finding, "this profile never does these actions in this order")
             scribe.forget(ranked.finding)
 
