@@ -1,8 +1,9 @@
 """Black boxes: what they look like, how to make one of a function, how to load one, how their answers are checked."""
 
+from typing import Any
+
 from bbfalsify.systems.border import check_outputs
 from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SessionFailure, SystemDied
-from bbfalsify.systems.fmu import FmuSystem
 from bbfalsify.systems.function import FunctionSystem, system
 from bbfalsify.systems.interface import (
     Capabilities,
@@ -44,3 +45,12 @@ __all__ = [
     "require_capability",
     "system",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """FMUs are read by code that only those who use one should wait for."""
+    if name == "FmuSystem":
+        from bbfalsify.systems.fmu import FmuSystem
+
+        return FmuSystem
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

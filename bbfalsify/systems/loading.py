@@ -28,7 +28,6 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.modelling.mealy import read_dot
-from bbfalsify.systems.fmu import FmuSystem
 from bbfalsify.systems.interface import Capabilities, System
 from bbfalsify.systems.launching import split_command
 from bbfalsify.systems.process import program_system
@@ -108,6 +107,8 @@ def _load(reference: str, base: str | Path) -> System | SymbolSystem:
     if found.command is not None:
         return _as_system(program_system(found.command, folder=found.folder), reference, None)
     if found.file is not None and found.file.suffix.lower() == ".fmu":
+        from bbfalsify.systems.fmu import FmuSystem
+
         return FmuSystem(found.file)
     if found.file is not None:
         module, shown = _import_file(found.file), str(found.file)
@@ -177,6 +178,9 @@ def _import_file(file: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except KeyboardInterrupt:
+        del sys.modules[name]
+        raise
+    except UserError:  # an adapter that says itself what the user has to do
         del sys.modules[name]
         raise
     except BaseException as error:  # an adapter may raise anything, SystemExit included

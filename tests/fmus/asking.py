@@ -15,10 +15,9 @@ from bbfalsify.systems import FmuSystem
 
 
 def stimulus(times: Sequence[float], **inputs: float | Sequence[float]) -> Stimulus:
-    """Numbers are held for the whole time; `u_0` means u[0]."""
+    """Numbers are held for the whole time."""
     moments = np.asarray(times, dtype=float)
-    names = {name.replace("_", "[") + "]" if "_" in name else name: values for name, values in inputs.items()}
-    return Stimulus(moments, {name: np.zeros(len(moments)) + values for name, values in names.items()})
+    return Stimulus(moments, {name: np.zeros(len(moments)) + values for name, values in inputs.items()})
 
 
 def satisfied(trace: Trace) -> tuple[Judgement, ...]:

@@ -8,7 +8,6 @@ Sources, documentation and the libraries of other machines stay packed.
 from __future__ import annotations
 
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -48,6 +47,8 @@ def describe(path: Path) -> Description:
 
 def unpack(path: Path, description: Description) -> Path:
     """A new private folder with what a simulation needs; the caller removes it."""
+    import tempfile
+
     folder = Path(tempfile.mkdtemp(prefix="bbfalsify-fmu-"))
     try:
         with _opened(path) as archive:

@@ -69,6 +69,9 @@ class Instances:
         except FmuError:
             used.instance.free()
             return self._on_a_new_one(simulation, started)
+        except BaseException:
+            used.instance.free()
+            raise
         if self._uses_after_reset & (self._uses_after_reset - 1):
             self._keep(used, started)
             return answer

@@ -76,9 +76,11 @@ class FmuSystem:
         """In the process that starts workers, before the first: unpack, and import what they all need."""
         self._users += 1
         if self._folder is None:
-            import fmpy.fmi2
-            import fmpy.fmi3  # noqa: F401
-
+            try:
+                import fmpy.fmi2
+                import fmpy.fmi3  # noqa: F401
+            except ImportError as error:
+                raise UserError(Problem(f"FMPy cannot be imported: {error}.", file=str(self.path))) from None
             self._unpack()
 
     def tear_down(self) -> None:

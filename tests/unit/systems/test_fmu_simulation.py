@@ -76,6 +76,24 @@ def test_a_tunable_parameter_can_be_driven(fmus):
     np.testing.assert_allclose(signals(answer)["T"], [0, half, half * np.exp(-1)])
 
 
+def test_enumerations_are_numbers(fmus, tmp_path):
+    def enumerated(text):
+        lines = text.split("<ScalarVariable")
+        return "<ScalarVariable".join(
+            line.replace("<Integer", '<Enumeration declaredType="Level"') if 'name="level"' in line else line
+            for line in lines
+        )
+
+    system = FmuSystem(
+        edited(fmus.build("heater"), tmp_path / "e.fmu", description=enumerated),
+        outputs={"n": "level", "T": "T"},
+        inputs=["level"],
+    )
+    assert system.description.variables["level"].kind == "Enumeration"
+    [answer] = ask(system, stimulus([0, 1, 2], level=[3, 2, 1]))
+    assert signals(answer)["n"].tolist() == [3, 3, 2]
+
+
 # ---------------------------------------------------------------------------- FMI 3
 
 
@@ -84,7 +102,7 @@ def test_fmi_3_with_arrays(fmus):
     assert [port.name for port in system.inputs] == ["u[0]", "u[1]", "u[2]", "on", "level"]
     names = [port.name for port in system.outputs]
     assert names[:4] == ["y[0]", "y[1]", "y[2]", "m[0,0]"] and names[-1] == "big"
-    asked = stimulus([0, 1, 1.5, 4], u_0=[1, 2, 3, 4], u_1=1, u_2=2, on=[0, 1, 0, 0], level=7)
+    asked = stimulus([0, 1, 1.5, 4], **{"u[0]": [1, 2, 3, 4], "u[1]": 1, "u[2]": 2}, on=[0, 1, 0, 0], level=7)
     for answer in ask(system, *[asked] * 3):
         seen = signals(answer)
         assert seen["y[0]"].tolist() == [0, 2, 4, 6] and seen["y[2]"].tolist() == [0, 4, 4, 4]
@@ -99,7 +117,7 @@ def test_elements_that_are_not_driven_keep_their_start(fmus):
         fmus.build("fmi3_box"), inputs=["u[1]"], outputs={"out": "y"}, start_values={"u[0]": 5, "gain": 3}
     )
     assert [port.name for port in system.outputs] == ["out[0]", "out[1]", "out[2]"]
-    [answer] = ask(system, stimulus([0, 1, 2], u_1=[1, 2, 3]))
+    [answer] = ask(system, stimulus([0, 1, 2], **{"u[1]": [1, 2, 3]}))
     assert [signals(answer)[f"out[{i}]"].tolist()[1:] for i in range(3)] == [[15, 15], [3, 6], [60, 60]]
 
 
