@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.systems.process_tree import telling_line
+
 NEXT_SIMULATION = b"\x1e"
 """Written by the worker before each simulation, so that last words are not blamed on a later one; not kept."""
 _TAIL = 4096
@@ -65,12 +67,7 @@ class WorkerOutput:
 
     def last_line(self) -> str:
         """The last words of the simulation that was running."""
-        lines = [line.strip() for line in self._tail.decode("utf-8", "replace").splitlines()]
-        # The fatal-error report ends with a list of threads and modules; its first line says what happened.
-        for line in reversed(lines):
-            if line.startswith("Fatal Python error"):
-                return line
-        return next((line for line in reversed(lines) if line), "")
+        return telling_line(self._tail.decode("utf-8", "replace"))
 
     def close(self) -> None:
         self.closed = True

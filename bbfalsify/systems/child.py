@@ -20,7 +20,7 @@ from typing import Any
 
 from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SystemDied
 from bbfalsify.systems.launching import MARK, Launch
-from bbfalsify.systems.process_tree import descendants, how_it_ended, kill, marked, reap
+from bbfalsify.systems.process_tree import descendants, how_it_ended, kill, marked, reap, telling_line
 
 _LOOK_S = 0.05
 """So often we look whether a silent program still lives, and how much memory it has."""
@@ -267,8 +267,8 @@ class Child:
         return how_it_ended(self.code, self._last_line())
 
     def _last_line(self) -> str:
-        text = (self._tail if self.code is not None else self._tail + self._redactor.rest()).decode("utf-8", "replace")
-        return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+        data = self._tail if self.code is not None else self._tail + self._redactor.rest()
+        return telling_line(data.decode("utf-8", "replace"))
 
     def _last_words(self) -> str:
         line = self._last_line()

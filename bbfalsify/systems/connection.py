@@ -79,15 +79,15 @@ class Connection:
         child.forget_words()
         self._cpu_before = child.cpu_seconds()
 
-    def request(self, do: str, members: Mapping[str, Any]) -> dict[str, Any]:
+    def request(self, kind: str, members: Mapping[str, Any]) -> dict[str, Any]:
         """Ask, and give back the answer to this very request."""
         child = self._child
         if child is None:
             raise SessionFailure("the session has ended")
         self._number += 1
         self._between_requests = False
-        what = f"its answer to '{do}'"
-        line = child.ask(protocol.encode(self._number, do, members), self._limits[1], what)
+        what = f"its answer to '{kind}'"
+        line = child.ask(protocol.encode(self._number, kind, members), self._limits[1], what)
         try:
             answer = protocol.decode(line, self._number)
             child.expect_nothing_more(what)

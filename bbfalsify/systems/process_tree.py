@@ -68,6 +68,15 @@ def reap(processes: set[Process], patience_s: float) -> None:
             time.sleep(0.0005)
 
 
+def telling_line(output: str) -> str:
+    """The line of a process's last output that says most: the head of an error report, else the last line."""
+    lines = [line.strip() for line in output.splitlines()]
+    for line in reversed(lines):
+        if line.startswith(("Fatal Python error", "error: ")) and line != "error: called from":
+            return line
+    return next((line for line in reversed(lines) if line), "")
+
+
 def how_it_ended(code: int | None, last_line: str) -> str:
     """In words, from the exit code as Python gives it (negative: killed by that signal)."""
     if code is not None and code < 0:

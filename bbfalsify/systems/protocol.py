@@ -4,9 +4,9 @@ One JSON object per line, UTF-8.  The program speaks first and says what it is; 
 line that repeats the request's number.  adapters/README.md spells it out, with a conversation.
 
     program    {"bbfalsify": 1, "name": "heater", "inputs": {"heat": "1"}, "outputs": {"T": "degC"}}
-    bbfalsify  {"id": 1, "do": "run", "times": [0, 1, 2], "inputs": {"heat": [1, 1, 0]}, "events": …, "seed": 0}
+    bbfalsify  {"id": 1, "request": "run", "times": [0, 1, 2], "inputs": {"heat": [1, 1, 0]}, "events": …, "seed": 0}
     program    {"id": 1, "outputs": {"T": [0, 9.5, 18.1]}}
-    bbfalsify  {"id": 2, "do": "close"}
+    bbfalsify  {"id": 2, "request": "close"}
 
 An answer {"id": 1, "error": "…"} says that this simulation failed and the program is ready for the next.
 """
@@ -43,8 +43,8 @@ class Hello:
     capabilities: Capabilities = Capabilities()
 
 
-def encode(number: int, do: str, members: Mapping[str, Any]) -> bytes:
-    return json.dumps({"id": number, "do": do, **members}, separators=(",", ":")).encode() + b"\n"
+def encode(number: int, kind: str, members: Mapping[str, Any]) -> bytes:
+    return json.dumps({"id": number, "request": kind, **members}, separators=(",", ":")).encode() + b"\n"
 
 
 def whole_signal(stimulus: Stimulus, seed: int) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def serve(
     write(json.dumps({**hello, "capabilities": abilities}))
     for line in lines:
         request = json.loads(line)
-        if request["do"] == "close":
+        if request["request"] == "close":
             write(json.dumps({"id": request["id"]}))
             return
         try:
@@ -79,20 +79,20 @@ def _answerer(
     reset_takes_seed = reset is not None and _takes(reset, "seed")
 
     def answer(request: dict[str, Any]) -> dict[str, Any]:
-        do = request["do"]
-        if do == "step" and step is not None:
+        kind = request["request"]
+        if kind == "step" and step is not None:
             if "symbol" in request:
                 return {"symbol": step(request["symbol"])}
             return {"outputs": step(request["inputs"], request["duration"])}
-        if do == "run" and run is not None:
+        if kind == "run" and run is not None:
             events = request["events"]
             pairs = [tuple(pair) for pair in zip(events["times"], events["names"])]  # noqa: B905 (older Pythons)
             extras = {"events": pairs, "seed": request["seed"]}
             return {"outputs": run(request["times"], request["inputs"], **{key: extras[key] for key in run_extras})}
-        if do == "reset" and reset is not None:
+        if kind == "reset" and reset is not None:
             outputs = reset(seed=request["seed"]) if reset_takes_seed else reset()
             return {} if outputs is None else {"outputs": outputs}
-        raise ValueError(f"this program does not know the request '{do}'")
+        raise ValueError(f"this program does not know the request '{kind}'")
 
     return answer
 

@@ -60,6 +60,7 @@ def test_the_commands_are_one_line_and_set_everything_up():
     for name in ("run", "test"):
         words = shlex.split(command(name).replace("{", "").replace("}", "").replace(";", ""))
         assert "venv" in words and ".venv/bin/pip" in words
+        assert all((ROOT / word).is_file() for word in words if word.endswith(".sh"))
 
 
 def test_ci_runs_the_command_of_the_readme():

@@ -53,6 +53,7 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel):
     assert {
         "bbfalsify/py.typed",
         "bbfalsify/modelling/language.lark",
+        "bbfalsify/systems/mfiles/bbfalsify_serve.m",
         "bbfalsify/examples/heater/campaign.yaml",
         "bbfalsify/examples/heater/profile.yaml",
         "bbfalsify/examples/heater/specification.yaml",

@@ -132,7 +132,7 @@ def main():
     say(json.dumps(hello))
     for line in sys.stdin:
         request = json.loads(line)
-        if request["do"] == "close":
+        if request["request"] == "close":
             if DEED == "hangs_on_close":
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
                 hang()

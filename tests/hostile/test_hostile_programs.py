@@ -219,7 +219,7 @@ SHELL = """
 echo '{"bbfalsify": 1, "name": "shell", "inputs": {"u": null}, "outputs": {"y": null}}'
 while read -r line; do
   case "$line" in
-    *'"do":"close"'*) exit 0;;
+    *'"request":"close"'*) exit 0;;
     *'"u":[1.0'*) kill -9 $$;;
     *'"u":[2.0'*) sleep 600 & exit 4;;
     *) echo '{"id": 1, "outputs": {"y": [1, 2]}}';;

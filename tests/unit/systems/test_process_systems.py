@@ -220,11 +220,11 @@ def test_a_conversation_word_by_word(tmp_path):
     """What the documentation promises, without any of our own reading code."""
     command = write_program(tmp_path, TANK)
     requests = [
-        {"id": 7, "do": "reset", "seed": 1},
-        {"id": 8, "do": "step", "inputs": {"inflow": 2}, "duration": 3},
-        {"id": 9, "do": "dance"},
-        {"id": 10, "do": "close"},
-        {"id": 11, "do": "reset", "seed": 1},
+        {"id": 7, "request": "reset", "seed": 1},
+        {"id": 8, "request": "step", "inputs": {"inflow": 2}, "duration": 3},
+        {"id": 9, "request": "dance"},
+        {"id": 10, "request": "close"},
+        {"id": 11, "request": "reset", "seed": 1},
     ]
     text = "".join(json.dumps(r) + "\n" for r in requests)
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
