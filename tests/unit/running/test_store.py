@@ -9,7 +9,8 @@ import pytest
 
 from bbfalsify.core.counterexample import Counterexample
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.verdict import Outcome
+from bbfalsify.core.events import KnownReplayed
+from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
@@ -215,6 +216,18 @@ def test_names_are_the_same_for_the_same_failure_only(filled):
     ]
     assert len({name_of(c) for c in [example, *others]}) == 5
     assert name_of(replace(example, tries=9, versions={})) == name_of(example)
+
+
+def test_an_interrupt_while_the_store_is_replayed_loses_nothing(store):
+    def impatient(event):
+        if isinstance(event, KnownReplayed):
+            raise KeyboardInterrupt
+
+    files = {file.name: file.read_bytes() for file in store.iterdir()}
+    result = run(store, listeners=[impatient])
+    assert result.stop_reason is StopReason.INTERRUPTED and len(result.known) == 1
+    assert [c.probability.method for c in result.counterexamples] == ["not estimated"]
+    assert {file.name: file.read_bytes() for file in store.iterdir()} == files
 
 
 def test_a_file_is_no_store(tmp_path):
