@@ -134,7 +134,7 @@ def test_a_year_has_an_hour_grid_and_every_event():
 
 
 def test_rates_and_thresholds_of_the_house():
-    scope = PLAN.system.function.__globals__
+    scope = PLAN.system.function.__globals__["advance"].__globals__
     assert scope["HEATING_RATE"] == pytest.approx(2.024326654536, abs=1e-12)
     assert scope["LOSS_RATE"] == pytest.approx(1.309893888875, abs=1e-12)
     assert (scope["SWITCH_ON"], scope["SWITCH_OFF"]) == (pytest.approx(18.3333333333), pytest.approx(23.8888888889))
