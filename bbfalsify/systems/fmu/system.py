@@ -74,7 +74,6 @@ class FmuSystem:
 
     def set_up(self) -> None:
         """In the process that starts workers, before the first: unpack, and import what they all need."""
-        self._users += 1
         if self._folder is None:
             try:
                 import fmpy.fmi2
@@ -82,6 +81,7 @@ class FmuSystem:
             except ImportError as error:
                 raise UserError(Problem(f"FMPy cannot be imported: {error}.", file=str(self.path))) from None
             self._unpack()
+        self._users += 1
 
     def tear_down(self) -> None:
         self._users -= 1
