@@ -1,0 +1,189 @@
+"""One connection to a server, with the patience of a tester: every wait has an end, and silence is an answer.
+
+    with Connection("127.0.0.1", 1883) as line:
+        line.send(b"PING\\r\\n")
+        line.receive_line()             # b"PONG", or raises Silence or Closed
+
+Reading never blocks longer than `silence_s`.  Closing is orderly by default: no more is sent, what the server still has
+to say is read to its end, and only then is the port released — a server that is reset while it still answers the last
+client is a server in an undefined state.  Linger 0 keeps thousands of sessions from using up the ports.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import struct
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+_CHUNK = 65536
+LONGEST_ANSWER = 16 * 2**20
+"""Bytes; whoever sends more within one step floods."""
+
+
+class Silence(Exception):
+    """The server said nothing (more) within the time it is given."""
+
+
+class Closed(Exception):
+    """The server closed the connection."""
+
+
+class Flood(Exception):
+    """The server sent more than anybody would read."""
+
+
+@dataclass(frozen=True)
+class Tls:
+    """How to trust the server: its certificate authority (None: the system's), and the name it must have."""
+
+    authority: str | None = None
+    server_name: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+
+    def wrap(self, raw: socket.socket, host: str) -> ssl.SSLSocket:
+        context = ssl.create_default_context(cafile=self.authority)
+        if self.certificate is not None:
+            context.load_cert_chain(self.certificate, self.key)
+        return context.wrap_socket(raw, server_hostname=self.server_name or host)
+
+
+class Connection:
+    """TCP, or TLS over it; not connected before `connect` (or `with`)."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        silence_s: float = 0.2,
+        connect_s: float = 5.0,
+        tls: Tls | None = None,
+        hopeless: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`hopeless` says that nobody will ever listen: then connecting is given up at once."""
+        self.host, self.port, self.silence_s, self.connect_s, self.tls = host, port, silence_s, connect_s, tls
+        self._hopeless = hopeless
+        self._socket: socket.socket | None = None
+        self._buffer = bytearray()
+
+    @property
+    def connected(self) -> bool:
+        return self._socket is not None
+
+    def connect(self) -> None:
+        """Connect; keeps trying for `connect_s` while nobody listens (a server that has just been started)."""
+        self.close(abrupt=True)
+        until = time.monotonic() + self.connect_s
+        while True:
+            try:
+                raw = socket.create_connection((self.host, self.port), timeout=self.connect_s)
+                break
+            except ConnectionRefusedError:
+                if time.monotonic() >= until or self._hopeless():
+                    raise
+                time.sleep(0.01)
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            self._socket = raw if self.tls is None else self.tls.wrap(raw, self.host)
+        except BaseException:
+            raw.close()
+            raise
+
+    def send(self, data: bytes) -> None:
+        if self._socket is None:
+            raise Closed
+        self._socket.settimeout(self.connect_s)
+        try:
+            self._socket.sendall(data)
+        except TimeoutError:
+            raise Silence from None
+        except OSError:
+            self.close(abrupt=True)
+            raise Closed from None
+
+    def receive(self, take: Callable[[bytearray], bytes | None], *, silence_s: float | None = None) -> bytes:
+        """What `take` removes from the front of the buffer, once it finds something complete in it."""
+        until = time.monotonic() + (self.silence_s if silence_s is None else silence_s)
+        while (found := take(self._buffer)) is None:
+            self._read(until)
+        return found
+
+    def receive_line(self, *, silence_s: float | None = None) -> bytes:
+        """The next line, without its end."""
+        return self.receive(_line, silence_s=silence_s)
+
+    def receive_exactly(self, count: int, *, silence_s: float | None = None) -> bytes:
+        return self.receive(lambda buffer: _front(buffer, count) if len(buffer) >= count else None, silence_s=silence_s)
+
+    def drain(self, *, silence_s: float | None = None) -> bytes:
+        """All that comes until the server is silent or gone."""
+        with contextlib.suppress(Silence, Closed):
+            self.receive(lambda buffer: None, silence_s=silence_s)
+        return _front(self._buffer, len(self._buffer))
+
+    def close(self, *, abrupt: bool = False) -> None:
+        """Say goodbye and wait for the end, or (abrupt) reset the connection."""
+        line, self._socket = self._socket, None
+        if line is None:
+            return
+        with contextlib.suppress(OSError):
+            if not abrupt:
+                line.settimeout(self.silence_s)
+                line.shutdown(socket.SHUT_WR)
+                while line.recv(_CHUNK):
+                    pass
+        with contextlib.suppress(OSError):
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        line.close()
+        self._buffer.clear()
+
+    def _read(self, until: float) -> None:
+        if self._socket is None:
+            raise Closed
+        left = until - time.monotonic()
+        if left <= 0:
+            raise Silence
+        self._socket.settimeout(left)
+        try:
+            data = self._socket.recv(_CHUNK)
+        except TimeoutError:
+            raise Silence from None
+        except OSError:
+            data = b""
+        if not data:
+            self._give_up()
+            raise Closed
+        self._buffer += data
+        if len(self._buffer) > LONGEST_ANSWER:
+            self._buffer.clear()
+            raise Flood(f"more than {LONGEST_ANSWER >> 20} MiB in one step")
+
+    def _give_up(self) -> None:
+        """The server is gone: release the port, but keep what it said last."""
+        said = bytes(self._buffer)
+        self.close(abrupt=True)
+        self._buffer += said
+
+    def __enter__(self) -> Self:
+        self.connect()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _front(buffer: bytearray, count: int) -> bytes:
+    taken = bytes(buffer[:count])
+    del buffer[:count]
+    return taken
+
+
+def _line(buffer: bytearray) -> bytes | None:
+    end = buffer.find(b"\n")
+    return None if end < 0 else _front(buffer, end + 1).rstrip(b"\r\n")

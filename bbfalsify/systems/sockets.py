@@ -1,0 +1,206 @@
+"""Servers behind a socket as black boxes: a mapper turns abstract symbols into bytes and answers into symbols.
+
+    system = SocketSystem("smtp", LineMapper({"helo": "HELO {id}", "quit": "QUIT"}, banner=True), server=Server([...]))
+
+One session is one use of the server from reset on.  How it is reset is a policy: a new connection (`reconnect`), the
+server process started again (`restart`), or whatever a function does (`reset=function`).  Every session gets an
+identity of its own, so that two sessions never meet by name in what the server remembers.
+
+Within a step silence and the end of the connection are outputs like any other (`silence`, `closed`): a requirement may
+speak about them.  A protocol with a request that is always answered should end its steps with that (a fence): waiting
+for silence costs its whole time in every step.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import uuid
+from collections.abc import Callable, Collection, Mapping
+from typing import Literal, Protocol
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.systems.connections import Closed, Connection, Flood, Silence, Tls
+from bbfalsify.systems.interface import Capabilities
+from bbfalsify.systems.servers import Server
+
+SILENCE, CLOSED, FLOOD = "silence", "closed", "flood"
+_DYING_S = 0.1
+
+Reset = Literal["reconnect", "restart"] | Callable[[], None]
+
+
+class Mapper(Protocol):
+    """Between abstract symbols and a protocol.  One mapper serves one session after the other."""
+
+    alphabet: tuple[str, ...]
+
+    def begin(self, line: Connection, identity: str) -> None:
+        """A session starts: forget the last one; connect, unless connecting is one of the symbols."""
+        ...
+
+    def step(self, line: Connection, symbol: str) -> str:
+        """Perform one symbol; Silence and Closed raised by the line become outputs."""
+        ...
+
+
+class LineMapper:
+    """Text protocols with one request and one reply per step, such as SMTP or FTP.
+
+    `requests` maps symbols to lines; `{id}` in a line stands for the session's identity.  The output is the group (or
+    all) of `reply` in the last line of the reply; `more` tells that a line is not the last one.
+    """
+
+    def __init__(
+        self,
+        requests: Mapping[str, str],
+        *,
+        reply: str = r"(\d{3})",
+        more: str = r"\d{3}-",
+        banner: bool = False,
+        end: str = "\r\n",
+        closing: Collection[str] = (),
+    ) -> None:
+        self.requests, self.banner, self.end = dict(requests), banner, end
+        self.alphabet = tuple(self.requests)
+        self.closing = frozenset(closing)
+        """Symbols after which the server is expected to close: the step waits for it, so that no later one races it."""
+        self._reply, self._more = re.compile(reply), re.compile(more)
+        self._identity = ""
+
+    def begin(self, line: Connection, identity: str) -> None:
+        self._identity = identity
+        line.connect()
+        if self.banner:
+            self._read_reply(line)
+
+    def step(self, line: Connection, symbol: str) -> str:
+        line.send((self.request(symbol) + self.end).encode())
+        output = self._read_reply(line)
+        if symbol in self.closing:
+            with contextlib.suppress(Closed, Silence):
+                line.receive(lambda buffer: None)
+            line.close(abrupt=True)
+        return output
+
+    def request(self, symbol: str) -> str:
+        """The line to send; a protocol whose requests depend on what came before overrides this."""
+        return self.requests[symbol].replace("{id}", self._identity)
+
+    def _read_reply(self, line: Connection) -> str:
+        while self._more.match(text := line.receive_line().decode("utf-8", "replace")):
+            pass
+        found = self._reply.search(text)
+        return text[:80] if found is None else found.group(found.lastindex or 0)
+
+
+class SocketSystem:
+    """A server on a port.  Without `server` somebody else has started it; then host and port are needed."""
+
+    def __init__(
+        self,
+        name: str,
+        mapper: Mapper,
+        *,
+        server: Server | None = None,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        reset: Reset = "reconnect",
+        silence_s: float = 0.2,
+        connect_s: float = 5.0,
+        tls: Tls | None = None,
+    ) -> None:
+        if (server is None) == (port is None):
+            raise UserError(f"system '{name}': give either the server to start or the port of one that runs.")
+        if reset == "restart" and server is None:
+            raise UserError(f"system '{name}': only a server that is started here can be restarted.")
+        if not (callable(reset) or reset in ("reconnect", "restart")):
+            raise UserError(f"system '{name}': reset must be reconnect, restart or a function, found '{reset}'.")
+        self.name, self.mapper, self.server, self.reset = name, mapper, server, reset
+        self.alphabet = tuple(mapper.alphabet)
+        self.capabilities = Capabilities(stepwise=True, real_time=True)
+        self._place = host, port
+        self._waits = silence_s, connect_s, tls
+
+    def prepare(self) -> None:
+        """Called once in each worker process: each has a server of its own."""
+        if self.server is not None and not self.server.running:
+            self.server.start()
+
+    def close(self) -> None:
+        if self.server is not None:
+            self.server.stop()
+
+    def open(self, seed: int) -> SocketSession:
+        if self.server is not None and (self.reset == "restart" or not self.server.running):
+            self.server.start()
+        if callable(self.reset):
+            self.reset()
+        return SocketSession(self)
+
+    def line(self) -> Connection:
+        """A connection to the server as it is now, not connected yet."""
+        host, port = self._place
+        silence_s, connect_s, tls = self._waits
+        server = self.server
+        if server is None:
+            return Connection(host, port, silence_s=silence_s, connect_s=connect_s, tls=tls)
+        return Connection(
+            host, server.port, silence_s=silence_s, connect_s=connect_s, tls=tls, hopeless=lambda: not server.running
+        )
+
+
+class SocketSession:
+    def __init__(self, system: SocketSystem) -> None:
+        self._system, self._mapper, self._line = system, system.mapper, system.line()
+        self._fresh = True
+
+    def step(self, symbol: str) -> str:
+        fresh, self._fresh = self._fresh, False
+        try:
+            try:
+                return self._mapper.step(self._line, symbol)
+            except Closed:
+                if not (fresh and self._revived()):
+                    raise
+                return self._mapper.step(self._line, symbol)
+        except Silence:
+            return SILENCE
+        except Closed:
+            return CLOSED
+        except Flood:
+            return FLOOD
+
+    def __enter__(self) -> SocketSession:
+        try:
+            try:
+                self._begin()
+            except (ConnectionRefusedError, Closed):
+                if not self._revived():
+                    raise
+        except (Silence, Closed) as error:
+            self._line.close(abrupt=True)
+            what = "says nothing" if isinstance(error, Silence) else "closed the connection"
+            raise ConnectionError(f"the server {what} before the first symbol") from None
+        return self
+
+    def _begin(self) -> None:
+        # Not a random choice that could decide anything: only a name that nobody has used before.
+        self._mapper.begin(self._line, uuid.uuid4().hex[:12])
+
+    def _revived(self) -> bool:
+        """A server still dying of the last session may let us in: begin again with a new one.
+
+        If it was our own first symbol that killed it, the new one will die of it too, and then that is the answer.
+        """
+        server = self._system.server
+        if server is None or not server.ended(within_s=_DYING_S):
+            return False
+        server.start()
+        self._line.close(abrupt=True)
+        self._line = self._system.line()
+        self._begin()
+        return True
+
+    def __exit__(self, *exception: object) -> None:
+        self._line.close()
