@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify import __version__
-from bbfalsify.cli import accept, falsify, fit, listing, monitor, replay, run, simulate, validate
+from bbfalsify.cli import accept, doctor, falsify, fit, listing, monitor, new, replay, run, simulate, validate
 from bbfalsify.cli.exits import Exit, boundary, report_problems
 
 app = typer.Typer(
@@ -32,6 +32,8 @@ for command, name in (
     (replay.replay, "replay"),
     (accept.accept, "accept"),
     (validate.validate, "validate"),
+    (doctor.doctor, "doctor"),
+    (new.new, "new"),
     (listing.list_things, "list"),
 ):
     app.command(name)(boundary(command))

@@ -38,6 +38,8 @@ class SimulationStatus(StrEnum):
     DIED = "died"
     MALFORMED = "malformed"
     """The answer had the wrong type, length, names or times, or was not finite."""
+    NON_DETERMINISTIC = "non_deterministic"
+    """Repeated, it was answered in several ways, none of them more often than all others together."""
 
 
 class Outcome(StrEnum):

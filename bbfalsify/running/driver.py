@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +29,8 @@ from bbfalsify.core.events import BatchAnswered, Listener, Recorder, RunStarted,
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
+from bbfalsify.modelling.observation_tree import Contradiction, ObservationTree
+from bbfalsify.running.voting import Poll, ballots
 from bbfalsify.running.worker import Judge
 from bbfalsify.running.workers import WorkerPool
 from bbfalsify.systems.interface import System
@@ -63,7 +65,10 @@ class Driver:
         listeners: Iterable[Listener] = (),
         name: str = "run",
         log: Path | None = None,
+        votes: int = 1,
+        tree: ObservationTree | None = None,
     ) -> None:
+        """`votes`: execute each query so often and believe the majority.  `tree`: words seen in it are not executed."""
         if on_failure not in ON_FAILURE:
             raise UserError(unknown_name("value of on_failure", on_failure, ON_FAILURE))
         self.system = system
@@ -76,6 +81,10 @@ class Driver:
         self.stop_reason: StopReason | None = None
         """Why the run had to stop before the engine was done; None while it need not."""
         self.failures: dict[SimulationStatus, int] = {}
+        self.poll = Poll(votes)
+        self.tree = tree
+        self.symbols = 0
+        """Given to the system, resets not counted."""
         self._simulations = 0
         self._started: float | None = None
         self._deadline: float | None = None
@@ -106,7 +115,7 @@ class Driver:
         if self.stop_reason is not None:
             raise BudgetSpent(self.stop_reason)
         left = self.budget.simulations_left(self.spent)
-        answers = self._run(queries if left is None else queries[:left])
+        answers = self._run(queries if left is None else queries[: left // self.poll.votes])
         if len(answers) < len(queries):
             if self.stop_reason is None:
                 self.stop_reason = self.budget.used_up(self.spent) or StopReason.BUDGET_TIME
@@ -117,10 +126,9 @@ class Driver:
         answers: list[Answer] = []
         recorded, recorded_at = 0, time.monotonic()
         try:
-            with closing(self._pool.answers(queries, deadline=self._deadline)) as arriving:
+            with closing(self._answers(queries)) as arriving:
                 for query, answer in zip(queries, arriving, strict=False):
                     answers.append(self._interpret(query, answer))
-                    self._simulations += 1
                     self._give_up_if_hopeless(answer)
                     waited_s = time.monotonic() - recorded_at
                     if len(answers) - recorded >= _RECORD_AT_MOST or waited_s >= _RECORD_AT_LEAST_EVERY_S:
@@ -131,6 +139,38 @@ class Driver:
         finally:
             self._record(queries, answers, recorded)
         return answers
+
+    def _answers(self, queries: Sequence[AnyQuery]) -> Iterator[Answer]:
+        """From what is known already, else from the system: cache, count and vote, in this order."""
+        known = {q.name: self._remembered(q) for q in queries} if self.tree is not None else {}
+        unknown = [q for q in queries if known.get(q.name) is None]
+        executed = ballots(unknown, self.poll.votes)
+        with closing(self._pool.answers(executed, deadline=self._deadline)) as arriving:
+            elected = self.poll.results(unknown, self._counted(executed, arriving))
+            for query in queries:
+                answer = known.get(query.name) or next(elected, None)
+                if answer is None:
+                    return
+                yield self._remember(query, answer)
+
+    def _counted(self, queries: Sequence[AnyQuery], arriving: Iterable[Answer]) -> Iterator[Answer]:
+        for query, answer in zip(queries, arriving, strict=False):
+            self._simulations += 1
+            self.symbols += len(query.word) if isinstance(query, WordQuery) else 0
+            yield answer
+
+    def _remembered(self, query: AnyQuery) -> Answer | None:
+        seen = self.tree.outputs(query.word) if isinstance(query, WordQuery) else None
+        return None if seen is None else Answer(SimulationStatus.OK, symbols=seen)
+
+    def _remember(self, query: AnyQuery, answer: Answer) -> Answer:
+        if self.tree is None or not isinstance(query, WordQuery) or not answer.symbols:
+            return answer
+        try:
+            self.tree.add(query.word, answer.symbols)
+        except Contradiction as error:
+            return replace(answer, status=SimulationStatus.NON_DETERMINISTIC, message=str(error), symbols=())
+        return answer
 
     def rerun(self, queries: Sequence[AnyQuery]) -> list[Answer]:
         """Answer again what was asked before, to confirm it: outside the budget, and not recorded one by one."""

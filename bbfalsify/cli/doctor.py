@@ -1,0 +1,64 @@
+"""bbfalsify doctor: is this adapter fit for use?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bbfalsify.cli.exits import Exit
+from bbfalsify.cli.options import AsJson, Quiet, Verbose
+
+
+def doctor(
+    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="As after --system: a folder, file.py:object, …")],
+    duration: Annotated[float, typer.Option("--duration", help="Length of a use, for systems with signals.")] = 10.0,
+    time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds for one use.")] = 10.0,
+    seed: Annotated[int, typer.Option("--seed", help="Of the words that are tried.")] = 1,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Use a system a few dozen times and tell whether it keeps what others rely on.  Exit code 3 if it does not.
+
+    \b
+    Example:  bbfalsify doctor adapters/heater
+    """
+    import math
+
+    from bbfalsify.core.errors import Problem, UserError
+    from bbfalsify.running.doctor import examine
+    from bbfalsify.systems import load_system
+
+    wrong = [
+        Problem(f"{name} must be a positive number; found {value:g}.")
+        for name, value in (("--duration", duration), ("--time-limit", time_limit))
+        if not (value > 0 and math.isfinite(value))
+    ]
+    if wrong:
+        raise UserError(wrong)
+    report = examine(load_system(system, base=Path()), duration=duration, seed=seed, time_limit_s=time_limit)
+    if as_json:
+        print(json.dumps(report.as_json()))
+    elif not quiet or not report.healthy:
+        declared = ", ".join(k if v is True else f"{k} {v:g}" for k, v in report.capabilities.items())
+        print(f"{report.system} takes {report.kind}; declares: {declared or 'nothing special'}")
+        for check in report.checks:
+            print(f"  yes      {check}")
+        for problem in report.problems:
+            print(f"  PROBLEM  {problem}")
+        for remark in report.remarks:
+            print(f"  remark   {remark}")
+        if report.reset_s is not None and report.step_s is not None:
+            unit = "symbol" if report.kind == "symbols" else "sample"
+            print(f"  cost     {_time(report.reset_s)} to reset, {_time(report.step_s)} per {unit}")
+        print(f"{'fit for use' if report.healthy else 'not fit for use'}, after {report.uses} uses")
+    return Exit.NOTHING_FOUND if report.healthy else Exit.SYSTEM_FAILED
+
+
+def _time(seconds: float) -> str:
+    if seconds >= 1:
+        return f"{seconds:.3g} s"
+    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} µs"

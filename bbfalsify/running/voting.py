@@ -1,0 +1,92 @@
+"""One answer out of several: for systems that do not always answer in the same way.
+
+Each query is executed n times with the same seed.  Where more than half of the answers agree, that is the answer;
+where they do not, the status is NON_DETERMINISTIC and the message quotes both, because a system that answers in two
+ways is a finding of its own, and whoever believed one of them would learn or rank nonsense.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from bbfalsify.core.query import Answer, AnyQuery
+from bbfalsify.core.verdict import SimulationStatus
+
+_TOLERANCE = 1e-9
+_SHOWN = 12
+
+
+def ballots(queries: Sequence[AnyQuery], votes: int) -> list[AnyQuery]:
+    """Each query `votes` times, one after the other; the repetitions have names of their own and the same seed."""
+    if votes == 1:
+        return list(queries)
+    return [
+        query if i == 1 else replace(query, name=f"{query.name}/vote/{i}", seed_name=query.seed_name or query.name)
+        for query in queries
+        for i in range(1, votes + 1)
+    ]
+
+
+@dataclass
+class Poll:
+    """Counts votes as they arrive."""
+
+    votes: int
+    disagreements: int = 0
+    """Queries whose answers were not all alike."""
+    first: str = field(default="")
+    """What the first of them answered."""
+
+    def results(self, queries: Sequence[AnyQuery], arriving: Iterable[Answer]) -> Iterator[Answer]:
+        stream = iter(arriving)
+        for query in queries:
+            answers = list(islice(stream, self.votes))
+            if len(answers) < self.votes:
+                return
+            yield answers[0] if self.votes == 1 else self._elect(query, answers)
+
+    def _elect(self, query: AnyQuery, answers: list[Answer]) -> Answer:
+        groups: list[list[Answer]] = []
+        for answer in answers:
+            for group in groups:
+                if alike(group[0], answer):
+                    group.append(answer)
+                    break
+            else:
+                groups.append([answer])
+        if len(groups) == 1:
+            return answers[0]
+        groups.sort(key=len, reverse=True)
+        self.disagreements += 1
+        message = "; ".join(f"{len(g)} of {len(answers)}: {describe(g[0])}" for g in groups)
+        self.first = self.first or f"{query.name}: {message}"
+        if 2 * len(groups[0]) > len(answers):
+            return groups[0][0]
+        return Answer(SimulationStatus.NON_DETERMINISTIC, message=message, seconds=sum(a.seconds for a in answers))
+
+
+def alike(one: Answer, other: Answer) -> bool:
+    """The same to whoever asked: how it ended, the symbols, the judgements up to rounding."""
+    if one.status is not other.status or one.symbols != other.symbols or len(one.judgements) != len(other.judgements):
+        return False
+    return all(
+        a.verdict is b.verdict
+        and _close(a.robustness, b.robustness)
+        and _close(a.first_violation_time, b.first_violation_time)
+        for a, b in zip(one.judgements, other.judgements, strict=True)
+    )
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+
+
+def describe(answer: Answer) -> str:
+    if not answer.ok:
+        return f"{answer.status.value.replace('_', ' ')} ({answer.message})" if answer.message else answer.status.value
+    if answer.symbols:
+        return " ".join(answer.symbols if len(answer.symbols) <= _SHOWN else ("…", *answer.symbols[-_SHOWN:]))
+    return ", ".join(f"{j.verdict.value} with robustness {j.robustness:.6g}" for j in answer.judgements) or "an answer"
