@@ -26,7 +26,7 @@ import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.misc.appdirs import AppDirs
 
-COMPILED_ROOMS = ("core", "kernel", "logic")
+COMPILED_ROOMS = ("kernel", "logic")
 FORGOTTEN_AFTER_DAYS = 60
 """Compiled code of other sources that nobody has used for so long is removed when new code is compiled."""
 
@@ -35,7 +35,7 @@ FORGOTTEN_AFTER_DAYS = 60
 def source_digest() -> str:
     package = Path(__file__).parent.parent
     digest = hashlib.sha256()
-    for file in sorted(f for room in COMPILED_ROOMS for f in (package / room).glob("*.py")):
+    for file in [Path(__file__), *sorted(f for room in COMPILED_ROOMS for f in (package / room).glob("*.py"))]:
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

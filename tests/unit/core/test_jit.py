@@ -1,6 +1,7 @@
 """The private options of numba that `core/jit.py` leans on still do what they are used for."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -89,3 +90,10 @@ def test_code_nobody_used_for_long_is_removed_when_new_code_comes(tmp_path, monk
     finally:
         jit_module.cache_folder.cache_clear()
     assert (old.exists(), recent.exists()) == (False, True)
+
+
+def test_compiled_functions_are_in_the_rooms_that_the_digest_covers():
+    """A file with compiled functions elsewhere could change without its machine code being made anew."""
+    package = Path(jit_module.__file__).parents[1]
+    users = {f.parent.name for f in package.rglob("*.py") if re.search(r"core\.jit import .*\bjit\b", f.read_text())}
+    assert users == set(jit_module.COMPILED_ROOMS)
