@@ -44,6 +44,8 @@ def execute(plan: RunPlan, *, out: Path, listeners: Iterable[Callable[[Event], N
         jobs=plan.jobs,
         time_limit_s=plan.time_limit,
         on_failure=plan.on_failure,
+        votes=plan.votes,
+        memory_limit_mb=plan.memory_limit,
         store=plan.store,
         accepted=plan.accepted,
         out=out,
@@ -91,6 +93,8 @@ def _configuration(plan: RunPlan) -> dict[str, Any]:
         "jobs": plan.jobs,
         "time_limit": plan.time_limit,
         "on_failure": plan.on_failure,
+        "votes": plan.votes,
+        "memory_limit": plan.memory_limit,
         "store": None if plan.store is None else str(plan.store),
         "accepted": None if plan.accepted is None else plan.accepted.file,
     }

@@ -73,6 +73,12 @@ def falsify(
     on_failure: Annotated[
         OnFailure | None, typer.Option(help="What a failed simulation means.", show_default="inconclusive")
     ] = None,
+    votes: Annotated[
+        int | None, typer.Option(help="Executions of each simulation; the majority counts.", show_default="1")
+    ] = None,
+    memory_limit: Annotated[
+        float | None, typer.Option(metavar="MB", help="Memory of a worker (Linux).", show_default="none")
+    ] = None,
     store: StoreFolder = None,
     accept: AcceptFile = None,
     jobs: Jobs = None,
@@ -120,6 +126,8 @@ def falsify(
         "engine": {key: value for key, value in engine.items() if value is not None},
         "time_limit": time_limit,
         "on_failure": on_failure and on_failure.value,
+        "votes": votes,
+        "memory_limit": memory_limit,
     }
     document = Document("", {key: value for key, value in data.items() if value is not None}, {})
     campaign = plan_document(

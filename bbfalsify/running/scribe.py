@@ -140,6 +140,7 @@ def counterexample_file(
     system: SystemRecord,
     profile: Profile,
     time_limit_s: float | None,
+    memory_limit_mb: float | None,
 ) -> Counterexample:
     finding, confirmation = item.finding, item.confirmation
     stimulus = finding.stimulus
@@ -167,4 +168,5 @@ def counterexample_file(
         estimates={} if item.ranked is None else {"cylinder": item.ranked.cylinder, **item.ranked.columns},
         profile=profile.file,
         time_limit_s=time_limit_s,
+        memory_limit_mb=memory_limit_mb,
     )
