@@ -189,7 +189,7 @@ class ProcessSession(_Session, StepwiseSession):
     def step(self, inputs: Mapping[str, float], duration_s: float) -> None:
         if self._outputs is None:
             self.observe()
-        self._outputs = _numbers(self._connection.request("step", {"inputs": inputs, "duration": duration_s}))
+        self._outputs = _numbers(self._connection.step(inputs, duration_s))
 
 
 class ProcessSymbolSession(_Session):
@@ -217,7 +217,9 @@ def _outputs(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _numbers(answer: Mapping[str, Any]) -> Mapping[str, float]:
-    outputs = _outputs(answer)
+    outputs = answer.get("outputs")
+    if type(outputs) is not dict:
+        return _outputs(answer)
     for name, value in outputs.items():
         if type(value) is not float and type(value) is not int:
             raise MalformedAnswer(f"output '{name}': expected a number, got {value!r:.80}")
