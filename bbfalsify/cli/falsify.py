@@ -36,7 +36,7 @@ class OnFailure(StrEnum):
 
 
 def falsify(
-    system: Annotated[str, typer.Option("--system", help="Folder with adapter.py, file.py:object or module:object.")],
+    system: Annotated[str, typer.Option("--system", help="Folder with adapter.py, file.py:object, x.fmu or cmd:program.")],
     profile: Annotated[str, typer.Option("--profile", help="The usage profile.")],
     require: Annotated[
         list[str], typer.Option("--require", metavar="STL", help="A formula, or a specification file; repeat.")

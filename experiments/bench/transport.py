@@ -92,7 +92,7 @@ class Steps:
         self._system = ProcessSystem([sys.executable, "-c", code])
         self._session = self._system.open(0).__enter__()
         self._session.observe()
-        self.pid = self._system.connection.child.pid
+        self.pid = self._system.conversation.child.pid
 
     def __call__(self, count: int) -> None:
         step, inputs = self._session.step, {"u": 0.1234567890123}
@@ -111,7 +111,7 @@ class Signals:
         self._system = ProcessSystem([sys.executable, "-c", BOX.format(stepwise=False)])
         self._session = self._system.open(0).__enter__()
         self._stimulus = stimulus
-        self.pid = self._system.connection.child.pid
+        self.pid = self._system.conversation.child.pid
 
     def __call__(self, count: int) -> None:
         for _ in range(count):

@@ -18,7 +18,7 @@ from bbfalsify.systems.protocol import Hello
 _MOST_LINES_BEFORE_HELLO = 1000
 
 
-class Connection:
+class Conversation:
     """Has at most one process, and knows whether it waits for a request or is in the middle of something."""
 
     def __init__(
