@@ -36,7 +36,7 @@ class OnFailure(StrEnum):
 
 
 def falsify(
-    system: Annotated[str, typer.Option("--system", help="Folder with adapter.py, file.py:object, x.fmu or cmd:program.")],
+    system: Annotated[str, typer.Option("--system", help="Adapter folder, file.py:object, x.fmu or cmd:program.")],
     profile: Annotated[str, typer.Option("--profile", help="The usage profile.")],
     require: Annotated[
         list[str], typer.Option("--require", metavar="STL", help="A formula, or a specification file; repeat.")
@@ -130,9 +130,7 @@ def falsify(
         "memory_limit": memory_limit,
     }
     document = Document("", {key: value for key, value in data.items() if value is not None}, {})
-    campaign = plan_document(
-        document, base=Path(), seed=seed, jobs=jobs, store=store, accepted=accept, label=_option
-    )
+    campaign = plan_document(document, base=Path(), seed=seed, jobs=jobs, store=store, accepted=accept, label=_option)
     return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose)
 
 
