@@ -37,6 +37,7 @@ def execute(plan: RunPlan, *, out: Path, listeners: Iterable[Callable[[Event], N
             guiding=engine.guiding,
             adaptive_duration=engine.adaptive_duration,
             batch=engine.batch,
+            sensitivity=engine.sensitivity,
         ),
         period=engine.period,
         max_time=engine.max_time,

@@ -53,6 +53,7 @@ class EngineOptions:
     smc: str
     smc_epsilon: float
     smc_simulations: int
+    sensitivity: bool
     batch: int
     period: float | None
 

@@ -75,6 +75,7 @@ class EngineEntry(Entry):
     smc: OneOrMore[Literal["none", "sequence", "clopper_pearson", "fixed"]] = ["none"]
     smc_epsilon: OneOrMore[Positive] = [0.005]
     smc_simulations: OneOrMore[Natural] = [20_000]
+    sensitivity: OneOrMore[bool] = [True]
     batch: OneOrMore[Count] = [44]
     period: OneOrMore[Positive | None] = [None]
 

@@ -68,6 +68,9 @@ def falsify(
         float | None, typer.Option(help="Half width at which --smc stops.", show_default="0.005")
     ] = None,
     smc_simulations: Annotated[int | None, typer.Option(help="Budget of --smc.", show_default="20000")] = None,
+    sensitivity: Annotated[
+        bool | None, typer.Option(help="Say how the ranking depends on the profile.", show_default="yes")
+    ] = None,
     period: Annotated[float | None, typer.Option(help="Sampling grid.", show_default="horizon/100")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds per simulation.", show_default="60")] = None,
     on_failure: Annotated[
@@ -115,6 +118,7 @@ def falsify(
         "smc": smc and smc.value,
         "smc_epsilon": smc_epsilon,
         "smc_simulations": smc_simulations,
+        "sensitivity": sensitivity,
         "period": period,
     }
     data = {

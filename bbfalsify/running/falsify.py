@@ -26,6 +26,7 @@ from bbfalsify.core.events import (
 from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines import smc
+from bbfalsify.engines.falsification.coverage import Visits, coverage_of
 from bbfalsify.engines.falsification.engine import Options, run
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
@@ -35,6 +36,7 @@ from bbfalsify.running.accepted import Acceptances, load_acceptances
 from bbfalsify.running.compiled import compile_everything
 from bbfalsify.running.conclusions import best_robustness, grid_notes, notes_on, outcome_of, overall, worker_notes
 from bbfalsify.running.driver import Driver, OnFailure, drive
+from bbfalsify.running.insights import insights_of
 from bbfalsify.running.judging import RequirementsJudge
 from bbfalsify.running.known import Memory, replay_known, set_aside_impossible
 from bbfalsify.running.result import FalsificationResult, RequirementResult
@@ -165,6 +167,28 @@ def falsify(
         *dict.fromkeys(e.message for e in (recalled, ended) if e is not None and e.message),
     ]
     outcomes = [outcome_of(scribe.progress, number, reason) for number in range(len(requirements))]
+    totals = [scribe.total(i) for i in range(len(requirements))]
+    baselines = [
+        plain.baseline(i, baseline, found=[f.actions for f in scribe.findings(i)], found_probability=totals[i])
+        if baseline is not None and plain.iterations
+        else None
+        for i in range(len(requirements))
+    ]
+    insights = [
+        insights_of(
+            usage,
+            scribe.progress.ranking(i),
+            totals[i],
+            baselines[i],
+            sensitivity=options.sensitivity,
+            confidence=options.confidence,
+        )
+        for i in range(len(requirements))
+    ]
+    visits = {"search": scribe.progress.search.visits, "simulation": plain.visits, "counterexamples": Visits()}
+    for ranked in scribe.progress.ranked:
+        if (example := ranked.evidence.example) is not None:
+            visits["counterexamples"].add_walk(usage.model, example)
     counterexamples, files, limits = [], [], (time_limit_s, memory_limit_mb)
     for number, requirement in enumerate(requirements):
         for rank, item in enumerate(scribe.items(number), start=1):
@@ -173,7 +197,7 @@ def falsify(
             content = counterexample_file(item, requirement, horizon, seeds, record, profile, *limits)
             files.append((item.finding, content))
             file = None if directory is None else str(directory.write_counterexample(content, rank))
-            counterexamples.append(row_of(item, requirement, rank, file, known=known is not None))
+            counterexamples.append(row_of(item, requirement, rank, file, insights[number], known=known is not None))
     if memory is not None:
         memory.learn(files, run="" if directory is None else directory.path.name)
         notes += memory.notes
@@ -181,13 +205,6 @@ def falsify(
     if acceptances is not None:
         judged = acceptances.judge([(c.requirement, c.actions, c.probability) for c in counterexamples])
         counterexamples = [replace(c, accepted=v) for c, v in zip(counterexamples, judged.verdicts, strict=True)]
-    totals = [scribe.total(i) for i in range(len(requirements))]
-    baselines = [
-        plain.baseline(i, baseline, found=[f.actions for f in scribe.findings(i)], found_probability=totals[i])
-        if baseline is not None and plain.iterations
-        else None
-        for i in range(len(requirements))
-    ]
     result = FalsificationResult(
         name=name,
         outcome=overall(outcomes),
@@ -197,7 +214,16 @@ def falsify(
         stop_reason=reason or StopReason.COMPLETED,
         requirements=tuple(
             RequirementResult(
-                r.id, r.text, r.formula.text, outcomes[i], totals[i], best_robustness(scribe.progress, i), baselines[i]
+                r.id,
+                r.text,
+                r.formula.text,
+                outcomes[i],
+                totals[i],
+                best_robustness(scribe.progress, i),
+                baselines[i],
+                insights[i].total,
+                insights[i].times,
+                insights[i].sensitivity,
             )
             for i, r in enumerate(requirements)
         ),
@@ -211,6 +237,7 @@ def falsify(
         known=() if memory is None else tuple(known.as_json() for known in memory.known),
         acceptance=judged,
         columns=options.columns,
+        profile_coverage=coverage_of(usage.model, visits),
     )
     if directory is not None:
         directory.write_results(result.as_json())

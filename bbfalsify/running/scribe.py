@@ -22,6 +22,7 @@ from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile
 from bbfalsify.running.confirm import Confirmation, confirm
 from bbfalsify.running.driver import Driver
+from bbfalsify.running.insights import Insights
 from bbfalsify.running.result import RankedCounterexample
 from bbfalsify.running.rundir import versions
 
@@ -111,7 +112,7 @@ class Item:
 
 
 def row_of(
-    item: Item, requirement: Requirement, rank: int, file: str | None, *, known: bool = False
+    item: Item, requirement: Requirement, rank: int, file: str | None, insights: Insights, *, known: bool = False
 ) -> RankedCounterexample:
     ranked, seen = item.ranked, item.finding.judgement
     return RankedCounterexample(
@@ -129,6 +130,8 @@ def row_of(
         iteration=item.finding.iteration,
         file=file,
         known=known,
+        probability_with_uncertainty=insights.probabilities.get(rank),
+        time_to_violation=None if insights.times is None else insights.times.each.get(rank),
     )
 
 
