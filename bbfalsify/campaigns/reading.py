@@ -120,6 +120,7 @@ class Reader:
 _SENTENCES = {
     "greater_than": "must be greater than {gt:g}",
     "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
     "finite_number": "must be finite",
     "int_parsing": "must be a whole number",
     "int_type": "must be a whole number",

@@ -1,9 +1,8 @@
 """What campaign and specification files may contain (format_version 1).
 
 The models describe shapes only: types, ranges, allowed words.  Whether a file exists, a formula parses or a signal is
-known is checked in `plan`.  Every field of `EngineEntry`, and `system`, `profile`, `seed`, `time_limit`, `on_failure`,
-`votes`, `memory_limit` of a campaign, may be a list: lists multiply into runs (only `columns` is a list of its own, and
-one value).
+known is checked in `plan`.  Every field of `EngineEntry`, and `system`, `profile`, `seed`, `time_limit`, `on_failure`
+of a campaign, may be a list: lists multiply into runs (only `columns` is a list of its own, and one value).
 
 Importing this module imports pydantic (0.1 s), so it is imported inside the functions that read files.
 """
@@ -12,7 +11,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeVar
 
-from annotated_types import Ge, Gt, MinLen
+from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import AllowInfNan, BaseModel, BeforeValidator, ConfigDict
 
 T = TypeVar("T")
@@ -31,6 +30,7 @@ def _as_list(value: Any) -> Any:
 
 Positive = Annotated[float, Gt(0), AllowInfNan(False), BeforeValidator(_no_boolean)]
 NotNegative = Annotated[float, Ge(0), AllowInfNan(False), BeforeValidator(_no_boolean)]
+Share = Annotated[float, Ge(0), Le(1), AllowInfNan(False), BeforeValidator(_no_boolean)]
 Count = Annotated[int, Ge(1), BeforeValidator(_no_boolean)]
 Natural = Annotated[int, Ge(0), BeforeValidator(_no_boolean)]
 Word = Annotated[str, MinLen(1)]
@@ -69,13 +69,15 @@ class EngineEntry(Entry):
     estimator: OneOrMore[Literal["auto", "conditional", "splitting"]] = ["auto"]
     columns: Together[Literal["d6", "d8", "d9"]] = ()
     quasi_random: OneOrMore[bool] = [False]
+    search: OneOrMore[Literal["probable", "first"]] = ["probable"]
+    patience: OneOrMore[Natural] = [200]
+    plain_walks: OneOrMore[Share] = [0.5]
     delays: OneOrMore[Literal["cycle", "two_points"]] = ["cycle"]
     guiding: OneOrMore[bool] = [False]
     adaptive_duration: OneOrMore[bool] = [False]
     smc: OneOrMore[Literal["none", "sequence", "clopper_pearson", "fixed"]] = ["none"]
     smc_epsilon: OneOrMore[Positive] = [0.005]
     smc_simulations: OneOrMore[Natural] = [20_000]
-    sensitivity: OneOrMore[bool] = [True]
     batch: OneOrMore[Count] = [44]
     period: OneOrMore[Positive | None] = [None]
 
@@ -91,8 +93,6 @@ CAMPAIGN_SECTIONS: dict[str, Any] = {
     "jobs": Count,
     "time_limit": OneOrMore[Positive],
     "on_failure": OneOrMore[OnFailure],
-    "votes": OneOrMore[Count],
-    "memory_limit": OneOrMore[Positive],
     "store": Word,
     "accepted": Word,
     "expected": Expected,

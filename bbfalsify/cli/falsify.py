@@ -17,6 +17,11 @@ class Estimator(StrEnum):
     SPLITTING = "splitting"
 
 
+class Search(StrEnum):
+    PROBABLE = "probable"
+    FIRST = "first"
+
+
 class Delays(StrEnum):
     CYCLE = "cycle"
     TWO_POINTS = "two_points"
@@ -36,7 +41,7 @@ class OnFailure(StrEnum):
 
 
 def falsify(
-    system: Annotated[str, typer.Option("--system", help="Adapter folder, file.py:object, x.fmu or cmd:program.")],
+    system: Annotated[str, typer.Option("--system", help="Folder with adapter.py, file.py:object or module:object.")],
     profile: Annotated[str, typer.Option("--profile", help="The usage profile.")],
     require: Annotated[
         list[str], typer.Option("--require", metavar="STL", help="A formula, or a specification file; repeat.")
@@ -54,6 +59,15 @@ def falsify(
     quasi_random: Annotated[
         bool | None, typer.Option(help="Estimate with evenly spread delays.", show_default="no")
     ] = None,
+    search: Annotated[
+        Search | None, typer.Option(help="The most probable ones, or the first found.", show_default="probable")
+    ] = None,
+    patience: Annotated[
+        int | None, typer.Option(help="Simulations without improvement that end it.", show_default="200")
+    ] = None,
+    plain_walks: Annotated[
+        float | None, typer.Option(help="Share of walks as users really walk.", show_default="0.5")
+    ] = None,
     delays: Annotated[Delays | None, typer.Option(help="Delays of the search.", show_default="cycle")] = None,
     guiding: Annotated[
         bool | None, typer.Option(help="Prefer actions that brought earlier walks close.", show_default="no")
@@ -68,19 +82,10 @@ def falsify(
         float | None, typer.Option(help="Half width at which --smc stops.", show_default="0.005")
     ] = None,
     smc_simulations: Annotated[int | None, typer.Option(help="Budget of --smc.", show_default="20000")] = None,
-    sensitivity: Annotated[
-        bool | None, typer.Option(help="Say how the ranking depends on the profile.", show_default="yes")
-    ] = None,
     period: Annotated[float | None, typer.Option(help="Sampling grid.", show_default="horizon/100")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds per simulation.", show_default="60")] = None,
     on_failure: Annotated[
         OnFailure | None, typer.Option(help="What a failed simulation means.", show_default="inconclusive")
-    ] = None,
-    votes: Annotated[
-        int | None, typer.Option(help="Executions of each simulation; the majority counts.", show_default="1")
-    ] = None,
-    memory_limit: Annotated[
-        float | None, typer.Option(metavar="MB", help="Memory of a worker (Linux).", show_default="none")
     ] = None,
     store: StoreFolder = None,
     accept: AcceptFile = None,
@@ -112,13 +117,15 @@ def falsify(
         "estimator": estimator and estimator.value,
         "columns": columns and [name.strip() for name in columns.split(",")],
         "quasi_random": quasi_random,
+        "search": search and search.value,
+        "patience": patience,
+        "plain_walks": plain_walks,
         "delays": delays and delays.value,
         "guiding": guiding,
         "adaptive_duration": adaptive_duration,
         "smc": smc and smc.value,
         "smc_epsilon": smc_epsilon,
         "smc_simulations": smc_simulations,
-        "sensitivity": sensitivity,
         "period": period,
     }
     data = {
@@ -130,11 +137,11 @@ def falsify(
         "engine": {key: value for key, value in engine.items() if value is not None},
         "time_limit": time_limit,
         "on_failure": on_failure and on_failure.value,
-        "votes": votes,
-        "memory_limit": memory_limit,
     }
     document = Document("", {key: value for key, value in data.items() if value is not None}, {})
-    campaign = plan_document(document, base=Path(), seed=seed, jobs=jobs, store=store, accepted=accept, label=_option)
+    campaign = plan_document(
+        document, base=Path(), seed=seed, jobs=jobs, store=store, accepted=accept, label=_option
+    )
     return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose)
 
 

@@ -15,6 +15,9 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+MOST_NAMES = 40
+"""Of allowed names, more are not shown."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -42,7 +45,7 @@ def unknown_name(
     """The problem "unknown WHAT 'NAME'" with the known names and the closest of them."""
     names = sorted({str(k) for k in known})
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-    shown = names if len(names) <= 20 else [*names[:20], f"… {len(names) - 20} more"]
+    shown = names if len(names) <= MOST_NAMES else [*names[:MOST_NAMES], f"… {len(names) - MOST_NAMES} more"]
     return Problem(
         f"unknown {what} '{name}'{' ' + where if where else ''}.",
         file=file,

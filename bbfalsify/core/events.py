@@ -74,6 +74,18 @@ class FindingReported(Event):
 
 
 @dataclass(frozen=True)
+class SearchAdvanced(Event):
+    """After a round of a search for probable counterexamples."""
+
+    simulations: int
+    """Of the search, so far."""
+    words: tuple[int, ...]
+    """Distinct counterexamples found, per requirement."""
+    masses: tuple[float, ...]
+    """Of each requirement's list, by the search's rough estimates at this moment."""
+
+
+@dataclass(frozen=True)
 class CounterexampleConfirmed(Event):
     requirement: str
     actions: tuple[str, ...]

@@ -32,7 +32,7 @@ def result_table(result: RunResult, requirement: str, width: int) -> Table:
         (
             str(row.rank),
             "",
-            interval(row.shown),
+            interval(row.probability),
             "–" if row.share is None else f"{100 * row.share:.3g}%",
             str(len(row.actions)),
             number(row.first_violation_time, 4),
@@ -73,8 +73,11 @@ LEGEND = (
 
 def effort_line(result: RunResult) -> str:
     """What it took, and why the run ended."""
+    settled = any(row.convergence for row in result.requirements)
     why = {
-        StopReason.COMPLETED: "all counterexamples asked for were found",
+        StopReason.COMPLETED: "the list did not improve any more"
+        if settled
+        else "all counterexamples asked for were found",
         StopReason.BUDGET_SIMULATIONS: "the search used up its simulations",
         StopReason.BUDGET_TIME: "the search used up its time",
         StopReason.INTERRUPTED: "interrupted",

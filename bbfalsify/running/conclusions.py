@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 
 from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
-from bbfalsify.engines.falsification.engine import Progress
+from bbfalsify.engines.falsification.accelerator import Search
+from bbfalsify.engines.falsification.engine import Options, Progress
+from bbfalsify.engines.falsification.pool import MATTERS
 from bbfalsify.engines.falsification.usage import MAX_STEPS
 from bbfalsify.logic import Requirement
 from bbfalsify.running.driver import OnFailure
 from bbfalsify.systems import System
-from bbfalsify.systems.interface import usable_jobs
 
 
 def outcome_of(progress: Progress, requirement: int, reason: StopReason | None) -> Outcome:
@@ -53,18 +54,12 @@ def grid_notes(system: System) -> list[str]:
     ]
 
 
-def worker_notes(system: System, jobs: int) -> list[str]:
-    """Why fewer workers were used than asked for."""
-    if usable_jobs(system, jobs) == jobs:
-        return []
-    return [f"{jobs} workers were asked for; there is only one '{system.name}' (exclusive), so one worker was used"]
-
-
 def notes_on(
     progress: Progress,
     failures: dict[SimulationStatus, int],
     requirements: Sequence[Requirement],
     on_failure: OnFailure,
+    options: Options,
 ) -> list[str]:
     """What a reader must know to read the numbers rightly."""
     notes = []
@@ -77,11 +72,7 @@ def notes_on(
         )
         first = f"; the first said: {progress.search.first_failure}" if progress.search.first_failure else ""
         notes.append(f"simulations that failed: {what}; {meaning}{first}")
-    if progress.search.stopped is StopReason.COMPLETED and progress.search.findings:
-        notes.append(
-            "these are the first counterexamples that the search found, ranked; more probable ones may be missing "
-            "(a larger number of counterexamples finds more, smc says how much is missing)"
-        )
+    notes += what_the_lists_are(progress.search, requirements, options)
     if progress.search.zeno_walks:
         notes.append(
             f"{progress.search.zeno_walks} walks did not reach the horizon within {MAX_STEPS} transitions "
@@ -91,4 +82,32 @@ def notes_on(
         seen = progress.search.judged[number] if progress.search.judged else 0
         if seen and progress.search.vacuous[number] == seen:
             notes.append(f"{requirement.id} held only vacuously: its trigger never occurred in {seen} simulations")
+    return notes
+
+
+def what_the_lists_are(search: Search, requirements: Sequence[Requirement], options: Options) -> list[str]:
+    """A list is never all there is; say what it is."""
+    if options.search == "first":
+        if search.stopped is not StopReason.COMPLETED or not search.findings:
+            return []
+        return [
+            "these are the first counterexamples that the search found, ranked; more probable ones may be missing "
+            "(search: probable looks for them, smc says how much is missing)"
+        ]
+    notes = []
+    for number, requirement in enumerate(requirements):
+        listed = sum(f.requirement == number and f.iteration is not None for f in search.findings)
+        if listed < options.counterexamples:
+            continue
+        found = len(search.known[number])
+        what = f"the {listed} listed are the most probable" if listed > 1 else "the one listed is the most probable"
+        end = (
+            f"the last {options.patience} simulations of the search brought none that adds {MATTERS:.0%} to the list"
+            if search.stopped is StopReason.COMPLETED
+            else "the search ended before the list settled, more simulations may find more probable ones"
+        )
+        notes.append(
+            f"{requirement.id}: {what} of {found} counterexamples found, by rough estimates; {end} "
+            "(smc says how much of all violations it explains)"
+        )
     return notes

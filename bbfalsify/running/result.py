@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.json_files import finite_or_null
 from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.engines.falsification.coverage import Coverage
+from bbfalsify.engines.falsification.accelerator import Convergence
 from bbfalsify.engines.smc import Baseline
 from bbfalsify.running.accepted import Judged
-from bbfalsify.running.insights import Sensitivity, TimeToViolation
-from bbfalsify.stats.times import TimeDistribution
-
-
-def _json_or_null(value: Any) -> Any:
-    return None if value is None else value.as_json()
 
 
 @dataclass(frozen=True)
@@ -41,9 +35,6 @@ class RankedCounterexample:
     """Where failures may be accepted: accepted, too probable, expired or new (see `running.accepted`)."""
     columns: dict[str, Estimate] = field(default_factory=dict)
     """The paper's equations about the same word: d6, d8, d9_set, d9_multiset, d9_traces, as far as computed."""
-    probability_with_uncertainty: Estimate | None = None
-    """Its interval also covers how well the profile's parameters are known, where the profile says so."""
-    time_to_violation: TimeDistribution | None = None
 
     def as_json(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in ("rank", "requirement", "status", "violating", "traces")}
@@ -51,7 +42,7 @@ class RankedCounterexample:
             **plain,
             "actions": list(self.actions),
             "probability": self.probability.as_json(),
-            "cylinder": _json_or_null(self.cylinder),
+            "cylinder": None if self.cylinder is None else self.cylinder.as_json(),
             "estimates": {name: estimate.as_json() for name, estimate in self.columns.items()},
             "transitions": len(self.actions),
             "first_violation_time": finite_or_null(self.first_violation_time),
@@ -60,8 +51,6 @@ class RankedCounterexample:
             "file": self.file,
             "known": self.known,
             "accepted": self.accepted,
-            "probability_with_uncertainty": _json_or_null(self.probability_with_uncertainty),
-            "time_to_violation": _json_or_null(self.time_to_violation),
         }
 
 
@@ -75,9 +64,10 @@ class RequirementResult:
     best_robustness: float
     baseline: Baseline | None = None
     """What plain simulation says, where asked for."""
-    found_probability_with_uncertainty: Estimate | None = None
-    time_to_violation: TimeToViolation | None = None
-    sensitivity: Sensitivity | None = None
+    found_words: int = 0
+    """Distinct counterexamples that the search saw; the list holds at most as many as were asked for."""
+    convergence: tuple[Convergence, ...] = ()
+    """How the list grew, where the search looked for probable ones."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -85,12 +75,11 @@ class RequirementResult:
             "text": self.text,
             "stl": self.stl,
             "outcome": self.outcome.value,
-            "found_probability": _json_or_null(self.found_probability),
+            "found_probability": None if self.found_probability is None else self.found_probability.as_json(),
             "best_robustness": finite_or_null(self.best_robustness),
-            "smc": _json_or_null(self.baseline),
-            "found_probability_with_uncertainty": _json_or_null(self.found_probability_with_uncertainty),
-            "time_to_violation": _json_or_null(self.time_to_violation),
-            "sensitivity": _json_or_null(self.sensitivity),
+            "smc": None if self.baseline is None else self.baseline.as_json(),
+            "found_words": self.found_words,
+            "convergence": [asdict(point) for point in self.convergence],
         }
 
 
@@ -116,8 +105,6 @@ class FalsificationResult:
     """Where failures may be accepted: which were, and which entries were not met."""
     columns: tuple[str, ...] = ()
     """Of the paper's equations, those that were asked for."""
-    profile_coverage: Coverage | None = None
-    """What of the profile the run has used."""
 
     @property
     def smc(self) -> Estimate | None:
@@ -135,14 +122,13 @@ class FalsificationResult:
             "stop_reason": self.stop_reason.value,
             "requirements": [r.as_json() for r in self.requirements],
             "counterexamples": [c.as_json() for c in self.counterexamples],
-            "found_probability": _json_or_null(self.found_probability),
-            "smc": _json_or_null(self.smc),
+            "found_probability": None if self.found_probability is None else self.found_probability.as_json(),
+            "smc": None if self.smc is None else self.smc.as_json(),
             "seconds": round(self.seconds, 3),
             "run_directory": None if self.directory is None else str(self.directory),
             "notes": list(self.notes),
             "store": None if self.store is None else str(self.store),
             "known": list(self.known),
-            "acceptance": _json_or_null(self.acceptance),
+            "acceptance": None if self.acceptance is None else self.acceptance.as_json(),
             "columns": list(self.columns),
-            "profile_coverage": _json_or_null(self.profile_coverage),
         }

@@ -13,16 +13,22 @@ from bbfalsify.core.counterexample import (
     signals_as_samples,
 )
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.events import CounterexampleConfirmed, EstimateMade, FindingReported, Recorder, StageStarted
+from bbfalsify.core.events import (
+    CounterexampleConfirmed,
+    EstimateMade,
+    FindingReported,
+    Recorder,
+    SearchAdvanced,
+    StageStarted,
+)
 from bbfalsify.core.query import Query
 from bbfalsify.engines import smc
-from bbfalsify.engines.falsification.accelerator import Finding, Search
+from bbfalsify.engines.falsification.accelerator import Convergence, Finding, Search
 from bbfalsify.engines.falsification.engine import Options, Progress, Ranked
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile
 from bbfalsify.running.confirm import Confirmation, confirm
 from bbfalsify.running.driver import Driver
-from bbfalsify.running.insights import Insights
 from bbfalsify.running.result import RankedCounterexample
 from bbfalsify.running.rundir import versions
 
@@ -36,7 +42,7 @@ class Scribe:
     requirements: Sequence[Requirement]
     options: Options
     progress: Progress = field(default_factory=Progress)
-    confirmations: dict[int, Confirmation] = field(default_factory=dict)
+    confirmations: dict[Finding, Confirmation] = field(default_factory=dict)
 
     def found(self, finding: Finding) -> None:
         requirement, seen = self.requirements[finding.requirement].id, finding.judgement
@@ -45,7 +51,7 @@ class Scribe:
         )
         query = Query(f"confirm/{finding.requirement}/{finding.name}", finding.stimulus, seed_name=finding.query)
         confirmation = confirm(self.driver.rerun, query, finding.requirement, seen)
-        self.confirmations[id(finding)] = confirmation
+        self.confirmations[finding] = confirmation
         self.recorder.record(
             CounterexampleConfirmed(
                 requirement,
@@ -60,11 +66,15 @@ class Scribe:
     def remember(self, finding: Finding, confirmation: Confirmation) -> None:
         """Known before the search, and executed again already."""
         self.progress.search.findings.append(finding)
-        self.confirmations[id(finding)] = confirmation
+        self.confirmations[finding] = confirmation
 
     def forget(self, finding: Finding) -> None:
         self.progress.search.findings = [f for f in self.progress.search.findings if f is not finding]
         self.progress.ranked = [r for r in self.progress.ranked if r.finding is not finding]
+
+    def advanced(self, search: Search, masses: Sequence[float]) -> None:
+        words = tuple(len(known) for known in search.known)
+        self.recorder.record(SearchAdvanced(search.iterations, words, tuple(masses)))
 
     def searched(self, search: Search) -> None:
         # D.9 may need as many traces again; the few short uses that D.8 needs are not foreseen.
@@ -78,6 +88,14 @@ class Scribe:
 
     def counted(self, progress: smc.Progress) -> None:
         """The batches of plain simulation are recorded like all others; nothing more is to be said."""
+
+    def convergence(self, requirement: int) -> tuple[int, tuple[Convergence, ...]]:
+        """How many counterexamples the search saw, and how its list grew (empty for the first ones)."""
+        search = self.progress.search
+        return (
+            len(search.known[requirement]) if search.known else 0,
+            search.convergence[requirement] if search.convergence else (),
+        )
 
     def findings(self, requirement: int) -> list[Finding]:
         return [f for f in self.progress.search.findings if f.requirement == requirement]
@@ -96,7 +114,7 @@ class Scribe:
         rest = [f for f in self.findings(requirement) if id(f) not in done]
         nothing = Estimate(1.0, 0.0, 1.0, self.options.confidence, "not estimated", 0)
         items = [Item(r.finding, r.probability, r) for r in ranked] + [Item(f, nothing, None) for f in rest]
-        return [replace(i, confirmation=self.confirmations.get(id(i.finding))) for i in items]
+        return [replace(i, confirmation=self.confirmations.get(i.finding)) for i in items]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +130,7 @@ class Item:
 
 
 def row_of(
-    item: Item, requirement: Requirement, rank: int, file: str | None, insights: Insights, *, known: bool = False
+    item: Item, requirement: Requirement, rank: int, file: str | None, *, known: bool = False
 ) -> RankedCounterexample:
     ranked, seen = item.ranked, item.finding.judgement
     return RankedCounterexample(
@@ -130,8 +148,6 @@ def row_of(
         iteration=item.finding.iteration,
         file=file,
         known=known,
-        probability_with_uncertainty=insights.probabilities.get(rank),
-        time_to_violation=None if insights.times is None else insights.times.each.get(rank),
     )
 
 
@@ -143,7 +159,6 @@ def counterexample_file(
     system: SystemRecord,
     profile: Profile,
     time_limit_s: float | None,
-    memory_limit_mb: float | None,
 ) -> Counterexample:
     finding, confirmation = item.finding, item.confirmation
     stimulus = finding.stimulus
@@ -171,5 +186,4 @@ def counterexample_file(
         estimates={} if item.ranked is None else {"cylinder": item.ranked.cylinder, **item.ranked.columns},
         profile=profile.file,
         time_limit_s=time_limit_s,
-        memory_limit_mb=memory_limit_mb,
     )

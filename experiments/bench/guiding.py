@@ -9,21 +9,13 @@ does not get there within the budget counts with the whole budget (and is shown 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import numpy as np
+from in_process import open_campaign
 
-from bbfalsify.campaigns import load_campaign
-from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.trace import Trace
-from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.engines.falsification.accelerator import Search, accelerate
-from bbfalsify.engines.falsification.usage import Usage
-from bbfalsify.kernel import compile_network
-from bbfalsify.running.judging import RequirementsJudge
 
-EXPERIMENTS = Path(__file__).parent.parent
 VARIANTS = {
     "plain": {},
     "guiding": {"guiding": True},
@@ -36,24 +28,12 @@ class Silent:
     def found(self, finding: object) -> None:
         """Nothing to tell."""
 
+    def advanced(self, search: object, masses: object) -> None:
+        """Nothing to tell."""
+
 
 def study(campaign: str, wanted: int, budget: int, seeds: int) -> None:
-    plan = load_campaign(EXPERIMENTS / campaign / "campaign.yaml").runs[0]
-    requirements = [p.requirement for p in plan.requirements]
-    duration = max(r.duration(plan.engine.horizon) for r in requirements)
-    period = plan.engine.period or duration / 100
-    usage = Usage(plan.profile, compile_network(plan.profile.network), duration, period)
-    judge = RequirementsJudge(requirements)
-
-    def ask(queries):
-        answers = []
-        for query in queries:
-            with plan.system.open(0) as session:
-                outputs = session.execute(query.stimulus)
-            trace = Trace(query.stimulus.times, {**query.stimulus.inputs, **outputs}, query.stimulus.events)
-            answers.append(Answer(SimulationStatus.OK, judge(trace, outliers=query.outliers)))
-        return answers
-
+    bench = open_campaign(campaign)
     print(f"{campaign}: walks until {wanted} counterexamples, {seeds} seeds, budget {budget}")
     print(f"{'':20} {'mean':>8} {'± s.e.':>8} {'median':>8} {'missed':>8} {'mean length':>12}")
     for name, options in VARIANTS.items():
@@ -61,7 +41,7 @@ def study(campaign: str, wanted: int, budget: int, seeds: int) -> None:
         for seed in range(1, seeds + 1):
             search = Search()
             accelerate(
-                ask, usage, search, requirements=len(requirements), wanted=wanted, simulations=budget,
+                bench.ask, bench.usage, search, requirements=bench.requirements, wanted=wanted, simulations=budget,
                 seeds=SeedTree(seed).child("search"), batch=22, listener=Silent(), **options,
             )  # fmt: skip
             enough = len(search.findings) >= wanted

@@ -8,7 +8,7 @@ is met about as often as common usage; how probable it is, is asked afterwards (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -18,10 +18,9 @@ from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
-from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_actions
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
-from bbfalsify.kernel import Walk, WalkStatus, accelerated_walks
+from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
 
 CYCLE = 11
 """Table B.3 has eleven delay distributions, used one after the other."""
@@ -56,6 +55,27 @@ class Finding:
         return f"known/{self.known_as}" if self.iteration is None else query_name(self.iteration)
 
 
+@dataclass(frozen=True)
+class Run:
+    """One simulation of the search."""
+
+    iteration: int
+    walk: Walk
+    stimulus: Stimulus
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """What a search for probable counterexamples had after so many simulations."""
+
+    simulations: int
+    words: int
+    """Distinct counterexamples found by then."""
+    mass: float
+    """Probability of the best of them (as many as asked for), by the search's own rough estimates at its end."""
+
+
 @dataclass
 class Search:
     """What a search has seen so far; filled in place, so that an interrupted search keeps what it found."""
@@ -63,8 +83,6 @@ class Search:
     findings: list[Finding] = field(default_factory=list)
     iterations: int = 0
     zeno_walks: int = 0
-    visits: Visits = field(default_factory=Visits)
-    """What of the profile the walks have used."""
     statuses: dict[str, int] = field(default_factory=dict)
     best_robustness: list[float] = field(default_factory=list)
     judged: list[int] = field(default_factory=list)
@@ -78,6 +96,8 @@ class Search:
     """Per requirement: the keys found so far."""
     remembered: list[set[tuple[str, ...]]] = field(default_factory=list)
     """Per requirement: the keys among `findings` before the search began; it looks for others."""
+    convergence: list[tuple[Convergence, ...]] = field(default_factory=list)
+    """Per requirement: how the list grew, where the search looked for probable ones."""
 
     def begin(self, requirements: int) -> None:
         self.best_robustness = [np.inf] * requirements
@@ -85,10 +105,19 @@ class Search:
         self.known = [set() for _ in range(requirements)]
         self.remembered = [{f.actions for f in self.findings if f.requirement == r} for r in range(requirements)]
 
-    def read(
-        self, usage: Usage, walk: Walk, stimulus: Stimulus, answer: Answer, iteration: int, wanted: int
-    ) -> Iterator[Finding]:
+    def read(self, usage: Usage, run: Run, wanted: int) -> Iterator[Finding]:
         """Count an answer, and give a finding for each requirement that it violates with a new key."""
+        for finding in self.violations(usage, run):
+            known = self.known[finding.requirement]
+            new = finding.actions not in known and finding.actions not in self.remembered[finding.requirement]
+            if new and len(known) < wanted:
+                known.add(finding.actions)
+                self.findings.append(finding)
+                yield finding
+
+    def violations(self, usage: Usage, run: Run) -> Iterator[Finding]:
+        """Count an answer, and give a finding for each requirement that it violates."""
+        walk, answer = run.walk, run.answer
         self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
         if answer.message and not self.first_failure:
             self.first_failure = answer.message
@@ -96,16 +125,11 @@ class Search:
             self.best_robustness[number] = min(self.best_robustness[number], judgement.robustness)
             self.judged[number] += 1
             self.vacuous[number] += judgement.vacuous
-            if judgement.verdict is not Verdict.VIOLATED or len(self.known[number]) >= wanted:
-                continue
-            steps = violating_step(walk.times, judgement.first_violation_time)
-            word = tuple(zip(walk.times.tolist(), walk.actions(usage.model), strict=True))
-            actions = tuple(action for _, action in word[:steps])
-            if actions not in self.known[number] and actions not in self.remembered[number]:
-                self.known[number].add(actions)
-                finding = Finding(number, actions, word, stimulus, judgement, answer.status, iteration)
-                self.findings.append(finding)
-                yield finding
+            if judgement.verdict is Verdict.VIOLATED:
+                steps = violating_step(walk.times, judgement.first_violation_time)
+                word = tuple(zip(walk.times.tolist(), walk.actions(usage.model), strict=True))
+                actions = tuple(action for _, action in word[:steps])
+                yield Finding(number, actions, word, run.stimulus, judgement, answer.status, run.iteration)
 
 
 def query_name(iteration: int) -> str:
@@ -114,7 +138,80 @@ def query_name(iteration: int) -> str:
 
 class Listener(Protocol):
     def found(self, finding: Finding) -> None:
-        """A new key; called while the batch that found it is read."""
+        """A key that is new on the list; called after the batch that found it."""
+
+    def advanced(self, search: Search, masses: Sequence[float]) -> None:
+        """A round of a search for probable counterexamples is over; the lists have these masses, roughly estimated."""
+
+
+@dataclass
+class Accelerator:
+    """Makes accelerated walks, one after the other, and executes them."""
+
+    ask: Ask
+    usage: Usage
+    search: Search
+    seeds: np.ndarray
+    """One word per walk."""
+    delays: str = "cycle"
+    guiding: bool = False
+    made: int = 0
+    """Walks so far."""
+
+    def runs(self, iterations: Sequence[int], until: float) -> Iterator[Run]:
+        """The next walks, executed; walks that stood still are left out."""
+        numbers = np.arange(self.made, self.made + len(iterations))
+        self.made += len(iterations)
+        rows = numbers % CYCLE if self.delays == "cycle" else np.full(len(numbers), TWO_POINTS)
+        # Every second walk is guided by what the one before it came close to; so the first of each pair go first.
+        positions = np.arange(len(numbers))
+        turns = [positions[::2], positions[1::2]] if self.guiding else [positions]
+        preferences: dict[int, np.ndarray | None] = {}
+        for turn in turns:
+            walks = self._walk(numbers, rows, turn, until, preferences)
+            stimuli = {i: self.usage.stimulus(walk, stop=until) for i, walk in walks.items()}
+            outliers = self.guiding and turn is turns[0]
+            names = {i: query_name(iterations[i]) for i in walks}
+            answers = self.ask([Query(names[i], stimuli[i], outliers=outliers) for i in walks])
+            for i, answer in zip(walks, answers, strict=True):
+                run = shortest_failing(self.ask, self.usage, Run(iterations[i], walks[i], stimuli[i], answer))
+                preferences[i + 1] = promising_actions(self.usage.model, run.walk, run.answer.judgements)
+                yield run
+
+    def _walk(
+        self,
+        numbers: np.ndarray,
+        rows: np.ndarray,
+        turn: np.ndarray,
+        until: float,
+        preferences: dict[int, np.ndarray | None],
+    ) -> dict[int, Walk]:
+        """The walks at these positions; those that prefer the same actions are made together."""
+        groups: dict[bytes, list[int]] = {}
+        for i in turn.tolist():
+            preferred = preferences.get(i)
+            groups.setdefault(b"" if preferred is None else preferred.tobytes(), []).append(i)
+        made: dict[int, Walk] = {}
+        for members in groups.values():
+            walks = accelerated_walks(
+                self.usage.model,
+                self.seeds[numbers[members]],
+                rows[members].astype(np.int32),
+                until=until,
+                max_steps=MAX_STEPS,
+                preferred=preferences.get(members[0]),
+            )
+            made |= {members[i]: walk for i, walk in moving(self.usage, self.search, walks)}
+        return dict(sorted(made.items()))
+
+
+def moving(usage: Usage, search: Search, walks: Walks) -> Iterator[tuple[int, Walk]]:
+    """Those that reached the end; one that takes lower bounds for ever may stand still (zeno) and is only counted."""
+    usage.check(walks)
+    reached = np.flatnonzero(walks.status == WalkStatus.REACHED_END)
+    search.zeno_walks += len(walks) - len(reached)
+    for i in reached.tolist():
+        yield i, walks.walk(i)
 
 
 def accelerate(
@@ -136,7 +233,7 @@ def accelerate(
     """Walk, simulate and judge until every requirement has `wanted` distinct counterexamples or the budget is spent."""
     search.begin(requirements)
     duration = AdaptiveDuration(usage.duration)
-    walk_seeds = seeds.words(simulations)
+    accelerator = Accelerator(ask, usage, search, seeds.words(simulations), delays, guiding)
     while search.stopped is None:
         missing = [r for r in range(requirements) if len(search.known[r]) < wanted]
         if not missing:
@@ -147,79 +244,32 @@ def accelerate(
             search.stopped = StopReason.BUDGET_TIME
         else:
             until = duration.limit(missing) if adaptive_duration else usage.duration
-            numbers = np.arange(search.iterations, min(search.iterations + batch, simulations))
-            rows = numbers % CYCLE if delays == "cycle" else np.full(len(numbers), TWO_POINTS)
-            # Every second walk is guided by what the one before it came close to; so the first of each pair go first.
-            turns = [numbers[::2], numbers[1::2]] if guiding else [numbers]
-            preferences: dict[int, np.ndarray | None] = {}
-            for turn in turns:
-                runs = _walk(usage, search, walk_seeds, rows[turn - numbers[0]], turn, until, preferences)
-                queries = [
-                    Query(query_name(number + 1), stimulus, outliers=guiding and turn is turns[0])
-                    for number, _, stimulus in runs
-                ]
-                for (number, walk, stimulus), answer in zip(runs, ask(queries), strict=True):
-                    if answer.judgements and not answer.ok:
-                        walk, stimulus, answer = shortest_failing(ask, usage, walk, stimulus, answer, number + 1)
-                    preferences[number + 1] = promising_actions(usage.model, walk, answer.judgements)
-                    for finding in search.read(usage, walk, stimulus, answer, number + 1, wanted):
-                        duration.found(finding.requirement, finding.judgement.first_violation_time, finding.iteration)
-                        listener.found(finding)
-            search.iterations = int(numbers[-1]) + 1
+            iterations = range(search.iterations + 1, min(search.iterations + batch, simulations) + 1)
+            for run in accelerator.runs(iterations, until):
+                for finding in search.read(usage, run, wanted):
+                    duration.found(finding.requirement, finding.judgement.first_violation_time, finding.iteration)
+                    listener.found(finding)
+            search.iterations = iterations[-1]
             duration.waited(search.iterations)
 
 
-def shortest_failing(
-    ask: Ask, usage: Usage, walk: Walk, stimulus: Stimulus, answer: Answer, iteration: int
-) -> tuple[Walk, Stimulus, Answer]:
+def shortest_failing(ask: Ask, usage: Usage, run: Run) -> Run:
     """Where a failing simulation counts as a violation: cut its input after the step in which it fails.
 
     Nobody sees when a simulation fails, only that it did; the shortest prefix that still fails ends with the step in
     whose delay it happened.  Found by halving: a failure does not go away when the input goes on.
     """
+    if run.answer.ok or not run.answer.judgements:
+        return run
+    walk, stimulus, answer = run.walk, run.stimulus, run.answer
     passes, fails = 0, min(len(walk.times), violating_step(walk.times, stimulus.duration))
+    name = query_name(run.iteration)
     while fails - passes > 1:
         middle = (passes + fails) // 2
         shorter = usage.stimulus(walk.prefix(middle), stop=min(float(walk.times[middle - 1]), stimulus.duration))
-        name = query_name(iteration)
         [tried] = ask([Query(f"{name}/cut/{middle}", shorter, seed_name=name)])
         if tried.ok:
             passes = middle
         else:
             fails, stimulus, answer = middle, shorter, tried
-    return walk.prefix(fails), stimulus, answer
-
-
-def _walk(
-    usage: Usage,
-    search: Search,
-    walk_seeds: np.ndarray,
-    rows: np.ndarray,
-    numbers: np.ndarray,
-    until: float,
-    preferences: dict[int, np.ndarray | None],
-) -> list[tuple[int, Walk, Stimulus]]:
-    """The walks with these numbers and their stimuli; walks that prefer the same actions are made together."""
-    groups: dict[bytes, list[int]] = {}
-    for i, number in enumerate(numbers):
-        preferred = preferences.get(int(number))
-        groups.setdefault(b"" if preferred is None else preferred.tobytes(), []).append(i)
-    runs = []
-    for members in groups.values():
-        walks = accelerated_walks(
-            usage.model,
-            walk_seeds[numbers[members]],
-            rows[members].astype(np.int32),
-            until=until,
-            max_steps=MAX_STEPS,
-            preferred=preferences.get(int(numbers[members[0]])),
-        )
-        usage.check(walks)
-        # A walk that takes lower bounds for ever may stand still (zeno); it is counted, not simulated.
-        moving = np.flatnonzero(walks.status == WalkStatus.REACHED_END)
-        search.zeno_walks += len(members) - len(moving)
-        search.visits.add(usage.model, walks)
-        for i in moving:
-            walk = walks.walk(int(i))
-            runs.append((int(numbers[members[i]]), walk, usage.stimulus(walk, stop=until)))
-    return sorted(runs, key=lambda run: run[0])
+    return Run(run.iteration, walk.prefix(fails), stimulus, answer)

@@ -1,7 +1,8 @@
 """Usage-aware falsification, whole (Paper D, Figure D.3): search, estimate, rank.
 
-    1. search      the accelerator's walks find words that violate a requirement (each is executed again at once by the
-                   driver's side: a finding that does not repeat is flaky);
+    1. search      walks find words that violate a requirement (each is executed again at once by the driver's side: a
+                   finding that does not repeat is flaky); the search goes on for the probable ones (`probable.py`),
+                   or stops with the first ones, as the paper does (`accelerator.py`);
     2. estimate    R passes of splitting per finding: traces that follow its word under the true stochastic semantics,
                    executed and judged, say how probable it is that a user meets exactly this failure;
     3. rank        most probable first.
@@ -16,13 +17,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.accelerator import Listener, Search, accelerate
+from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.estimating import Ranked, check_estimator, estimate
+from bbfalsify.engines.falsification.probable import ProbableSearch
+from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import supports_conditional
 from bbfalsify.stats.intervals import total_estimate
+
+SEARCHES = ("probable", "first")
+FEW_PARTICLES = 16
+"""Enough for the search to know a word's probability, where the estimator uses exact step probabilities."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,12 @@ class Options:
     """Of the paper's equations, those to pay simulations for: d8, d9 (d6 comes with the traces; see `estimating`)."""
     quasi_random: bool = False
     """Sorted particles and evenly spread delays in the conditional estimator."""
+    search: str = "probable"
+    """probable: go on while more probable counterexamples are found; first: stop with the first ones."""
+    patience: int = 200
+    """Simulations in which nothing came that matters, after which a search for probable ones ends."""
+    plain_walks: float = 0.5
+    """The share of walks that follow the profile's own probabilities, in a search for probable ones."""
     delays: str = "cycle"
     guiding: bool = False
     """Prefer, in every second walk, the actions after which the one before came close (section 5.1)."""
@@ -45,8 +61,17 @@ class Options:
     batch: int = 44
     """Queries per batch of the search, whatever the number of workers: four rounds of the delay cycle."""
     confidence: float = 0.95
-    sensitivity: bool = True
-    """Say how the ranking depends on the profile's weights and rates."""
+
+    def __post_init__(self) -> None:
+        problems = []
+        if self.search not in SEARCHES:
+            problems.append(unknown_name("search", self.search, SEARCHES))
+        if self.patience < 0:
+            problems.append(Problem(f"patience must be 0 or more simulations; found {self.patience}."))
+        if not 0 <= self.plain_walks <= 1:
+            problems.append(Problem(f"plain_walks is a share between 0 and 1; found {self.plain_walks:g}."))
+        if problems:
+            raise UserError(problems)
 
 
 @dataclass
@@ -84,21 +109,41 @@ def run(
 ) -> None:
     """Falsify; the answers decide everything but the wall-clock limit, which ends the search only."""
     check_estimator(usage, options.estimator, quasi_random=options.quasi_random)
-    accelerate(
-        ask,
-        usage,
-        progress.search,
-        requirements=requirements,
-        wanted=options.counterexamples,
-        simulations=options.simulations,
-        seeds=seeds.child("search"),
-        batch=options.batch,
-        delays=options.delays,
-        guiding=options.guiding,
-        adaptive_duration=options.adaptive_duration,
-        listener=listener,
-        out_of_time=out_of_time,
-    )
+    if options.search == "first":
+        accelerate(
+            ask,
+            usage,
+            progress.search,
+            requirements=requirements,
+            wanted=options.counterexamples,
+            simulations=options.simulations,
+            seeds=seeds.child("search"),
+            batch=options.batch,
+            delays=options.delays,
+            guiding=options.guiding,
+            adaptive_duration=options.adaptive_duration,
+            listener=listener,
+            out_of_time=out_of_time,
+        )
+    else:
+        exact = supports_conditional(usage.model) is None  # whatever the estimator: it only decides what is looked for
+        ProbableSearch(
+            ask,
+            usage,
+            progress.search,
+            conditional_split if exact else importance_split,
+            effort=FEW_PARTICLES if exact else options.traces,
+            wanted=options.counterexamples,
+            simulations=options.simulations,
+            patience=options.patience,
+            plain_walks=options.plain_walks,
+            seeds=seeds.child("search"),
+            batch=options.batch,
+            listener=listener,
+            delays=options.delays,
+            guiding=options.guiding,
+            adaptive_duration=options.adaptive_duration,
+        ).run(requirements, out_of_time)
     listener.searched(progress.search)
     for finding in progress.search.findings:
         ranked = estimate(

@@ -1,0 +1,43 @@
+"""Walks that go on: a few more steps of the profile's own, after the word that they were made to follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.falsification.genealogy import Genealogy
+from bbfalsify.kernel import CompiledModel, Particles, Walk, WalkStatus, stochastic_step
+
+
+def continued(model: CompiledModel, walks: Sequence[Walk], steps: int, seeds: SeedTree) -> list[Walk]:
+    """Each walk (all of one length) with `steps` more steps; where one of them cannot go on, none does."""
+    if not walks:
+        return []
+    start = Particles.initial(model, seeds.words(len(walks)))
+    for name in ("locations", "integers", "reals"):
+        getattr(start, name)[:] = np.stack([getattr(walk, name)[-1] for walk in walks])
+    start.time[:] = [walk.times[-1] for walk in walks]
+    family, everyone = Genealogy(start), np.arange(len(walks))
+    for _ in range(steps):
+        step = stochastic_step(model, family.particles)
+        if np.any(step.status != WalkStatus.RUNNING):
+            break
+        family.append(everyone, step, everyone)
+    if family.particles is start:
+        return list(walks)
+    return [_joined(first, second) for first, second in zip(walks, family.walks(), strict=True)]
+
+
+def _joined(first: Walk, second: Walk) -> Walk:
+    """`second` begins where `first` ends."""
+    return Walk(
+        WalkStatus.REACHED_END,
+        np.concatenate([first.times, second.times]),
+        np.concatenate([first.edges, second.edges]),
+        np.concatenate([first.locations, second.locations[1:]]),
+        np.concatenate([first.integers, second.integers[1:]]),
+        np.concatenate([first.reals, second.reals[1:]]),
+        branches=None if first.branches is None else np.concatenate([first.branches, second.branches]),
+    )

@@ -1,0 +1,253 @@
+"""Finding probable counterexamples, not only the first ones.
+
+The accelerator (`accelerator.py`) finds rare violations soon, but the first words it finds are not those that users
+meet most.  So this search goes on, and keeps a pool of words from three sources.  In every round:
+
+    accelerated walks   Algorithm 4: what is rare is met too;
+    plain walks         drawn from the profile itself: a violating one is probable by the way it was found;
+    runs along words    of the pool, to see how often they violate, and of their neighbours (`neighbours.py`), which may
+                        be more probable; only where the profile gives the word more than the list's last one has.
+
+The list are the best words by their rough masses (`pool.py`).  The search ends when no requirement's list got a word
+that matters within the last `patience` simulations, or with its budget.  A source that brings nothing to the list gets
+less of the next rounds.  Everything follows from the seed and the answers; the number of workers does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from bbfalsify.core.query import Ask, Query
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import StopReason
+from bbfalsify.engines.falsification.accelerator import (
+    Accelerator,
+    Finding,
+    Listener,
+    Run,
+    Search,
+    moving,
+    query_name,
+    shortest_failing,
+)
+from bbfalsify.engines.falsification.continuing import continued
+from bbfalsify.engines.falsification.cylinders import Cylinders
+from bbfalsify.engines.falsification.genealogy import Split
+from bbfalsify.engines.falsification.guiding import AdaptiveDuration
+from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
+from bbfalsify.engines.falsification.pool import Key, Pool, Word
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.kernel import CompiledModel, Walk, stochastic_walks
+
+LOOKS = 2
+"""Rounds look at so many neighbours per walk: asking the profile about a word is cheap, running the system is not."""
+RUNS = 4
+"""Along a word at a time: the first ones say whether it violates at all."""
+FURTHER = 2
+"""Runs along a word go on for so many actions: a violation may come a little later, and have another word."""
+QUIET_SHARE = 4
+"""A source that brought nothing to the list in the last round gets only one in so many of its simulations."""
+
+
+class Splitter(Protocol):
+    """One of the splitting estimators: the probability of a word, and traces that follow it."""
+
+    def __call__(self, model: CompiledModel, word: Sequence[str], *, effort: int, seeds: SeedTree) -> Split: ...
+
+
+@dataclass
+class ProbableSearch:
+    ask: Ask
+    usage: Usage
+    search: Search
+    split: Splitter
+    effort: int
+    """Particles of a round of runs along a word."""
+    wanted: int
+    simulations: int
+    patience: int
+    plain_walks: float
+    """Their share of the walks."""
+    seeds: SeedTree
+    batch: int
+    listener: Listener
+    delays: str = "cycle"
+    guiding: bool = False
+    adaptive_duration: bool = False
+    pools: list[Pool] = field(init=False, default_factory=list)
+    _rounds: list[int] = field(init=False, default_factory=list)
+    _quiet: set[str] = field(init=False, default_factory=set)
+    """Sources that brought nothing to the list when they were last used."""
+
+    def run(self, requirements: int, out_of_time: Callable[[], bool]) -> None:
+        search = self.search
+        search.begin(requirements)
+        self._before = list(search.findings)
+        self.pools = [Pool(self.wanted) for _ in range(requirements)]
+        self._duration = AdaptiveDuration(self.usage.duration)
+        self._accelerator = Accelerator(
+            self.ask, self.usage, search, self.seeds.words(self.simulations), self.delays, self.guiding
+        )
+        self._cylinders = Cylinders(self.usage.model, self.seeds.child("cylinder"))
+        self._plain_seeds = self.seeds.child("plain").rng()
+        try:
+            self._search(out_of_time)
+        finally:  # an interrupted search keeps what it has
+            search.convergence = [pool.convergence(self._rounds) for pool in self.pools]
+
+    def _search(self, out_of_time: Callable[[], bool]) -> None:
+        search = self.search
+        while search.stopped is None:
+            if all(pool.full and search.iterations - pool.improved >= self.patience for pool in self.pools):
+                search.stopped = StopReason.COMPLETED
+            elif search.iterations >= self.simulations:
+                search.stopped = StopReason.BUDGET_SIMULATIONS
+            elif out_of_time():
+                search.stopped = StopReason.BUDGET_TIME
+            else:
+                self._round()
+
+    # ------------------------------------------------------------------ a round
+
+    def _round(self) -> None:
+        until = self.usage.duration
+        if self.adaptive_duration:
+            until = self._duration.limit(list(range(len(self.pools))))
+        plain = round(self._share("plain", self.batch * self.plain_walks))
+        for run in self._accelerator.runs(self._next(self.batch - plain), until):
+            self._read(run)
+        sources = {"plain": self._plain(plain), "along": self._along_words()}
+        self._weigh()
+        self._rounds.append(self.search.iterations)
+        brought = self._list()
+        for name, numbers in sources.items():
+            if brought & set(numbers):
+                self._quiet.discard(name)
+            elif numbers:
+                self._quiet.add(name)
+
+    def _share(self, source: str, size: float) -> float:
+        return size / QUIET_SHARE if source in self._quiet else size
+
+    def _next(self, count: int) -> range:
+        """Numbers for the next simulations, as far as the budget goes."""
+        first = self.search.iterations + 1
+        self.search.iterations = min(self.search.iterations + max(count, 0), self.simulations)
+        return range(first, self.search.iterations + 1)
+
+    def _read(self, run: Run) -> list[Finding]:
+        known_before = self.search.remembered
+        findings = [f for f in self.search.violations(self.usage, run) if f.actions not in known_before[f.requirement]]
+        for finding in findings:
+            if finding.actions not in self.search.known[finding.requirement]:
+                self.search.known[finding.requirement].add(finding.actions)
+                self._duration.found(finding.requirement, finding.judgement.first_violation_time, run.iteration)
+            places = [tuple(row) for row in run.walk.locations[: len(finding.actions) + 1].tolist()]
+            self.pools[finding.requirement].add(finding, places)
+        return findings
+
+    def _plain(self, count: int) -> range:
+        iterations = self._next(count)
+        words = self._plain_seeds.integers(0, 2**64, size=len(iterations), dtype=np.uint64)
+        walks = stochastic_walks(self.usage.model, words, until=self.usage.duration, max_steps=MAX_STEPS)
+        reached = {iterations[i]: walk for i, walk in moving(self.usage, self.search, walks)}
+        for run in self._execute(reached, stop=False):
+            self._read(run)
+        return iterations
+
+    def _execute(self, walks: dict[int, Walk], *, stop: bool) -> Iterator[Run]:
+        """Execute walks, each under its number; up to its last action only, if it is to stop there."""
+        stimuli = [self.usage.stimulus(w, stop=float(w.times[-1]) if stop else None) for w in walks.values()]
+        answers = self.ask([Query(query_name(i), s) for i, s in zip(walks, stimuli, strict=True)])
+        for (iteration, walk), stimulus, answer in zip(walks.items(), stimuli, answers, strict=True):
+            yield shortest_failing(self.ask, self.usage, Run(iteration, walk, stimulus, answer))
+
+    # ------------------------------------------------------------------ runs along words
+
+    def _along_words(self) -> range:
+        """Run along the words that may bring most, a few times each; the numbers of those that are tried first."""
+        self._weigh()
+        self._look_around()
+        first = self.search.iterations + 1
+        self._run_along(round(self._share("along", self.batch)), contested=False)
+        tried = range(first, self.search.iterations + 1)
+        self._run_along(self.batch // 2, contested=True)
+        return tried
+
+    def _run_along(self, count: int, *, contested: bool) -> None:
+        promised: dict[Key, float] = {}
+        for pool in self.pools:
+            for gain, word in pool.worth_running(contested=contested):
+                promised[word.actions] = max(gain, promised.get(word.actions, 0.0))
+        count = min(count, self.simulations - self.search.iterations)
+        chosen = sorted(promised, key=lambda key: (-promised[key], len(key), key))[: count // RUNS]
+        walks: dict[int, Walk] = {}
+        tried: list[tuple[Key, float, range]] = []
+        for key in chosen:
+            drawn = self.seeds.child("along", *key, self._runs_along(key))
+            split = self.split(self.usage.model, key, effort=self.effort, seeds=drawn)
+            # Traces that stand side by side may have the same ancestors.
+            traces = split.walks()
+            traces = traces[:: max(1, len(traces) // RUNS)][:RUNS]
+            traces = continued(self.usage.model, traces, FURTHER, drawn.child("further"))
+            numbers = self._next(len(traces))
+            walks |= dict(zip(numbers, traces, strict=True))
+            tried.append((key, split.cylinder, numbers))
+        hits = {run.iteration: self._read(run) for run in self._execute(walks, stop=True)}
+        for key, cylinder, numbers in tried:
+            self._count(key, cylinder, [finding for number in numbers for finding in hits[number]], len(numbers))
+
+    def _runs_along(self, key: Key) -> int:
+        return max(pool.words[key].runs for pool in self.pools if key in pool.words)
+
+    def _count(self, key: Key, cylinder: float, findings: list[Finding], runs: int) -> None:
+        for number, pool in enumerate(self.pools):
+            word = pool.words.setdefault(key, Word(key))
+            violated = [f for f in findings if f.requirement == number]
+            if word.runs == 0 and (word.finding is None or word.finding in violated):
+                pool.candidates_tried += 1
+                pool.candidates_violated += bool(violated)
+            word.count(cylinder, max(runs, 1), sum(f.actions == key for f in violated))
+
+    def _weigh(self) -> None:
+        """Ask the profile how probable new words are; it gives up where they are below every word of the list."""
+        for pool in self.pools:
+            new = [word for word in pool.words.values() if word.cylinder is None]
+            threshold = pool.threshold()
+            # The short ones first: they are the probable ones, and let the others be given up early.
+            for word in sorted(new, key=lambda word: (len(word.actions), word.actions)):
+                word.cylinder = self._cylinders.probability(word.actions, threshold)
+                if word.finding is not None and word.mass > threshold:
+                    threshold = pool.threshold()
+
+    def _look_around(self) -> None:
+        """Put neighbours of the best words into the pool."""
+        actions = self.usage.model.actions
+        for number, pool in enumerate(self.pools):
+            best = pool.best()
+            if not best:
+                continue
+            rng = self.seeds.child("neighbours", number, self.search.iterations).rng()
+            near = [ending for word in best for ending in other_endings(word.actions, actions)]
+            walked = [(word.actions, word.places) for word in best]
+            near += neighbours(walked, [word.mass for word in best], actions, rng, LOOKS * self.batch)
+            for key in near:
+                pool.words.setdefault(key, Word(key))
+        self._weigh()
+
+    # ------------------------------------------------------------------ the list
+
+    def _list(self) -> set[int]:
+        """Bring the findings up to date; the numbers of the simulations that put something new on a list."""
+        self.search.findings[:] = self._before + [w.finding for pool in self.pools for w in pool.best() if w.finding]
+        brought: set[int] = set()
+        for pool in self.pools:
+            for finding in pool.newly_listed(self.search.iterations):
+                brought.add(finding.iteration or 0)
+                self.listener.found(finding)
+        self.listener.advanced(self.search, [pool.mass() for pool in self.pools])
+        return brought

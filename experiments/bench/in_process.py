@@ -1,0 +1,49 @@
+"""A campaign's system, profile and requirements in this very process: what studies of the search use for a driver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bbfalsify.campaigns import load_campaign
+from bbfalsify.core.query import Answer, Query
+from bbfalsify.core.trace import Trace
+from bbfalsify.core.verdict import SimulationStatus
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import compile_network
+from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.running.judging import RequirementsJudge
+from bbfalsify.systems import System
+
+EXPERIMENTS = Path(__file__).parent.parent
+
+
+@dataclass
+class Bench:
+    usage: Usage
+    system: System
+    judge: RequirementsJudge
+    requirements: int
+    asked: int = 0
+
+    def ask(self, queries: Sequence[Query]) -> list[Answer]:
+        answers = []
+        for query in queries:
+            with self.system.open(0) as session:
+                outputs = session.execute(query.stimulus)
+            trace = Trace(query.stimulus.times, {**query.stimulus.inputs, **outputs}, query.stimulus.events)
+            answers.append(Answer(SimulationStatus.OK, self.judge(trace, outliers=query.outliers)))
+        self.asked += len(queries)
+        return answers
+
+
+def open_campaign(name: str, stl: str | None = None) -> Bench:
+    """The campaign experiments/<name>/campaign.yaml, or the same with another requirement."""
+    plan = load_campaign(EXPERIMENTS / name / "campaign.yaml").runs[0]
+    requirements = [p.requirement for p in plan.requirements]
+    if stl is not None:
+        requirements = [Requirement("R1", "", parse_stl(stl))]
+    duration = max(r.duration(plan.engine.horizon) for r in requirements)
+    usage = Usage(plan.profile, compile_network(plan.profile.network), duration, plan.engine.period or duration / 100)
+    return Bench(usage, plan.system, RequirementsJudge(requirements), len(requirements))
