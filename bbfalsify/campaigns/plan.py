@@ -10,6 +10,7 @@ file multiply into plans in the order written, the last key varying fastest; a l
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -55,6 +56,7 @@ class EngineOptions:
     smc: str
     smc_epsilon: float
     smc_simulations: int
+    sensitivity: bool
     batch: int
     period: float | None
 
@@ -73,6 +75,9 @@ class RunPlan:
     jobs: int
     time_limit: float
     on_failure: str
+    votes: int = 1
+    memory_limit: float | None = None
+    """Megabytes a worker may take, on top of what it has when it starts."""
     store: Path | None = None
     """Where counterexamples are kept from run to run."""
     accepted: Acceptances | None = None
@@ -129,6 +134,8 @@ def plan_document(
         store = base / sections["store"]
     if store is not None and store.exists() and not store.is_dir():
         reader.problem(("store",), f"{label(('store',))}: '{store}' is not a folder.")
+    if "memory_limit" in sections and not sys.platform.startswith("linux"):
+        reader.problem(("memory_limit",), f"{label(('memory_limit',))}: a memory limit can be set on Linux only.")
     if accepted is None and "accepted" in sections:
         accepted = base / sections["accepted"]
     acceptances = None if accepted is None else _acceptances(reader, accepted, items, profiles)
@@ -142,6 +149,8 @@ def plan_document(
         "seed": [seed] if seed is not None else sections.get("seed") or [draw_seed()],
         "time_limit": sections.get("time_limit", [TIME_LIMIT_S]),
         "on_failure": sections.get("on_failure", ["inconclusive"]),
+        "votes": sections.get("votes", [1]),
+        "memory_limit": sections.get("memory_limit", [None]),
     }
     runs = []
     for values in itertools.product(*settings.values()):
@@ -159,6 +168,8 @@ def plan_document(
                 jobs=jobs if jobs is not None else sections.get("jobs", 1),
                 time_limit=point["time_limit"],
                 on_failure=point["on_failure"],
+                votes=point["votes"],
+                memory_limit=point["memory_limit"],
                 store=store,
                 accepted=acceptances,
                 varies=_varies(settings, point),

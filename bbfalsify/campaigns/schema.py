@@ -1,8 +1,9 @@
 """What campaign and specification files may contain (format_version 1).
 
 The models describe shapes only: types, ranges, allowed words.  Whether a file exists, a formula parses or a signal is
-known is checked in `plan`.  Every field of `EngineEntry`, and `system`, `profile`, `seed`, `time_limit`, `on_failure`
-of a campaign, may be a list: lists multiply into runs (only `columns` is a list of its own, and one value).
+known is checked in `plan`.  Every field of `EngineEntry`, and `system`, `profile`, `seed`, `time_limit`, `on_failure`,
+`votes`, `memory_limit` of a campaign, may be a list: lists multiply into runs (only `columns` is a list of its own, and
+one value).
 
 Importing this module imports pydantic (0.1 s), so it is imported inside the functions that read files.
 """
@@ -78,6 +79,7 @@ class EngineEntry(Entry):
     smc: OneOrMore[Literal["none", "sequence", "clopper_pearson", "fixed"]] = ["none"]
     smc_epsilon: OneOrMore[Positive] = [0.005]
     smc_simulations: OneOrMore[Natural] = [20_000]
+    sensitivity: OneOrMore[bool] = [True]
     batch: OneOrMore[Count] = [44]
     period: OneOrMore[Positive | None] = [None]
 
@@ -93,6 +95,8 @@ CAMPAIGN_SECTIONS: dict[str, Any] = {
     "jobs": Count,
     "time_limit": OneOrMore[Positive],
     "on_failure": OneOrMore[OnFailure],
+    "votes": OneOrMore[Count],
+    "memory_limit": OneOrMore[Positive],
     "store": Word,
     "accepted": Word,
     "expected": Expected,

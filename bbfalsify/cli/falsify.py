@@ -41,7 +41,7 @@ class OnFailure(StrEnum):
 
 
 def falsify(
-    system: Annotated[str, typer.Option("--system", help="Folder with adapter.py, file.py:object or module:object.")],
+    system: Annotated[str, typer.Option("--system", help="Adapter folder, file.py:object, x.fmu or cmd:program.")],
     profile: Annotated[str, typer.Option("--profile", help="The usage profile.")],
     require: Annotated[
         list[str], typer.Option("--require", metavar="STL", help="A formula, or a specification file; repeat.")
@@ -82,10 +82,19 @@ def falsify(
         float | None, typer.Option(help="Half width at which --smc stops.", show_default="0.005")
     ] = None,
     smc_simulations: Annotated[int | None, typer.Option(help="Budget of --smc.", show_default="20000")] = None,
+    sensitivity: Annotated[
+        bool | None, typer.Option(help="Say how the ranking depends on the profile.", show_default="yes")
+    ] = None,
     period: Annotated[float | None, typer.Option(help="Sampling grid.", show_default="horizon/100")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds per simulation.", show_default="60")] = None,
     on_failure: Annotated[
         OnFailure | None, typer.Option(help="What a failed simulation means.", show_default="inconclusive")
+    ] = None,
+    votes: Annotated[
+        int | None, typer.Option(help="Executions of each simulation; the majority counts.", show_default="1")
+    ] = None,
+    memory_limit: Annotated[
+        float | None, typer.Option(metavar="MB", help="Memory of a worker (Linux).", show_default="none")
     ] = None,
     store: StoreFolder = None,
     accept: AcceptFile = None,
@@ -126,6 +135,7 @@ def falsify(
         "smc": smc and smc.value,
         "smc_epsilon": smc_epsilon,
         "smc_simulations": smc_simulations,
+        "sensitivity": sensitivity,
         "period": period,
     }
     data = {
@@ -137,11 +147,11 @@ def falsify(
         "engine": {key: value for key, value in engine.items() if value is not None},
         "time_limit": time_limit,
         "on_failure": on_failure and on_failure.value,
+        "votes": votes,
+        "memory_limit": memory_limit,
     }
     document = Document("", {key: value for key, value in data.items() if value is not None}, {})
-    campaign = plan_document(
-        document, base=Path(), seed=seed, jobs=jobs, store=store, accepted=accept, label=_option
-    )
+    campaign = plan_document(document, base=Path(), seed=seed, jobs=jobs, store=store, accepted=accept, label=_option)
     return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose)
 
 

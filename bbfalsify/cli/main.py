@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify import __version__
-from bbfalsify.cli import accept, doctor, falsify, fit, listing, monitor, new, replay, run, simulate, validate
+from bbfalsify.cli import accept, doctor, falsify, fit, listing, monitor, new, replay, run, show, simulate, validate
 from bbfalsify.cli.exits import Exit, boundary, report_problems
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ for command, name in (
     (simulate.simulate, "simulate"),
     (fit.fit, "fit"),
     (monitor.monitor, "monitor"),
+    (show.show, "show"),
     (replay.replay, "replay"),
     (accept.accept, "accept"),
     (validate.validate, "validate"),

@@ -19,6 +19,8 @@ class What(StrEnum):
 class Kind(StrEnum):
     FUNCTION = "function"
     STEPWISE = "stepwise"
+    PROCESS = "process"
+    PROGRAM = "program"
     SYMBOLS = "symbols"
     SERVER = "server"
 
@@ -27,7 +29,8 @@ def new(
     what: Annotated[What, typer.Argument(help="What to begin.")],
     name: Annotated[str, typer.Argument(help="Its name: letters, digits, underscores.")],
     kind: Annotated[
-        Kind, typer.Option("--kind", help="function or stepwise (signals); symbols or server (words).")
+        Kind,
+        typer.Option("--kind", help="function, stepwise, process or program (signals); symbols or server (words)."),
     ] = Kind.FUNCTION,
     folder: Annotated[Path, typer.Option("--folder", help="Where the adapters are.")] = Path("adapters"),
     quiet: Quiet = False,

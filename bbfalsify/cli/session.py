@@ -27,6 +27,7 @@ def run_campaign(campaign: Campaign, *, out: Path | None, as_json: bool, quiet: 
             listener = RunProgress(progress, plan.name if len(campaign.runs) > 1 else "")
             results.append(execute(plan, out=out or Path("runs"), listeners=[listener]))
             progress.end_stage()
+            write_plots(result_from_json(results[-1]))
             if not as_json:
                 show_result(result_from_json(results[-1]), plan.varies, verbose=verbose)
             if results[-1]["stop_reason"] == StopReason.INTERRUPTED:
@@ -50,11 +51,31 @@ def exit_code(results: list[RunResult]) -> int:
     return exit_of_outcomes(row.outcome for row in rows if row.expected is None)
 
 
+def write_plots(result: RunResult) -> None:
+    """time_to_violation.svg in the run directory; where there are several requirements, one for each violated."""
+    from bbfalsify.core.json_files import write_atomically
+    from bbfalsify.reporting.insights import time_plot
+
+    for row in result.requirements if result.run_directory is not None else ():
+        plot = time_plot(result, row)
+        if plot is not None:
+            which = f"-{row.id}" if len(result.requirements) > 1 else ""
+            write_atomically(Path(result.run_directory) / f"time_to_violation{which}.svg", plot)
+
+
 def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> None:
     from rich.console import Console
 
     from bbfalsify.reporting.convergence import convergence_lines
     from bbfalsify.reporting.equations import equations_table, equations_title
+    from bbfalsify.reporting.insights import (
+        FEW,
+        coverage_lines,
+        coverage_table,
+        elasticity_table,
+        swap_lines,
+        time_lines,
+    )
     from bbfalsify.reporting.tables import (
         LEGEND,
         baseline_lines,
@@ -77,17 +98,32 @@ def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> 
             console.print(f"{row.id}: {row.text or row.stl}", soft_wrap=True)
         console.print(result_table(result, row.id, console.width))
         if row.found_probability is not None:
-            console.print(f"probability that a use meets one of these: {interval(row.found_probability)}")
+            total = row.with_uncertainty or row.found_probability
+            console.print(f"probability that a use meets one of these: {interval(total)}")
+        if any(c.with_uncertainty for c in result.counterexamples if c.requirement == row.id):
+            console.print("the intervals include how well the profile's parameters are known", soft_wrap=True)
         for line in convergence_lines(row):
             console.print(line, soft_wrap=True)
         if result.columns:
             console.print(f"\n{equations_title(result)}", soft_wrap=True)
             console.print(equations_table(result, row.id, console.width))
+        for line in (*time_lines(row), *swap_lines(row, None if verbose else FEW)):
+            console.print(line, soft_wrap=True)
+        table = elasticity_table(row) if verbose else None
+        if table is not None:
+            console.print()
+            console.print(table)
     for line in (line for row in result.requirements for line in baseline_lines(row)):
         console.print(line, soft_wrap=True)
     if verbose and result.counterexamples:
         console.print(LEGEND)
     console.print()
+    for line in coverage_lines(result, everything=verbose):
+        console.print(line, soft_wrap=True)
+    table = coverage_table(result) if verbose else None
+    if table is not None:
+        console.print(table)
+        console.print()
     console.print(effort_line(result), soft_wrap=True)
     for line in (*store_lines(result), *unmet_lines(result)):
         console.print(line, soft_wrap=True)

@@ -139,4 +139,71 @@ Adapter = SocketSystem(
 )
 '''
 
-ADAPTERS = {"function": FUNCTION, "stepwise": STEPWISE, "symbols": SYMBOLS, "server": SERVER}
+PROCESS = '''"""NAME as a black box: a program that stays alive and speaks the line protocol, one process per worker."""
+
+import sys
+
+from bbfalsify.systems import ProcessSystem
+
+# Replace this by the command of your program; serve.py shows the other end of the line in Python.
+COMMAND = [sys.executable, "-c", """
+from bbfalsify.systems.serve import serve
+
+def run(times, inputs):
+    level, levels = 0.0, []
+    for now, later, inflow in zip(times, [*times[1:], times[-1]], inputs["inflow"]):
+        levels.append(level)
+        level += inflow * (later - now)
+    return {"level": levels}
+
+serve(name="NAME", inputs={"inflow": "m3/s"}, outputs={"level": "m3"}, run=run)
+"""]
+
+system = ProcessSystem(
+    COMMAND,
+    name="NAME",
+    inputs={"inflow": "m3/s"},  # left out, they are asked from the program, which takes one more start
+    outputs={"level": "m3"},
+    start_limit_s=60,  # until it says hello
+    time_limit_s=30,  # for one answer
+)
+'''
+
+PROGRAM = '''"""NAME as a black box: a program that is started for each simulation, with files in and out."""
+
+import sys
+
+from bbfalsify.systems import ProgramSystem
+
+# Replace this by the command of your program.  {input} is a file with the columns time and inflow, {output} the file
+# to write, with a column for each output; without them standard input and standard output are used.
+COMMAND = [sys.executable, "-c", """
+import csv, sys
+
+rows = list(csv.DictReader(open(sys.argv[1])))
+level, last = 0.0, rows[0]
+with open(sys.argv[2], "w") as file:
+    print("time,level", file=file)
+    for row in rows:
+        level += float(last["inflow"]) * (float(row["time"]) - float(last["time"]))
+        print(row["time"], level, sep=",", file=file)
+        last = row
+""", "{input}", "{output}"]
+
+system = ProgramSystem(
+    COMMAND,
+    name="NAME",
+    inputs={"inflow": "m3/s"},
+    outputs={"level": "m3"},
+    time_limit_s=30,  # for one run
+)
+'''
+
+ADAPTERS = {
+    "function": FUNCTION,
+    "stepwise": STEPWISE,
+    "process": PROCESS,
+    "program": PROGRAM,
+    "symbols": SYMBOLS,
+    "server": SERVER,
+}

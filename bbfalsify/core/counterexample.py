@@ -85,6 +85,7 @@ class Counterexample:
     """Further estimates, each named after what it is an estimate of."""
     profile: str | None = None
     time_limit_s: float | None = None
+    memory_limit_mb: float | None = None
     format_version: int = FORMAT_VERSION
 
     @property

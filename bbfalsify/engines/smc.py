@@ -29,6 +29,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import StopReason, Verdict
+from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
 from bbfalsify.stats.sequential import ConfidenceSequence, Counts, StoppingRule
@@ -132,6 +133,8 @@ class Progress:
     iterations: int = 0
     zeno_walks: int = 0
     """Walks that stood still; not simulated, and without a verdict."""
+    visits: Visits = field(default_factory=Visits)
+    """What of the profile the walks have used."""
     statuses: dict[str, int] = field(default_factory=dict)
     stopped: StopReason | None = None
 
@@ -218,6 +221,7 @@ def run(
             seed_words = words.integers(0, 2**64, size=size, dtype=np.uint64)
             walks = stochastic_walks(usage.model, seed_words, until=usage.duration, max_steps=MAX_STEPS)
             usage.check(walks)
+            progress.visits.add(usage.model, walks)
             # The walks of a batch whose answers did not all come are counted up to the first missing one.
             batch = _Batch(progress, [walks.walk(i) for i in range(size)], usage, reservoir)
             queries = batch.queries()

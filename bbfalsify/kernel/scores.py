@@ -34,8 +34,10 @@ from bbfalsify.kernel.layout import (
     E_PROCESS,
     E_WEIGHT,
     EDGE_WIDTH,
+    FLAG_TIMED_WEIGHTS,
     H_BRANCH_TABLE,
     H_EDGE_TABLE,
+    H_FLAGS,
     H_LOCATION_TABLE,
     H_PROCESSES,
     H_S_LOCATIONS,
@@ -44,8 +46,15 @@ from bbfalsify.kernel.layout import (
     LOCATION_WIDTH,
     X_NOW,
 )
-from bbfalsify.kernel.ode import advance
-from bbfalsify.kernel.races import component_windows, covers, exponential_rate, own_bound, urgent_moment
+from bbfalsify.kernel.ode import advance, values_at
+from bbfalsify.kernel.races import (
+    component_windows,
+    covers,
+    exponential_rate,
+    own_bound,
+    urgent_moment,
+    weight_at,
+)
 from bbfalsify.kernel.results import Walk
 from bbfalsify.kernel.ret import global_deadline
 from bbfalsify.kernel.tables import CompiledModel
@@ -89,18 +98,22 @@ def enabled_time(T, X, count, until):
 @inlined
 def score_edges(T, F, S, X, R, count, e, t, edge_codes, factors, row, scores, logarithms):
     """The winner's choice among its enabled output edges."""
+    timed = T[H_FLAGS] & FLAG_TIMED_WEIGHTS
+    if timed:
+        values_at(T, F, S, X, R, t)
     total = 0.0
     for k in range(count):
         w = T[H_X_WINDOWS] + 5 * k
         if covers(X, w, t):
-            total += weight_of(T, F, S, X, R, T[T[H_EDGE_TABLE] + EDGE_WIDTH * int(X[w + 4]) + E_WEIGHT])
+            code = T[T[H_EDGE_TABLE] + EDGE_WIDTH * int(X[w + 4]) + E_WEIGHT]
+            total += weight_at(T, F, S, X, R, code, t, timed)
     if total <= 0.0:  # the draw was rounded out of every window: then it was no choice
         return
     for k in range(count):
         w = T[H_X_WINDOWS] + 5 * k
         if covers(X, w, t):
             g = int(X[w + 4])
-            share = weight_of(T, F, S, X, R, T[T[H_EDGE_TABLE] + EDGE_WIDTH * g + E_WEIGHT]) / total
+            share = weight_at(T, F, S, X, R, T[T[H_EDGE_TABLE] + EDGE_WIDTH * g + E_WEIGHT], t, timed) / total
             choice(scores, logarithms, factors, row, edge_codes[g], 1.0 if g == e else 0.0, share)
 
 

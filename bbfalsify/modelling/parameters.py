@@ -15,12 +15,15 @@ Knowing a parameter by its name, a profile can also say how well it is known; se
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TypeVar
 
 from bbfalsify.modelling.expressions import Constant, Expression
-from bbfalsify.modelling.network import Edge, Location, Network, Process
+from bbfalsify.modelling.network import Branch, Edge, Location, Network, Process
 from bbfalsify.modelling.visit import reads_clock
+
+Key = TypeVar("Key", bound=Hashable)
 
 WEIGHT, BRANCH_WEIGHT, RATE = "weight", "branch weight", "rate"
 
@@ -49,42 +52,66 @@ def profile_parameters(network: Network) -> tuple[Parameter, ...]:
 
     A choice with one option has a parameter as well, though changing it changes nothing.
     """
-    found = [p for number, process in enumerate(network.processes) for p in _of_process(network, number, process)]
-    times = Counter(p.name for p in found)
-    seen: Counter[str] = Counter()
-    named = []
-    for parameter in found:
-        seen[parameter.name] += 1
-        number = f" no. {seen[parameter.name]}" if times[parameter.name] > 1 else ""
-        named.append(replace(parameter, name=parameter.name + number))
-    return tuple(named)
+    edges, branches = edge_names(network), branch_names(network)
+    found = []
+    for number, process in enumerate(network.processes):
+        for index, edge in enumerate(process.edges):
+            value = _constant(edge.weight)
+            if edge.is_output and value is not None:
+                name = f"{WEIGHT} of {edges[number, index]}"
+                found.append(Parameter(name, WEIGHT, number, edge.source, index, None, value, edge.line))
+            for k, branch in enumerate(edge.branches):
+                value = _constant(branch.weight)
+                if (number, index, k) in branches and value is not None:
+                    name = f"{BRANCH_WEIGHT} of {branches[number, index, k]}"
+                    found.append(Parameter(name, BRANCH_WEIGHT, number, edge.source, index, k, value, edge.line))
+        for index, location in enumerate(process.locations):
+            value = _constant(location.exponential_rate)
+            leaves = any(e.source == index and e.is_output for e in process.edges)
+            if leaves and value is not None and _may_be_unbounded(location, network):
+                name = f"{RATE} of {process.name}.{location.name}"
+                found.append(Parameter(name, RATE, number, index, None, None, value, location.line))
+    return tuple(found)
 
 
-def edge_name(process: Process, edge: Edge) -> str:
-    """User.S -> S (on)"""
-    targets = " | ".join(dict.fromkeys(process.locations[b.target].name for b in edge.branches))
+def edge_names(network: Network) -> dict[tuple[int, int], str]:
+    """(process, edge) → User.S -> S (on), for every output edge; each name once."""
+    return _numbered(
+        {
+            (number, index): _arrow(process, edge, edge.branches)
+            for number, process in enumerate(network.processes)
+            for index, edge in enumerate(process.edges)
+            if edge.is_output
+        }
+    )
+
+
+def branch_names(network: Network) -> dict[tuple[int, int, int], str]:
+    """(process, edge, branch) → User.S -> Busy (call), for the branches of output edges that have several."""
+    return _numbered(
+        {
+            (number, index, k): _arrow(process, edge, (branch,))
+            for number, process in enumerate(network.processes)
+            for index, edge in enumerate(process.edges)
+            if edge.is_output and len(edge.branches) > 1
+            for k, branch in enumerate(edge.branches)
+        }
+    )
+
+
+def _arrow(process: Process, edge: Edge, branches: tuple[Branch, ...]) -> str:
+    targets = " | ".join(dict.fromkeys(process.locations[b.target].name for b in branches))
     return f"{process.name}.{process.locations[edge.source].name} -> {targets} ({edge.action})"
 
 
-def _of_process(network: Network, number: int, process: Process) -> Iterator[Parameter]:
-    for index, edge in enumerate(process.edges):
-        if not edge.is_output:
-            continue
-        weight = _constant(edge.weight, 1)
-        if weight is not None:
-            name = f"{WEIGHT} of {edge_name(process, edge)}"
-            yield Parameter(name, WEIGHT, number, edge.source, index, None, weight, edge.line)
-        for k, branch in enumerate(edge.branches if len(edge.branches) > 1 else ()):
-            odds = _constant(branch.weight, 1)
-            if odds is not None:
-                name = f"{BRANCH_WEIGHT} of {edge_name(process, replace(edge, branches=(branch,)))}"
-                yield Parameter(name, BRANCH_WEIGHT, number, edge.source, index, k, odds, edge.line)
-    for index, location in enumerate(process.locations):
-        rate = _constant(location.exponential_rate, 1)
-        leaves = any(e.source == index and e.is_output for e in process.edges)
-        if leaves and rate is not None and _may_be_unbounded(location, network):
-            name = f"{RATE} of {process.name}.{location.name}"
-            yield Parameter(name, RATE, number, index, None, None, rate, location.line)
+def _numbered(names: dict[Key, str]) -> dict[Key, str]:
+    """Names that occur several times get numbers, in order."""
+    times, seen = Counter(names.values()), Counter[str]()
+    result = {}
+    for key, name in names.items():
+        seen[name] += 1
+        result[key] = f"{name} no. {seen[name]}" if times[name] > 1 else name
+    return result
 
 
 def _may_be_unbounded(location: Location, network: Network) -> bool:
@@ -94,8 +121,8 @@ def _may_be_unbounded(location: Location, network: Network) -> bool:
     return location.exponential_rate is not None or not reads_clock(location.invariant, network.functions)
 
 
-def _constant(expression: Expression | None, default: float) -> float | None:
-    """The value where it is the same in every state."""
+def _constant(expression: Expression | None) -> float | None:
+    """The value where it is the same in every state; weights and rates that nobody wrote are 1."""
     if expression is None:
-        return float(default)
+        return 1.0
     return float(expression.value) if isinstance(expression, Constant) else None

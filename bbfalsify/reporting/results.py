@@ -35,6 +35,13 @@ class CounterexampleRow:
     """Where failures may be accepted: accepted, too probable, expired or new."""
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     """The paper's equations about the same word, by name."""
+    with_uncertainty: Estimate | None = None
+    """The probability, its interval including how well the profile is known; where the profile says so."""
+    time_to_violation: dict[str, Any] | None = None
+
+    @property
+    def shown(self) -> Estimate:
+        return self.with_uncertainty or self.probability
 
     @property
     def share(self) -> float | None:
@@ -74,6 +81,10 @@ class RequirementRow:
     accepted: int | None = None
     """How many of its counterexamples are accepted, where failures may be accepted at all."""
     counterexamples: int = 0
+    with_uncertainty: Estimate | None = None
+    """The found probability, its interval including how well the profile is known."""
+    time_to_violation: dict[str, Any] | None = None
+    sensitivity: dict[str, Any] | None = None
     found_words: int = 0
     """Distinct counterexamples that the search saw."""
     convergence: tuple[tuple[int, float], ...] = ()
@@ -107,6 +118,7 @@ class RunResult:
     """Accepted failures that were not found."""
     columns: tuple[str, ...] = ()
     """The paper's equations that were asked for."""
+    profile_coverage: dict[str, Any] | None = None
 
 
 def read_results(path: str | Path) -> RunResult:
@@ -134,6 +146,7 @@ def result_from_json(data: Any, *, file: str | None = None) -> RunResult:
             known=tuple(_known(k) for k in data.get("known", ())),
             unmet=tuple((data.get("acceptance") or {}).get("unmet", ())),
             columns=tuple(data.get("columns", ())),
+            profile_coverage=data.get("profile_coverage"),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(Problem(f"not the results of a run ({type(error).__name__}: {error}).", file=file)) from None
@@ -159,6 +172,9 @@ def _requirement(data: dict, counterexamples: list[dict]) -> RequirementRow:
         never_met=len(plain.get("never_met", ())),
         accepted=None if not said or None in said else said.count(ACCEPTED),
         counterexamples=len(said),
+        with_uncertainty=_estimate(data.get("found_probability_with_uncertainty")),
+        time_to_violation=data.get("time_to_violation"),
+        sensitivity=data.get("sensitivity"),
         found_words=data.get("found_words", 0),
         convergence=tuple((point["simulations"], point["mass"]) for point in data.get("convergence", ())),
     )
@@ -180,6 +196,8 @@ def _counterexample(data: dict) -> CounterexampleRow:
         known=data.get("known", False),
         accepted=data.get("accepted"),
         estimates={name: Estimate.from_json(e) for name, e in data.get("estimates", {}).items()},
+        with_uncertainty=_estimate(data.get("probability_with_uncertainty")),
+        time_to_violation=data.get("time_to_violation"),
     )
 
 

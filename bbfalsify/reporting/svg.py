@@ -27,9 +27,12 @@ class Line:
     events: tuple[tuple[float, str], ...] = ()
 
 
-def plot(title: str, names: Sequence[str], lines: Sequence[Line], *, time_label: str = "time") -> str:
-    """The SVG text."""
-    end = max((float(line.times[-1]) for line in lines if len(line.times)), default=1.0) or 1.0
+def plot(
+    title: str, names: Sequence[str], lines: Sequence[Line], *, time_label: str = "time", start: float = 0.0
+) -> str:
+    """The SVG text; the time axis begins at `start`."""
+    end = max((float(line.times[-1]) for line in lines if len(line.times)), default=start + 1.0)
+    span = (start, end if end > start else start + 1.0)
     height = TOP + len(names) * (PANEL + SPACE) + BOTTOM
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
@@ -40,10 +43,10 @@ def plot(title: str, names: Sequence[str], lines: Sequence[Line], *, time_label:
     ]
     for index, name in enumerate(names):
         top = TOP + index * (PANEL + SPACE) + 14
-        parts.append(_panel(name, top, end, [(line, np.asarray(line.values[index])) for line in lines]))
+        parts.append(_panel(name, top, span, [(line, np.asarray(line.values[index])) for line in lines]))
     bottom = TOP + len(names) * (PANEL + SPACE) - SPACE + 14
-    for tick in nice_ticks(0.0, end, 8):
-        parts.append(f'<text x="{_x(tick, end):.1f}" y="{bottom + 22}" text-anchor="middle">{_label(tick)}</text>')
+    for tick in nice_ticks(*span, 8):
+        parts.append(f'<text x="{_x(tick, span):.1f}" y="{bottom + 22}" text-anchor="middle">{_label(tick)}</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(f'<text x="{middle:.1f}" y="{bottom + 40}" text-anchor="middle">{escape(time_label)}</text>')
     parts.append("</svg>\n")
@@ -62,7 +65,7 @@ def _legend(lines: Sequence[Line]) -> str:
     return "\n".join(items)
 
 
-def _panel(name: str, top: float, end: float, series: list[tuple[Line, np.ndarray]]) -> str:
+def _panel(name: str, top: float, span: tuple[float, float], series: list[tuple[Line, np.ndarray]]) -> str:
     finite = np.concatenate([values[np.isfinite(values)] for _, values in series] or [np.zeros(1)])
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
     margin = 0.06 * (high - low) or max(abs(high), 1.0) * 0.1
@@ -75,8 +78,8 @@ def _panel(name: str, top: float, end: float, series: list[tuple[Line, np.ndarra
     for tick in nice_ticks(low, high, 5):
         parts.append(f'<path d="M{LEFT} {y(tick):.1f}H{WIDTH - RIGHT}" stroke="#e4e4e4"/>')
         parts.append(f'<text x="{LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{_label(tick)}</text>')
-    for tick in nice_ticks(0.0, end, 8):
-        parts.append(f'<path d="M{_x(tick, end):.1f} {top}v{PANEL}" stroke="#f0f0f0"/>')
+    for tick in nice_ticks(*span, 8):
+        parts.append(f'<path d="M{_x(tick, span):.1f} {top}v{PANEL}" stroke="#f0f0f0"/>')
     parts.append(
         f'<rect x="{LEFT}" y="{top}" width="{WIDTH - RIGHT - LEFT}" height="{PANEL}" fill="none" stroke="#888"/>'
     )
@@ -84,13 +87,13 @@ def _panel(name: str, top: float, end: float, series: list[tuple[Line, np.ndarra
         colour = COLOURS[index % len(COLOURS)]
         for piece in _pieces(values):
             pairs = zip(line.times[piece], values[piece], strict=True)
-            points = " ".join(f"{_x(time, end):.1f},{y(value):.1f}" for time, value in pairs)
+            points = " ".join(f"{_x(time, span):.1f},{y(value):.1f}" for time, value in pairs)
             parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
         for time, action in line.events:
-            if time <= end:
+            if time <= span[1]:
                 tip = f"<title>{escape(action)} at {time:.6g}</title>"
                 parts.append(
-                    f'<path d="M{_x(time, end):.1f} {top + PANEL}v7" stroke="{colour}" stroke-width="1.5">{tip}</path>'
+                    f'<path d="M{_x(time, span):.1f} {top + PANEL}v7" stroke="{colour}" stroke-width="1.5">{tip}</path>'
                 )
     return "\n".join(parts)
 
@@ -102,8 +105,8 @@ def _pieces(values: np.ndarray) -> list[slice]:
     return [slice(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _x(time: float, end: float) -> float:
-    return LEFT + (WIDTH - RIGHT - LEFT) * time / end
+def _x(time: float, span: tuple[float, float]) -> float:
+    return LEFT + (WIDTH - RIGHT - LEFT) * (time - span[0]) / (span[1] - span[0])
 
 
 def nice_ticks(low: float, high: float, about: int) -> list[float]:

@@ -32,7 +32,7 @@ def result_table(result: RunResult, requirement: str, width: int) -> Table:
         (
             str(row.rank),
             "",
-            interval(row.probability),
+            interval(row.shown),
             "–" if row.share is None else f"{100 * row.share:.3g}%",
             str(len(row.actions)),
             number(row.first_violation_time, 4),

@@ -13,6 +13,7 @@ from bbfalsify.engines.falsification.usage import MAX_STEPS
 from bbfalsify.logic import Requirement
 from bbfalsify.running.driver import OnFailure
 from bbfalsify.systems import System
+from bbfalsify.systems.interface import usable_jobs
 
 
 def outcome_of(progress: Progress, requirement: int, reason: StopReason | None) -> Outcome:
@@ -52,6 +53,13 @@ def grid_notes(system: System) -> list[str]:
         f"the system runs on a grid of {period:g}: an input that changes between two grid points acts from the next "
         "one on (or never, if it changes back before), and outputs hold from one to the next"
     ]
+
+
+def worker_notes(system: System, jobs: int) -> list[str]:
+    """Why fewer workers were used than asked for."""
+    if usable_jobs(system, jobs) == jobs:
+        return []
+    return [f"{jobs} workers were asked for; there is only one '{system.name}' (exclusive), so one worker was used"]
 
 
 def notes_on(

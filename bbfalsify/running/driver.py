@@ -33,7 +33,7 @@ from bbfalsify.modelling.observation_tree import Contradiction, ObservationTree
 from bbfalsify.running.voting import Poll, ballots
 from bbfalsify.running.worker import Judge
 from bbfalsify.running.workers import WorkerPool
-from bbfalsify.systems.interface import System
+from bbfalsify.systems.interface import System, usable_jobs
 from bbfalsify.systems.symbols import SymbolSystem
 
 OnFailure = Literal["inconclusive", "violation", "abort"]
@@ -71,6 +71,8 @@ class Driver:
         """`votes`: execute each query so often and believe the majority.  `tree`: words seen in it are not executed."""
         if on_failure not in ON_FAILURE:
             raise UserError(unknown_name("value of on_failure", on_failure, ON_FAILURE))
+        if isinstance(votes, bool) or not isinstance(votes, int) or votes < 1:
+            raise UserError(f"{votes} votes: give a whole number, at least 1.")
         self.system = system
         self.requirements = tuple(requirements)
         self.recorder = recorder if recorder is not None else Recorder()
@@ -91,7 +93,7 @@ class Driver:
         self._failure_message = ""
         self._on_failure = on_failure
         self._failed_alike: list[Answer] | None = []
-        self._name, self._jobs = name, jobs
+        self._name, self._jobs = name, usable_jobs(system, jobs)
         self._pool = WorkerPool(
             system,
             judge,

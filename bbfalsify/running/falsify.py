@@ -26,6 +26,7 @@ from bbfalsify.core.events import (
 from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines import smc
+from bbfalsify.engines.falsification.coverage import Visits, coverage_of
 from bbfalsify.engines.falsification.engine import Options, run
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
@@ -33,8 +34,9 @@ from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile, check_profile
 from bbfalsify.running.accepted import Acceptances, load_acceptances
 from bbfalsify.running.compiled import compile_everything
-from bbfalsify.running.conclusions import best_robustness, grid_notes, notes_on, outcome_of, overall
+from bbfalsify.running.conclusions import best_robustness, grid_notes, notes_on, outcome_of, overall, worker_notes
 from bbfalsify.running.driver import Driver, OnFailure, drive
+from bbfalsify.running.insights import insights_of
 from bbfalsify.running.judging import RequirementsJudge
 from bbfalsify.running.known import Memory, replay_known, set_aside_impossible
 from bbfalsify.running.result import FalsificationResult, RequirementResult
@@ -62,6 +64,8 @@ def falsify(
     jobs: int = 1,
     time_limit_s: float | None = 60.0,
     on_failure: OnFailure = "inconclusive",
+    votes: int = 1,
+    memory_limit_mb: float | None = None,
     out: str | Path | None = "runs",
     name: str | None = None,
     system_record: SystemRecord | None = None,
@@ -76,6 +80,8 @@ def falsify(
     `max_time` (seconds) ends the search; the estimates of what it found are still made.  With `baseline`, plain
     simulation of the profile then estimates how probable any violation is, so that the result can say how much of it
     the list explains.  `out=None` writes nothing.
+
+    Each simulation is executed `votes` times and the majority believed; a worker gets `memory_limit_mb` (Linux).
 
     Counterexamples in the folder `store` are executed again before the search and ranked with its findings; new ones
     are added to it.  `accepted` (a file, or what `load_acceptances` read) says which failures are no news.
@@ -109,6 +115,8 @@ def falsify(
             seeds=SeedTree(seed),
             requirements=[r.id for r in requirements],
             on_failure=on_failure,
+            memory_limit_mb=memory_limit_mb,
+            votes=votes,
             name=name,
             log=None if directory is None else directory.log,
         ) as driver,
@@ -117,7 +125,10 @@ def falsify(
         recalled = None
         if memory is not None:
             actions, violates = usage.model.actions, on_failure == "violation"
-            recalled = replay_known(memory, scribe, record, actions, jobs, time_limit_s, failing_violates=violates)
+            recalled = replay_known(
+                memory, scribe, record, actions, jobs, time_limit_s, memory_limit_mb=memory_limit_mb,
+                failing_violates=violates,
+            )  # fmt: skip
         recorder.record(StageStarted("searching", options.simulations))
         ended = drive(
             run,
@@ -150,26 +161,12 @@ def falsify(
     reason = scribe.progress.search.stopped if ended.reason is StopReason.COMPLETED else ended.reason
     notes = [
         *grid_notes(system),
+        *worker_notes(system, jobs),
+        *driver.poll.notes(),
         *notes_on(scribe.progress, failures, requirements, on_failure, options),
         *dict.fromkeys(e.message for e in (recalled, ended) if e is not None and e.message),
     ]
     outcomes = [outcome_of(scribe.progress, number, reason) for number in range(len(requirements))]
-    counterexamples, files = [], []
-    for number, requirement in enumerate(requirements):
-        for rank, item in enumerate(scribe.items(number), start=1):
-            known = None if memory is None else memory.of(item.finding)
-            seeds = SeedRecord(seed, item.finding.query) if known is None else known.stored.counterexample.seed
-            content = counterexample_file(item, requirement, horizon, seeds, record, profile, time_limit_s)
-            files.append((item.finding, content))
-            file = None if directory is None else str(directory.write_counterexample(content, rank))
-            counterexamples.append(row_of(item, requirement, rank, file, known=known is not None))
-    if memory is not None:
-        memory.learn(files, run="" if directory is None else directory.path.name)
-        notes += memory.notes
-    judged = None
-    if acceptances is not None:
-        judged = acceptances.judge([(c.requirement, c.actions, c.probability) for c in counterexamples])
-        counterexamples = [replace(c, accepted=v) for c, v in zip(counterexamples, judged.verdicts, strict=True)]
     totals = [scribe.total(i) for i in range(len(requirements))]
     baselines = [
         plain.baseline(i, baseline, found=[f.actions for f in scribe.findings(i)], found_probability=totals[i])
@@ -177,6 +174,37 @@ def falsify(
         else None
         for i in range(len(requirements))
     ]
+    insights = [
+        insights_of(
+            usage,
+            scribe.progress.ranking(i),
+            totals[i],
+            baselines[i],
+            sensitivity=options.sensitivity,
+            confidence=options.confidence,
+        )
+        for i in range(len(requirements))
+    ]
+    visits = {"search": scribe.progress.search.visits, "simulation": plain.visits, "counterexamples": Visits()}
+    for ranked in scribe.progress.ranked:
+        if (example := ranked.evidence.example) is not None:
+            visits["counterexamples"].add_walk(usage.model, example)
+    counterexamples, files, limits = [], [], (time_limit_s, memory_limit_mb)
+    for number, requirement in enumerate(requirements):
+        for rank, item in enumerate(scribe.items(number), start=1):
+            known = None if memory is None else memory.of(item.finding)
+            seeds = SeedRecord(seed, item.finding.query) if known is None else known.stored.counterexample.seed
+            content = counterexample_file(item, requirement, horizon, seeds, record, profile, *limits)
+            files.append((item.finding, content))
+            file = None if directory is None else str(directory.write_counterexample(content, rank))
+            counterexamples.append(row_of(item, requirement, rank, file, insights[number], known=known is not None))
+    if memory is not None:
+        memory.learn(files, run="" if directory is None else directory.path.name)
+        notes += memory.notes
+    judged = None
+    if acceptances is not None:
+        judged = acceptances.judge([(c.requirement, c.actions, c.probability) for c in counterexamples])
+        counterexamples = [replace(c, accepted=v) for c, v in zip(counterexamples, judged.verdicts, strict=True)]
     result = FalsificationResult(
         name=name,
         outcome=overall(outcomes),
@@ -193,6 +221,9 @@ def falsify(
                 totals[i],
                 best_robustness(scribe.progress, i),
                 baselines[i],
+                insights[i].total,
+                insights[i].times,
+                insights[i].sensitivity,
                 *scribe.convergence(i),
             )
             for i, r in enumerate(requirements)
@@ -207,6 +238,7 @@ def falsify(
         known=() if memory is None else tuple(known.as_json() for known in memory.known),
         acceptance=judged,
         columns=options.columns,
+        profile_coverage=coverage_of(usage.model, visits),
     )
     if directory is not None:
         directory.write_results(result.as_json())

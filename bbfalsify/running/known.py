@@ -91,6 +91,7 @@ class Memory:
         recorder: Recorder,
         jobs: int,
         time_limit_s: float | None,
+        memory_limit_mb: float | None = None,
         failing_violates: bool,
     ) -> None:
         """Execute everything known about this system and these requirements again."""
@@ -114,7 +115,8 @@ class Memory:
         for (number, seeds), members in groups:
             requirement = requirements[number]
             judge = RequirementsJudge([requirement])
-            with WorkerPool(system, judge, jobs=jobs, time_limit_s=time_limit_s, seeds=seeds) as pool:
+            limits = {"time_limit_s": time_limit_s, "memory_limit_mb": memory_limit_mb}
+            with WorkerPool(system, judge, jobs=jobs, seeds=seeds, **limits) as pool:
                 for _, entry in members:
                     found = entry.counterexample
                     answers = tuple(pool.answers(repetitions(found, name=f"known/{entry.name}")))
@@ -179,6 +181,7 @@ def replay_known(
     jobs: int,
     time_limit_s: float | None,
     *,
+    memory_limit_mb: float | None = None,
     failing_violates: bool,
 ) -> Ended:
     """Before the search: execute what is known, and put what still violates among the findings."""
@@ -191,6 +194,7 @@ def replay_known(
             recorder=scribe.recorder,
             jobs=jobs,
             time_limit_s=time_limit_s,
+            memory_limit_mb=memory_limit_mb,
             failing_violates=failing_violates,
         ),
         scribe.driver,

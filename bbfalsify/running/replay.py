@@ -7,6 +7,7 @@ CHANGED   anything else: it violates at another moment, only sometimes, or the s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -69,7 +70,9 @@ def replay(
     judge = judge if judge is not None else _judge(counterexample, system)
     queries = repetitions(counterexample, tries)
     limit = time_limit_s if time_limit_s is not None else counterexample.time_limit_s
-    with WorkerPool(system, judge, time_limit_s=limit, seeds=seeds_of(counterexample)) as pool:
+    # What failed for want of memory fails again only with the same limit; elsewhere than on Linux there is none.
+    memory = counterexample.memory_limit_mb if sys.platform.startswith("linux") else None
+    with WorkerPool(system, judge, time_limit_s=limit, memory_limit_mb=memory, seeds=seeds_of(counterexample)) as pool:
         answers = tuple(pool.answers(queries))
     return conclude(counterexample, answers, tolerance_s, unbounded=_is_unbounded(judge))
 

@@ -10,8 +10,15 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.json_files import finite_or_null
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.falsification.accelerator import Convergence
+from bbfalsify.engines.falsification.coverage import Coverage
 from bbfalsify.engines.smc import Baseline
 from bbfalsify.running.accepted import Judged
+from bbfalsify.running.insights import Sensitivity, TimeToViolation
+from bbfalsify.stats.times import TimeDistribution
+
+
+def _json_or_null(value: Any) -> Any:
+    return None if value is None else value.as_json()
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,9 @@ class RankedCounterexample:
     """Where failures may be accepted: accepted, too probable, expired or new (see `running.accepted`)."""
     columns: dict[str, Estimate] = field(default_factory=dict)
     """The paper's equations about the same word: d6, d8, d9_set, d9_multiset, d9_traces, as far as computed."""
+    probability_with_uncertainty: Estimate | None = None
+    """Its interval also covers how well the profile's parameters are known, where the profile says so."""
+    time_to_violation: TimeDistribution | None = None
 
     def as_json(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in ("rank", "requirement", "status", "violating", "traces")}
@@ -42,7 +52,7 @@ class RankedCounterexample:
             **plain,
             "actions": list(self.actions),
             "probability": self.probability.as_json(),
-            "cylinder": None if self.cylinder is None else self.cylinder.as_json(),
+            "cylinder": _json_or_null(self.cylinder),
             "estimates": {name: estimate.as_json() for name, estimate in self.columns.items()},
             "transitions": len(self.actions),
             "first_violation_time": finite_or_null(self.first_violation_time),
@@ -51,6 +61,8 @@ class RankedCounterexample:
             "file": self.file,
             "known": self.known,
             "accepted": self.accepted,
+            "probability_with_uncertainty": _json_or_null(self.probability_with_uncertainty),
+            "time_to_violation": _json_or_null(self.time_to_violation),
         }
 
 
@@ -64,6 +76,9 @@ class RequirementResult:
     best_robustness: float
     baseline: Baseline | None = None
     """What plain simulation says, where asked for."""
+    found_probability_with_uncertainty: Estimate | None = None
+    time_to_violation: TimeToViolation | None = None
+    sensitivity: Sensitivity | None = None
     found_words: int = 0
     """Distinct counterexamples that the search saw; the list holds at most as many as were asked for."""
     convergence: tuple[Convergence, ...] = ()
@@ -75,9 +90,12 @@ class RequirementResult:
             "text": self.text,
             "stl": self.stl,
             "outcome": self.outcome.value,
-            "found_probability": None if self.found_probability is None else self.found_probability.as_json(),
+            "found_probability": _json_or_null(self.found_probability),
             "best_robustness": finite_or_null(self.best_robustness),
-            "smc": None if self.baseline is None else self.baseline.as_json(),
+            "smc": _json_or_null(self.baseline),
+            "found_probability_with_uncertainty": _json_or_null(self.found_probability_with_uncertainty),
+            "time_to_violation": _json_or_null(self.time_to_violation),
+            "sensitivity": _json_or_null(self.sensitivity),
             "found_words": self.found_words,
             "convergence": [asdict(point) for point in self.convergence],
         }
@@ -105,6 +123,8 @@ class FalsificationResult:
     """Where failures may be accepted: which were, and which entries were not met."""
     columns: tuple[str, ...] = ()
     """Of the paper's equations, those that were asked for."""
+    profile_coverage: Coverage | None = None
+    """What of the profile the run has used."""
 
     @property
     def smc(self) -> Estimate | None:
@@ -122,13 +142,14 @@ class FalsificationResult:
             "stop_reason": self.stop_reason.value,
             "requirements": [r.as_json() for r in self.requirements],
             "counterexamples": [c.as_json() for c in self.counterexamples],
-            "found_probability": None if self.found_probability is None else self.found_probability.as_json(),
-            "smc": None if self.smc is None else self.smc.as_json(),
+            "found_probability": _json_or_null(self.found_probability),
+            "smc": _json_or_null(self.smc),
             "seconds": round(self.seconds, 3),
             "run_directory": None if self.directory is None else str(self.directory),
             "notes": list(self.notes),
             "store": None if self.store is None else str(self.store),
             "known": list(self.known),
-            "acceptance": None if self.acceptance is None else self.acceptance.as_json(),
+            "acceptance": _json_or_null(self.acceptance),
             "columns": list(self.columns),
+            "profile_coverage": _json_or_null(self.profile_coverage),
         }

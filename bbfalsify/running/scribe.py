@@ -29,6 +29,7 @@ from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile
 from bbfalsify.running.confirm import Confirmation, confirm
 from bbfalsify.running.driver import Driver
+from bbfalsify.running.insights import Insights
 from bbfalsify.running.result import RankedCounterexample
 from bbfalsify.running.rundir import versions
 
@@ -130,7 +131,7 @@ class Item:
 
 
 def row_of(
-    item: Item, requirement: Requirement, rank: int, file: str | None, *, known: bool = False
+    item: Item, requirement: Requirement, rank: int, file: str | None, insights: Insights, *, known: bool = False
 ) -> RankedCounterexample:
     ranked, seen = item.ranked, item.finding.judgement
     return RankedCounterexample(
@@ -148,6 +149,8 @@ def row_of(
         iteration=item.finding.iteration,
         file=file,
         known=known,
+        probability_with_uncertainty=insights.probabilities.get(rank),
+        time_to_violation=None if insights.times is None else insights.times.each.get(rank),
     )
 
 
@@ -159,6 +162,7 @@ def counterexample_file(
     system: SystemRecord,
     profile: Profile,
     time_limit_s: float | None,
+    memory_limit_mb: float | None,
 ) -> Counterexample:
     finding, confirmation = item.finding, item.confirmation
     stimulus = finding.stimulus
@@ -186,4 +190,5 @@ def counterexample_file(
         estimates={} if item.ranked is None else {"cylinder": item.ranked.cylinder, **item.ranked.columns},
         profile=profile.file,
         time_limit_s=time_limit_s,
+        memory_limit_mb=memory_limit_mb,
     )

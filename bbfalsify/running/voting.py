@@ -35,6 +35,8 @@ class Poll:
     """Counts votes as they arrive."""
 
     votes: int
+    queries: int = 0
+    """Elected so far."""
     disagreements: int = 0
     """Queries whose answers were not all alike."""
     first: str = field(default="")
@@ -46,7 +48,17 @@ class Poll:
             answers = list(islice(stream, self.votes))
             if len(answers) < self.votes:
                 return
+            self.queries += 1
             yield answers[0] if self.votes == 1 else self._elect(query, answers)
+
+    def notes(self) -> list[str]:
+        """What a reader must know about a system that did not always answer alike."""
+        if not self.disagreements:
+            return []
+        return [
+            f"{self.disagreements:,} of {self.queries:,} simulations, each executed {self.votes} times, were answered "
+            f"in several ways; the first: {self.first}"
+        ]
 
     def _elect(self, query: AnyQuery, answers: list[Answer]) -> Answer:
         groups: list[list[Answer]] = []

@@ -33,7 +33,7 @@ from bbfalsify.running.channel import PollingChannel
 from bbfalsify.running.worker import ANSWER, JUDGE_FAILED, NOT_JUDGEABLE, READY, Assignment, Judge, work
 from bbfalsify.running.worker_log import WorkerLog, WorkerOutput
 from bbfalsify.running.worker_process import WorkerProcess
-from bbfalsify.systems.interface import System
+from bbfalsify.systems.interface import System, usable_jobs
 
 _POLL_S = 0.2
 """A worker whose child keeps its socket open dies without a sign; so often we look."""
@@ -62,7 +62,7 @@ class WorkerPool:
         start_method: str | None = None,
     ) -> None:
         _check_limits(jobs, time_limit_s, memory_limit_mb)
-        self._jobs = jobs
+        self._jobs = usable_jobs(system, jobs)
         self._time_limit_s = time_limit_s
         self._start_limit_s = start_limit_s
         self._assignment = Assignment(system, judge, seeds or SeedTree(0), memory_limit_mb)

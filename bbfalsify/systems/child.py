@@ -24,6 +24,7 @@ from bbfalsify.systems.process_tree import descendants, how_it_ended, kill, mark
 
 _LOOK_S = 0.05
 """So often we look whether a silent program still lives, and how much memory it has."""
+_LOOK_MS = 1000 * _LOOK_S
 _ENDING_S = 0.2
 """How long a program may take to end after it was told to, or after it has closed its output."""
 _READ = 1 << 16
@@ -56,10 +57,12 @@ class Child:
             self._poll.register(fd, select.POLLIN)
         self._outgoing = b""
         self._waits_to_write = self._input_ends = self._deaf = False
-        self._incoming = bytearray()
+        self.unread = bytearray()
+        """What has come on its standard output and has not been taken."""
         self._redactor = launch.redactor()
         self._tail = b""
         self._logged = 0
+        self._only_answer = [(self._stdout, select.POLLIN)]
         self._looked_at = 0.0
         self.code: int | None = None
         """How it ended, as subprocess says it; None until it has been ended."""
@@ -72,18 +75,33 @@ class Child:
 
     def ask(self, line: bytes, limit_s: float | None, what: str) -> bytes:
         """Send a line, wait for a line."""
-        self._send(line)
-        return self.line(limit_s, what)
+        now = time.monotonic()
+        if now - self._looked_at >= _LOOK_S or self._redactor.active:
+            self._send(line)
+            return self.line(limit_s, what, since=now)
+        # The usual case without ceremony, because it is met at every step: a whole answer, soon, in one piece.
+        try:
+            sent = os.write(self._stdin, line)
+        except OSError:
+            sent = 0
+        if sent < len(line):
+            self._send(line[sent:])
+        elif self._poll.poll(_LOOK_MS if limit_s is None else min(_LOOK_MS, 1000 * limit_s)) == self._only_answer:
+            data = os.read(self._stdout, _READ)
+            if data.find(b"\n") == len(data) - 1 and data:
+                return data
+            self.unread += data
+        return self.line(limit_s, what, since=now)
 
     def expect_nothing_more(self, what: str) -> None:
         """Anything after an answer is one thing too many."""
-        if self._incoming:
+        if self.unread:
             raise MalformedAnswer(f"{what} was followed by something nobody had asked for: {self._excerpt()}")
 
-    def line(self, limit_s: float | None, what: str) -> bytes:
-        """The next line of its standard output, without the line's end."""
-        incoming = self._incoming
-        deadline = None if limit_s is None else time.monotonic() + limit_s
+    def line(self, limit_s: float | None, what: str, *, since: float | None = None) -> bytes:
+        """The next line of its standard output."""
+        incoming = self.unread
+        deadline = None if limit_s is None else (time.monotonic() if since is None else since) + limit_s
         searched = 0
         while (end := incoming.find(b"\n", searched)) < 0:
             searched = len(incoming)
@@ -94,14 +112,14 @@ class Child:
             if deadline is not None and time.monotonic() >= deadline:
                 raise NoAnswer(f"{what} did not come within {limit_s:g} s{self._last_words()}")
             self._turn(deadline)
-        line = bytes(incoming[:end])
+        line = bytes(incoming[: end + 1])
         del incoming[: end + 1]
         return self._redactor.clean(line)
 
     def spoke_unasked(self) -> bool:
         """Whether there is output that belongs to no request, or no process any more."""
         self._deal_with(0.0)
-        return bool(self._incoming) or self._stdout not in self._open or self.exited()
+        return bool(self.unread) or self._stdout not in self._open or self.exited()
 
     def run_to_end(self, data: bytes, limit_s: float | None, *, keep_output: bool) -> bytes:
         """Give it all its input and wait until it ends; its standard output (logged instead, if not to be kept)."""
@@ -114,13 +132,13 @@ class Child:
                 left_s = _LOOK_S if deadline is None else deadline - time.monotonic()
                 self._wait_for_end(min(_LOOK_S, left_s))
             if not keep_output:
-                self._keep_in_log(bytes(self._incoming))
-                self._incoming.clear()
-            elif len(self._incoming) > self._launch.output_limit_bytes:
+                self._keep_in_log(bytes(self.unread))
+                self.unread.clear()
+            elif len(self.unread) > self._launch.output_limit_bytes:
                 raise MalformedAnswer(f"more than {self._launch.output_limit_mb:g} MB of output: {self._excerpt()}")
             if deadline is not None and time.monotonic() >= deadline and not self.exited():
                 raise NoAnswer(f"it did not end within {limit_s:g} s{self._last_words()}")
-        return self._redactor.clean(bytes(self._incoming))
+        return self._redactor.clean(bytes(self.unread))
 
     def _send(self, data: bytes, *, last: bool = False) -> None:
         self._outgoing += data
@@ -179,7 +197,7 @@ class Child:
         elif fd == self._stderr:
             self._keep_in_log(data)
         elif not self._deaf:
-            self._incoming += data
+            self.unread += data
         return bool(data)
 
     def _shut(self, fd: int) -> None:
@@ -214,7 +232,7 @@ class Child:
         if self.exited():
             # What it started may hold its output open; all that it said itself is in the pipe by now.
             most = self._launch.output_limit_bytes
-            while self._stdout in self._open and len(self._incoming) <= most and self._read(self._stdout):
+            while self._stdout in self._open and len(self.unread) <= most and self._read(self._stdout):
                 pass
             self._shut(self._stdout)
         else:
@@ -276,7 +294,7 @@ class Child:
 
     def log_line(self, line: bytes) -> None:
         """Treat a line of its standard output as if it had come on standard error."""
-        self._keep_in_log(line + b"\n")
+        self._keep_in_log(line)
 
     def forget_words(self) -> None:
         """What it has said so far belongs to an earlier simulation."""
@@ -286,7 +304,7 @@ class Child:
         return self._redactor.clean_text(text)
 
     def _excerpt(self) -> str:
-        return excerpt(self.redact(bytes(self._incoming[:_TAIL]).decode("utf-8", "backslashreplace")))
+        return excerpt(self.redact(bytes(self.unread[:_TAIL]).decode("utf-8", "backslashreplace")))
 
     # ------------------------------------------------------------------ ending
 

@@ -69,6 +69,8 @@ class Capabilities:
     """Sessions can execute many stimuli in one call."""
     real_time: bool = False
     """Time passes by itself: a simulation of 20 s takes 20 s."""
+    exclusive: bool = False
+    """There is only one of it (a device, a server on a fixed port): sessions cannot run side by side."""
     grid_period_s: float | None = None
     """Inputs can change only at multiples of this period; None means at any time."""
 
@@ -138,6 +140,12 @@ class StepwiseSession:
 
     def __exit__(self, *exception: object) -> None:
         return None
+
+
+def usable_jobs(system: System, jobs: int) -> int:
+    """How many workers may use the system at the same time."""
+    # Asking a program for its capabilities may start it: not where the answer changes nothing.
+    return 1 if jobs > 1 and system.capabilities.exclusive else jobs
 
 
 def require_capability(system: System, capability: str, purpose: str) -> None:

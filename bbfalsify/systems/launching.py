@@ -111,6 +111,7 @@ class Redactor:
         # The longest first: one secret may contain another.
         found = sorted((s.encode() for s in secrets), key=len, reverse=True)
         self._pattern = re.compile(b"|".join(map(re.escape, found))) if found else None
+        self.active = bool(found)
         self._longest = len(found[0]) if found else 0
         self._held = b""
         """Not yet shown: it could be the beginning of a secret."""

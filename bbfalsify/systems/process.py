@@ -18,7 +18,7 @@ from typing import Any, Self, Unpack
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.systems.connection import Connection
+from bbfalsify.systems.conversation import Conversation
 from bbfalsify.systems.failures import MalformedAnswer
 from bbfalsify.systems.interface import Capabilities, Port, PortsLike, StepwiseSession, Usage, as_ports
 from bbfalsify.systems.launching import LaunchOptions, make_launch
@@ -38,34 +38,34 @@ class ProcessOptions(LaunchOptions, total=False):
     """A new process after so many simulations; 1 for a program that cannot reset itself (none)."""
 
 
-def _connect(command: str | Sequence[str], options: ProcessOptions) -> Connection:
+def _connect(command: str | Sequence[str], options: ProcessOptions) -> Conversation:
     own = {"start_limit_s", "time_limit_s", "close_limit_s", "restart_every"}
     launch = make_launch(command, **{name: value for name, value in options.items() if name not in own})
-    return Connection(launch, **{name: value for name, value in options.items() if name in own})
+    return Conversation(launch, **{name: value for name, value in options.items() if name in own})
 
 
 class _Program:
     """What both kinds of systems share."""
 
-    def __init__(self, connection: Connection, description: Hello | None, name: str | None) -> None:
-        self.connection = connection
+    def __init__(self, conversation: Conversation, description: Hello | None, name: str | None) -> None:
+        self.conversation = conversation
         self._name = name
         if description is not None:
-            connection.description = description
+            conversation.description = description
 
     @property
     def name(self) -> str:
-        return self._name if self._name is not None else self.connection.describe().name
+        return self._name if self._name is not None else self.conversation.describe().name
 
     @property
     def capabilities(self) -> Capabilities:
-        return self.connection.describe().capabilities
+        return self.conversation.describe().capabilities
 
     def prepare(self) -> None:
-        self.connection.start()
+        self.conversation.start()
 
     def close(self) -> None:
-        self.connection.close()
+        self.conversation.close()
 
 
 class ProcessSystem(_Program):
@@ -82,25 +82,25 @@ class ProcessSystem(_Program):
         **options: Unpack[ProcessOptions],
     ) -> None:
         """Give inputs and outputs (and what else it can), or let the program say it all."""
-        connection = _connect(command, options)
+        conversation = _connect(command, options)
         if (inputs is None) != (outputs is None) or (inputs is None and capabilities is not None):
             raise UserError("say both the inputs and the outputs of a program, or neither.")
         description = None
         if inputs is not None and outputs is not None:
-            shown = name or Path(connection.launch.command[0]).name
+            shown = name or Path(conversation.launch.command[0]).name
             description = Hello(shown, as_ports(inputs), as_ports(outputs), capabilities=capabilities or Capabilities())
-        super().__init__(connection, description, name)
+        super().__init__(conversation, description, name)
 
     @property
     def inputs(self) -> tuple[Port, ...]:
-        return self.connection.describe().inputs
+        return self.conversation.describe().inputs
 
     @property
     def outputs(self) -> tuple[Port, ...]:
-        return self.connection.describe().outputs
+        return self.conversation.describe().outputs
 
     def open(self, seed: int) -> ProcessSession:
-        return ProcessSession(self.connection, seed)
+        return ProcessSession(self.conversation, seed)
 
 
 class ProcessSymbolSystem(_Program):
@@ -115,23 +115,23 @@ class ProcessSymbolSystem(_Program):
         name: str | None = None,
         **options: Unpack[ProcessOptions],
     ) -> None:
-        connection = _connect(command, options)
+        conversation = _connect(command, options)
         description = None
         if alphabet is not None:
-            shown = name or Path(connection.launch.command[0]).name
+            shown = name or Path(conversation.launch.command[0]).name
             abilities = capabilities or Capabilities(stepwise=True)
             description = Hello(shown, alphabet=tuple(alphabet), capabilities=abilities)
-        super().__init__(connection, description, name)
+        super().__init__(conversation, description, name)
 
     @property
     def alphabet(self) -> tuple[str, ...]:
-        alphabet = self.connection.describe().alphabet
+        alphabet = self.conversation.describe().alphabet
         if alphabet is None:
             raise UserError(f"the program '{self.name}' answers signals, not symbols: it is a ProcessSystem.")
         return alphabet
 
     def open(self, seed: int) -> ProcessSymbolSession:
-        return ProcessSymbolSession(self.connection, seed)
+        return ProcessSymbolSession(self.conversation, seed)
 
 
 def program_system(
@@ -139,10 +139,10 @@ def program_system(
 ) -> ProcessSystem | ProcessSymbolSystem:
     """Start the program once, and see what it is."""
     system = ProcessSystem(command, **options)
-    if system.connection.describe().alphabet is None:
+    if system.conversation.describe().alphabet is None:
         return system
     symbols = ProcessSymbolSystem(command, **options)
-    symbols.connection.description = system.connection.description
+    symbols.conversation.description = system.conversation.description
     return symbols
 
 
@@ -151,12 +151,12 @@ class _Session:
 
     _measures_memory = False
 
-    def __init__(self, connection: Connection, seed: int) -> None:
-        self._connection, self._seed = connection, portable_seed(seed)
+    def __init__(self, conversation: Conversation, seed: int) -> None:
+        self._conversation, self._seed = conversation, portable_seed(seed)
         self.usage = Usage()
 
     def __enter__(self) -> Self:
-        self._connection.begin()
+        self._conversation.begin()
         return self
 
     def __exit__(
@@ -164,46 +164,46 @@ class _Session:
     ) -> None:
         try:
             if kind is None:
-                self._connection.check_memory()
+                self._conversation.check_memory()
         finally:
-            self.usage = self._connection.finish(memory=self._measures_memory)
+            self.usage = self._conversation.finish(memory=self._measures_memory)
 
 
 class ProcessSession(_Session, StepwiseSession):
     _measures_memory = True
 
-    def __init__(self, connection: Connection, seed: int) -> None:
-        super().__init__(connection, seed)
+    def __init__(self, conversation: Conversation, seed: int) -> None:
+        super().__init__(conversation, seed)
         self._outputs: Mapping[str, float] | None = None
 
     def execute(self, stimulus: Stimulus) -> Mapping[str, Any]:
-        if not self._connection.runs:
+        if not self._conversation.runs:
             return super().execute(stimulus)
-        return _outputs(self._connection.request("run", whole_signal(stimulus, self._seed)))
+        return _outputs(self._conversation.request("run", whole_signal(stimulus, self._seed)))
 
     def observe(self) -> Mapping[str, float]:
         if self._outputs is None:
-            self._outputs = _numbers(self._connection.request("reset", {"seed": self._seed}))
+            self._outputs = _numbers(self._conversation.request("reset", {"seed": self._seed}))
         return self._outputs
 
     def step(self, inputs: Mapping[str, float], duration_s: float) -> None:
         if self._outputs is None:
             self.observe()
-        self._outputs = _numbers(self._connection.request("step", {"inputs": inputs, "duration": duration_s}))
+        self._outputs = _numbers(self._conversation.step(inputs, duration_s))
 
 
 class ProcessSymbolSession(_Session):
     def __enter__(self) -> Self:
         super().__enter__()
         try:
-            self._connection.request("reset", {"seed": self._seed})
+            self._conversation.request("reset", {"seed": self._seed})
         except BaseException:
-            self._connection.finish(memory=False)
+            self._conversation.finish(memory=False)
             raise
         return self
 
     def step(self, symbol: str) -> str:
-        answer = self._connection.request("step", {"symbol": symbol})
+        answer = self._conversation.request("step", {"symbol": symbol})
         if "symbol" not in answer:
             raise MalformedAnswer(f"its answer to the symbol '{symbol}' has no 'symbol'")
         return answer["symbol"]
@@ -217,7 +217,9 @@ def _outputs(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _numbers(answer: Mapping[str, Any]) -> Mapping[str, float]:
-    outputs = _outputs(answer)
+    outputs = answer.get("outputs")
+    if type(outputs) is not dict:
+        return _outputs(answer)
     for name, value in outputs.items():
         if type(value) is not float and type(value) is not int:
             raise MalformedAnswer(f"output '{name}': expected a number, got {value!r:.80}")

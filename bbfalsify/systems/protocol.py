@@ -14,7 +14,7 @@ An answer {"id": 1, "error": "…"} says that this simulation failed and the pro
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -47,6 +47,18 @@ def encode(number: int, kind: str, members: Mapping[str, Any]) -> bytes:
     return json.dumps({"id": number, "request": kind, **members}, separators=(",", ":")).encode() + b"\n"
 
 
+def step_encoder(names: Iterable[str]) -> Callable[[int, Mapping[str, float], float], bytes]:
+    """A faster `encode` for steps, of which there are many: everything but the numbers is written once."""
+    names = tuple(names)
+    inputs = ",".join(json.dumps(name).replace("%", "%%") + ":%r" for name in names)
+    template = '{"id":%d,"request":"step","inputs":{' + inputs + '},"duration":%r}\n'
+
+    def encode_step(number: int, values: Mapping[str, float], duration_s: float) -> bytes:
+        return (template % (number, *[float(values[name]) for name in names], float(duration_s))).encode()
+
+    return encode_step
+
+
 def whole_signal(stimulus: Stimulus, seed: int) -> dict[str, Any]:
     """What a request `run` carries, and what a program that runs once reads as its JSON input."""
     return {
@@ -62,8 +74,22 @@ def portable_seed(seed: int) -> int:
     return seed & (2**53 - 1)
 
 
+_scan = json.JSONDecoder().scan_once
+
+
 def decode(line: bytes, number: int) -> dict[str, Any]:
     """The answer to this very request."""
+    try:
+        # What json.loads does, without its ceremony, because it is done at every step.
+        answer, end = _scan(line.decode(), 0)
+        if end == len(line) - 1 and answer["id"] == number and "error" not in answer:
+            return answer
+    except (ValueError, RecursionError, StopIteration, KeyError, TypeError, IndexError):
+        pass  # said with care below
+    return _decode_with_care(line, number)
+
+
+def _decode_with_care(line: bytes, number: int) -> dict[str, Any]:
     answer = parse(line)
     if answer.get("id") != number:
         found = "no number" if "id" not in answer else f"number {answer['id']!r}"
@@ -130,4 +156,4 @@ def _ports(data: Any, side: str, wrong: list[str]) -> tuple[Port, ...]:
 
 
 def _shown(line: bytes) -> str:
-    return excerpt(line[:400].decode("utf-8", "backslashreplace"))
+    return excerpt(line[:400].rstrip(b"\r\n").decode("utf-8", "backslashreplace"))

@@ -95,7 +95,11 @@ class LineMapper:
 
 
 class SocketSystem:
-    """A server on a port.  Without `server` somebody else has started it; then host and port are needed."""
+    """A server on a port.  Without `server` somebody else has started it; then host and port are needed.
+
+    Such a server is there once, and workers side by side could meet in what it remembers: it is taken to be exclusive,
+    unless `exclusive=False` says that its sessions never meet.
+    """
 
     def __init__(
         self,
@@ -109,6 +113,7 @@ class SocketSystem:
         silence_s: float = 0.2,
         connect_s: float = 5.0,
         tls: Tls | None = None,
+        exclusive: bool | None = None,
     ) -> None:
         if (server is None) == (port is None):
             raise UserError(f"system '{name}': give either the server to start or the port of one that runs.")
@@ -118,7 +123,9 @@ class SocketSystem:
             raise UserError(f"system '{name}': reset must be reconnect, restart or a function, found '{reset}'.")
         self.name, self.mapper, self.server, self.reset = name, mapper, server, reset
         self.alphabet = tuple(mapper.alphabet)
-        self.capabilities = Capabilities(stepwise=True, real_time=True)
+        self.capabilities = Capabilities(
+            stepwise=True, real_time=True, exclusive=server is None if exclusive is None else exclusive
+        )
         self._place = host, port
         self._waits = silence_s, connect_s, tls
 

@@ -38,11 +38,14 @@ ENGINE = "engine: {kind: falsify, horizon: 20"
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: accepted, engine, expected, format_version, jobs, name, "
-         "on_failure, profile, requirements, seed, store, system, time_limit. Did you mean 'seed'?"),
+        ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: accepted, engine, expected, format_version, jobs, "
+         "memory_limit, name, on_failure, profile, requirements, seed, store, system, time_limit, votes. "
+         "Did you mean 'seed'?"),
         ("seed: 1", "seed: one", "seed must be a whole number; found 'one'."),
         ("seed: 1", "seed: -1", "seed must be at least 0; found -1."),
         ("seed: 1", "jobs: 0", "jobs must be at least 1; found 0."),
+        ("seed: 1", "votes: [3, 0]", "votes[1] must be at least 1; found 0."),
+        ("seed: 1", "memory_limit: -1", "memory_limit must be greater than 0; found -1."),
         ("seed: 1", "time_limit: 0", "time_limit must be greater than 0; found 0."),
         ("seed: 1", "on_failure: violate", "on_failure cannot be 'violate'. Allowed: violation, inconclusive, abort. "
          "Did you mean 'violation'?"),
@@ -148,6 +151,10 @@ def test_an_input_the_system_does_not_have(problems, heater):
     ("options", "messages"),
     [
         (["--horizon", "-1"], ["--horizon must be at least 0; found -1.0."]),
+        (
+            ["--horizon", "20", "--votes", "0", "--memory-limit", "0"],
+            ["--votes must be at least 1; found 0.", "--memory-limit must be greater than 0; found 0.0."],
+        ),
         (["--horizon", "20", "--simulations", "-1"], ["--simulations must be at least 0; found -1."]),
         (
             ["--horizon", "inf", "--max-time", "-1"],

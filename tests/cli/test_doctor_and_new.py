@@ -1,7 +1,7 @@
 import pytest
 
 
-@pytest.mark.parametrize("kind", ["function", "stepwise", "symbols", "server"])
+@pytest.mark.parametrize("kind", ["function", "stepwise", "process", "program", "symbols", "server"])
 def test_a_new_adapter_is_fit_for_use(cli, kind):
     made = cli("new", "adapter", "pump", "--kind", kind)
     assert (made.code, made.err) == (0, "")

@@ -116,12 +116,12 @@ def test_words_between_two_simulations_cost_a_restart_and_no_simulation():
     good, bad = (q.stimulus for q in queries([0, 1]))
     with system.open(0) as session:
         session.execute(bad)
-    first = system.connection.child
+    first = system.conversation.child
     while not first.spoke_unasked():
         pass
     with system.open(0) as session:
         session.execute(good)
-        assert system.connection.child is not first
+        assert system.conversation.child is not first
     system.close()
 
 
@@ -162,7 +162,7 @@ def test_a_program_that_cannot_be_started(deed, said):
     with pytest.raises(SystemFailure, match="could not be started") as failure:
         run(program(deed, start_limit_s=limit_s))
     assert said in str(failure.value)
-    command = program(deed).connection.launch.command
+    command = program(deed).conversation.launch.command
     with pytest.raises(SystemFailure, match="could not be started") as failure:
         _ = ProcessSystem(command, start_limit_s=limit_s).inputs
     assert said in str(failure.value)
@@ -196,12 +196,12 @@ def test_killed_by_somebody_else():
     try:
         with system.open(0) as session:
             session.execute(good)
-        os.kill(system.connection.child.pid, signal.SIGKILL)
-        while not system.connection.child.exited():
+        os.kill(system.conversation.child.pid, signal.SIGKILL)
+        while not system.conversation.child.exited():
             pass
         with system.open(0) as session:
             assert session.execute(good) == {"y": [0.0] * SAMPLES}
-            victim = system.connection.child.pid
+            victim = system.conversation.child.pid
             killer = os.fork()
             if killer == 0:
                 os.kill(victim, signal.SIGKILL)
@@ -296,10 +296,10 @@ def test_a_copy_made_by_fork_leaves_the_program_alone():
     good = queries([0])[0].stimulus
     with system.open(0) as session:
         session.execute(good)
-        pid = system.connection.child.pid
+        pid = system.conversation.child.pid
         assert all(a.ok for a in run(system, bad=[0, 0]))
         session.execute(good)
-        assert system.connection.child.pid == pid
+        assert system.conversation.child.pid == pid
     system.close()
 
 
@@ -307,4 +307,4 @@ def test_no_answer_in_a_session_of_ones_own():
     system = program("hangs", time_limit_s=0.2)
     with pytest.raises(NoAnswer), system.open(0) as session:
         session.execute(queries([1])[0].stimulus)
-    assert system.connection.child is None
+    assert system.conversation.child is None

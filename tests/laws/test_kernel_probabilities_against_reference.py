@@ -170,10 +170,10 @@ def test_race_probabilities_are_exact():
 
 
 @pytest.mark.slow
-@examples(3000)
+@examples(2000)
 @given(networks(handshakes=False))
 def test_race_probabilities_of_thousands_of_networks_are_exact(network):
-    race_probabilities_agree(network, particles=4, steps=8)
+    race_probabilities_agree(network, particles=2, steps=4)
 
 
 @pytest.mark.parametrize("stops_time", ["urgent", "committed"])

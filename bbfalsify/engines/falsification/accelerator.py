@@ -18,6 +18,7 @@ from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
+from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_actions
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
@@ -83,6 +84,8 @@ class Search:
     findings: list[Finding] = field(default_factory=list)
     iterations: int = 0
     zeno_walks: int = 0
+    visits: Visits = field(default_factory=Visits)
+    """What of the profile the walks have used."""
     statuses: dict[str, int] = field(default_factory=dict)
     best_robustness: list[float] = field(default_factory=list)
     judged: list[int] = field(default_factory=list)
@@ -210,6 +213,7 @@ def moving(usage: Usage, search: Search, walks: Walks) -> Iterator[tuple[int, Wa
     usage.check(walks)
     reached = np.flatnonzero(walks.status == WalkStatus.REACHED_END)
     search.zeno_walks += len(walks) - len(reached)
+    search.visits.add(usage.model, walks)
     for i in reached.tolist():
         yield i, walks.walk(i)
 

@@ -61,6 +61,8 @@ class Options:
     batch: int = 44
     """Queries per batch of the search, whatever the number of workers: four rounds of the delay cycle."""
     confidence: float = 0.95
+    sensitivity: bool = True
+    """Say how the ranking depends on the profile's weights and rates."""
 
     def __post_init__(self) -> None:
         problems = []

@@ -27,6 +27,11 @@ class Evidence:
     followers: list[Walk] = field(default_factory=list)
     """Traces of the first pass that had any, violating or not: all there is where no trace violates."""
 
+    @property
+    def example(self) -> Walk | None:
+        """One trace that violates; where none does, one that follows the word."""
+        return next((walk for group in (*self.walks, self.followers) for walk in group), None)
+
     def add(
         self, walks: Sequence[Walk], answers: Sequence[Answer], violated: Sequence[bool], requirement: int, passes: int
     ) -> None:

@@ -152,6 +152,8 @@ class ProbableSearch:
 
     def _plain(self, count: int) -> range:
         iterations = self._next(count)
+        if not iterations:
+            return iterations
         words = self._plain_seeds.integers(0, 2**64, size=len(iterations), dtype=np.uint64)
         walks = stochastic_walks(self.usage.model, words, until=self.usage.duration, max_steps=MAX_STEPS)
         reached = {iterations[i]: walk for i, walk in moving(self.usage, self.search, walks)}
@@ -196,6 +198,8 @@ class ProbableSearch:
             traces = continued(self.usage.model, traces, FURTHER, drawn.child("further"))
             numbers = self._next(len(traces))
             walks |= dict(zip(numbers, traces, strict=True))
+            for walk in traces:
+                self.search.visits.add_walk(self.usage.model, walk)
             tried.append((key, split.cylinder, numbers))
         hits = {run.iteration: self._read(run) for run in self._execute(walks, stop=True)}
         for key, cylinder, numbers in tried:

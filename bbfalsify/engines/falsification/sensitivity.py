@@ -33,8 +33,6 @@ FACTORS = 10.0 ** np.linspace(-1.0, 1.0, 41)
 """By how much a parameter may be wrong and still interest anybody; the middle one is 1."""
 LEAST_TRACES = 10
 """A probability under changed parameters needs so many effective violating traces to be taken seriously."""
-ALIKE = 0.01
-"""Parameters whose factors differ by less say the same: raising one of two weights is lowering the other."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +88,20 @@ class Influence:
     """[R, parameters, factors]: mean likelihood ratio of the pass's violating traces."""
     effective: np.ndarray
     """[parameters, factors]: effective number of violating traces under the changed parameter."""
+    untouched: np.ndarray
+    """[parameters]: no trace met a choice or a wait that the parameter decides."""
     traces: int
     violating: bool
     """False: no trace violated, so this is about following the word."""
 
     def elasticities(self, confidence: float) -> tuple[Elasticity, ...]:
+        """With intervals by Student's t over the passes.
+
+        Scores often take few values, and where all traces agree that interval is a point.  Of n traces, up to
+        ln(2/α)/n may be of a kind that was not seen, whose score differs by one choice: no interval is narrower.
+        """
         values, half = ratio_of_means(self.weights[:, None] * self.scores, self.weights, confidence)
+        half = np.where(self.untouched, half, np.maximum(half, math.log(2 / (1 - confidence)) / self.traces))
         return tuple(
             Elasticity(name, float(v), float(v - h), float(v + h), confidence)
             for name, v, h in zip(self.parameters, values, half, strict=True)
@@ -121,7 +127,7 @@ def influence_of(model: CompiledModel, ranked: Ranked, parameters: Sequence[Para
         effective = ratios.sum(axis=0) ** 2 / (ratios**2).sum(axis=0)
     weights = ranked.passes.values if violating else np.ones(1)
     names = tuple(p.name for p in parameters)
-    return Influence(names, weights, scores, means, effective, len(walks), violating)
+    return Influence(names, weights, scores, means, effective, ~found.scores.any(axis=0), len(walks), violating)
 
 
 def swaps(first: Influence, second: Influence, ranks: tuple[int, int], confidence: float) -> list[Swap]:
@@ -140,7 +146,7 @@ def _crossing(first: Influence, second: Influence, number: int, confidence: floa
     usable = np.ones(len(FACTORS), bool)
     for influence in (first, second):
         ratios = influence.ratios[:, number, :]
-        usable &= influence.effective[number] >= min(LEAST_TRACES, influence.traces)
+        usable &= influence.effective[number] >= LEAST_TRACES
         values, half = ratio_of_means(influence.weights[:, None] * ratios, np.ones(len(ratios)), confidence)
         usable &= np.isfinite(values) & (values > 0)
         with np.errstate(divide="ignore", invalid="ignore"):

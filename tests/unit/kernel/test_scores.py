@@ -132,6 +132,17 @@ def test_who_moves_because_time_stands_still_has_not_waited():
     assert scores["rate of Slow.A"] == pytest.approx(1 - 0.1 * delays)
 
 
+def test_weights_that_change_with_time_are_those_of_the_moment():
+    """The rival's weight is the clock itself, which starts at 0: the score of a unit weight is 1 − 1/(1 + x)."""
+    b = NetworkBuilder("timed")
+    user = b.automaton("User", declarations="clock x;")
+    user.location("S", invariant="x <= 4").edge("S", "S", action="on", update="x = 0")
+    user.edge("S", "S", action="off", weight="x", update="x = 0")
+    _, walks, scores, _ = scored(b.build(), ("on",), split=importance_split, traces=100)
+    delays = np.array([walk.times[0] for walk in walks])
+    assert scores["weight of User.S -> S (on)"] == pytest.approx(1 - 1 / (1 + delays))
+
+
 def test_nothing_to_score():
     model = compile_network(chooser())
     found = score_walks(model, [], profile_parameters(model.network), FACTORS)

@@ -46,7 +46,7 @@ def test_every_kind_and_its_value():
     assert {p.name: p.value for p in profile_parameters(several_kinds())} == {
         "weight of User.Idle -> Busy | Idle (call)": 3.0,
         "branch weight of User.Idle -> Busy (call)": 2.0,
-        "branch weight of User.Idle -> Idle (call)": 1.0,
+        "branch weight of User.Idle -> Idle (call) no. 1": 1.0,
         "weight of User.Busy -> Slow (end) no. 1": 1.0,
         "weight of User.Busy -> Slow (end) no. 2": 0.5,
         "weight of User.Slow -> Now (c)": 1.0,

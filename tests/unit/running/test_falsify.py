@@ -28,9 +28,9 @@ def requirement(stl="always[0:20](T <= 75)", name="R1"):
     return Requirement(name, "", parse_stl(stl, signals=["T", "heat"]))
 
 
-def run(box=heater_system, requirements=None, out=None, **arguments):
+def run(box=heater_system, requirements=None, out=None, profile=None, **arguments):
     arguments = {"horizon": 20.0, "options": SMALL, "seed": 1, **arguments}
-    return falsify(box, heater.profile(), requirements or [requirement()], out=out, **arguments)
+    return falsify(box, profile or heater.profile(), requirements or [requirement()], out=out, **arguments)
 
 
 def test_the_list_does_not_depend_on_the_number_of_workers():
@@ -38,6 +38,43 @@ def test_the_list_does_not_depend_on_the_number_of_workers():
     assert one.outcome is Outcome.FALSIFIED and len(one.counterexamples) == 4
     assert one.counterexamples == two.counterexamples and one.found_probability == two.found_probability
     assert run(seed=2).counterexamples != one.counterexamples
+
+
+def test_what_the_profile_does_not_know_widens_the_intervals():
+    """Same seed, same values; only the shown interval differs, by the elasticity of each counterexample."""
+    text = heater.PROFILE + 'uncertainty: {"weight of User.S -> S (on)": 0.25}\n'
+    known, unsure = run(), run(profile=parse_profile(text))
+    assert [c.probability for c in known.counterexamples] == [c.probability for c in unsure.counterexamples]
+    assert all(c.probability_with_uncertainty is None for c in known.counterexamples)
+    row = unsure.requirements[0]
+    elasticities = row.sensitivity.elasticities
+    for c in unsure.counterexamples:
+        wide = c.probability_with_uncertainty
+        assert wide.method.endswith("with the profile's uncertainty")
+        assert wide.low < c.probability.low and wide.high > c.probability.high
+        [_, on] = elasticities[c.rank]
+        own, both = (np.log(e.high / c.probability.value) for e in (c.probability, wide))
+        assert both == pytest.approx(np.hypot(own, 1.959964 * 0.5 * on.value), rel=1e-6)
+    assert row.found_probability_with_uncertainty.high > row.found_probability.high
+    quiet = run(profile=parse_profile(text), options=replace(SMALL, sensitivity=False))
+    assert quiet.requirements[0].sensitivity is None
+    assert quiet.counterexamples == unsure.counterexamples, "asked for or not, the intervals are the same"
+
+
+def test_times_coverage_and_sensitivity_are_part_of_the_result():
+    result = run(baseline=smc.Options(epsilon=0.1, simulations=500))
+    row = result.requirements[0]
+    times = row.time_to_violation
+    assert times.listed.probability == pytest.approx(row.found_probability.value)
+    assert sum(times.listed.histogram) == pytest.approx(row.found_probability.value)
+    assert times.listed.samples == sum(c.violating for c in result.counterexamples)
+    assert 10 * np.log(4) + 4 <= times.listed.quantiles[0] <= times.listed.quantiles[-1] <= 20
+    assert all(c.time_to_violation.samples == c.violating for c in result.counterexamples)
+    assert (times.plain is None) == (row.baseline.violations == 0)
+    walks = {"search": 440, "simulation": row.baseline.simulations, "counterexamples": 4}
+    assert result.profile_coverage.walks == walks
+    assert {s.parameter for s in row.sensitivity.swaps} <= {"weight of User.S -> S (on)", "weight of User.S -> S (off)"}
+    assert set(row.sensitivity.elasticities) == {1, 2, 3, 4}
 
 
 def test_everything_is_stored_and_replayable(tmp_path):

@@ -78,7 +78,7 @@ def test_step_by_step(tmp_path):
         with tank.open(seed) as session:
             assert session.execute(STIMULUS)["level"].tolist() == [seed, seed + 0.5, seed + 5.0]
         assert session.usage.cpu_seconds > 0 and session.usage.memory_mb > 1
-    first = tank.connection.child
+    first = tank.conversation.child
     with tank.open(0) as session:
         session.step({"inflow": 2.0}, 1.0)
         assert session.observe() == {"level": 2.0}
@@ -86,7 +86,7 @@ def test_step_by_step(tmp_path):
         session.step({"inflow": 200.0}, 1.0)
     with tank.open(0) as session:
         session.execute(STIMULUS)
-    assert tank.connection.child is first, "an error that was reported costs no restart"
+    assert tank.conversation.child is first, "an error that was reported costs no restart"
     tank.close()
 
 
@@ -104,7 +104,7 @@ def test_whole_signals_with_events_and_seed(tmp_path):
     )
     with ProcessSystem(command).open(2**63 + 7) as session:
         assert session.execute(STIMULUS) == {"n": [1, 7, 3.0], "last": [0.0, 0.5, 2.0]}
-    session._connection.close()
+    session._conversation.close()
 
 
 TURNSTILE = """
@@ -266,7 +266,7 @@ def test_a_system_can_be_pickled_while_its_program_runs(tmp_path):
     with tank.open(0) as session:
         session.observe()
         copy = pickle.loads(pickle.dumps(tank))
-        assert copy.inputs == tank.inputs and copy.connection.child is None
+        assert copy.inputs == tank.inputs and copy.conversation.child is None
     tank.close()
 
 
@@ -276,7 +276,7 @@ def test_restart_every(tmp_path):
     for _ in range(5):
         with tank.open(0) as session:
             session.observe()
-            pids.append(tank.connection.child.pid)
+            pids.append(tank.conversation.child.pid)
     tank.close()
     assert pids[0] == pids[1] != pids[2] == pids[3] != pids[4]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bbfalsify.core.errors import Problem, SystemFailure, UserError
@@ -18,7 +18,7 @@ from bbfalsify.systems.protocol import Hello
 _MOST_LINES_BEFORE_HELLO = 1000
 
 
-class Connection:
+class Conversation:
     """Has at most one process, and knows whether it waits for a request or is in the middle of something."""
 
     def __init__(
@@ -51,9 +51,11 @@ class Connection:
         self._number = self._served = 0
         self._between_requests = True
         self._cpu_before: float | None = None
+        self._encode_step: Callable[[int, Mapping[str, float], float], bytes] | None = None
+        self._encoded_inputs: frozenset[str] = frozenset()
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_child": None}
+        return self.__dict__ | {"_child": None, "_encode_step": None}
 
     def describe(self) -> Hello:
         """What the program is; if nobody has said so yet, it is started and asked."""
@@ -81,16 +83,25 @@ class Connection:
 
     def request(self, kind: str, members: Mapping[str, Any]) -> dict[str, Any]:
         """Ask, and give back the answer to this very request."""
+        return self._ask(protocol.encode(self._number + 1, kind, members), f"its answer to '{kind}'")
+
+    def step(self, inputs: Mapping[str, float], duration_s: float) -> dict[str, Any]:
+        """As `request("step", …)`, but faster."""
+        if self._encode_step is None or self._encoded_inputs != inputs.keys():
+            self._encoded_inputs, self._encode_step = frozenset(inputs), protocol.step_encoder(inputs)
+        return self._ask(self._encode_step(self._number + 1, inputs, duration_s), "its answer to 'step'")
+
+    def _ask(self, request: bytes, what: str) -> dict[str, Any]:
         child = self._child
         if child is None:
             raise SessionFailure("the session has ended")
         self._number += 1
         self._between_requests = False
-        what = f"its answer to '{kind}'"
-        line = child.ask(protocol.encode(self._number, kind, members), self._limits[1], what)
+        line = child.ask(request, self._limits[1], what)
         try:
             answer = protocol.decode(line, self._number)
-            child.expect_nothing_more(what)
+            if child.unread:
+                child.expect_nothing_more(what)
         except SessionFailure as failure:
             self._between_requests = not isinstance(failure, MalformedAnswer)
             raise type(failure)(child.redact(str(failure))) from None

@@ -1,0 +1,78 @@
+"""bbfalsify show: look at a finished run again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bbfalsify.cli.exits import Exit
+from bbfalsify.cli.options import AsJson, Quiet, Verbose
+
+
+def show(
+    run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A run directory, or its results.json.")],
+    counterexample: Annotated[
+        int | None, typer.Option("--counterexample", "-n", min=1, help="Only the one with this rank, step by step.")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Show the results of a run in full: the list, what decides its order, profile coverage, times.
+
+    \\b
+    Example:  bbfalsify show runs/heater-2026-01-31-1 --counterexample 2
+    """
+    from bbfalsify.cli.session import show_result
+    from bbfalsify.core.json_files import read_json
+    from bbfalsify.reporting.results import result_from_json
+
+    file = run / "results.json" if run.is_dir() else run
+    data = read_json(file)
+    result = result_from_json(data, file=str(file))
+    if counterexample is not None:
+        found = _steps(file.parent, data, counterexample)
+        print(json.dumps({"counterexamples": found}, allow_nan=False)) if as_json else _print_steps(found)
+    elif as_json:
+        print(json.dumps(data, allow_nan=False))
+    else:
+        show_result(result, data.get("varies", {}), verbose=True)
+    return Exit.NOTHING_FOUND
+
+
+def _steps(folder: Path, data: dict[str, Any], rank: int) -> list[dict[str, Any]]:
+    """The counterexamples with this rank (one per requirement) with the times of their actions."""
+    from bbfalsify.core.counterexample import Counterexample
+    from bbfalsify.core.errors import Problem, UserError
+
+    rows = [row for row in data["counterexamples"] if row["rank"] == rank]
+    if not rows:
+        most = max((row["rank"] for row in data["counterexamples"]), default=0)
+        known = f"the ranks are 1 to {most}" if most else "the run has none"
+        raise UserError(Problem(f"there is no counterexample {rank}; {known}.", file=str(folder / "results.json")))
+    # The run directory may have been moved since its files were named.
+    files = [folder / "counterexamples" / Path(row["file"]).name for row in rows]
+    words = [Counterexample.read(file).word for file in files]
+    return [
+        {**row, "file": str(file), "word": [{"time": time, "action": action} for time, action in word]}
+        for row, file, word in zip(rows, files, words, strict=True)
+    ]
+
+
+def _print_steps(rows: list[dict[str, Any]]) -> None:
+    from bbfalsify.core.estimate import Estimate
+    from bbfalsify.reporting.words import interval, number
+
+    for row in rows:
+        estimate = Estimate.from_json(row["probability_with_uncertainty"] or row["probability"])
+        print(f"{row['requirement']} #{row['rank']}, {row['status']}, probability {interval(estimate)}")
+        violated, told = row["first_violation_time"], False
+        for step in row["word"]:
+            if violated is not None and not told and violated <= step["time"]:
+                print(f"{number(violated, 6):>12}  violated (robustness {number(row['robustness'])})")
+                told = True
+            print(f"{number(step['time'], 6):>12}  {step['action']}")
+        print(f"replay: bbfalsify replay {row['file']}")

@@ -1,0 +1,121 @@
+"""How much of the profile was used: which locations, edges, branches and actions, how often, and which never.
+
+What no walk has ever taken was not tested: a guard that never holds, a location nobody reaches within the horizon, or
+use that is too rare for the budget.  Receivers of broadcasts are not recorded edge by edge; they show by the locations
+they enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from bbfalsify.kernel import CompiledModel, Walk, Walks, WalkStatus
+from bbfalsify.modelling.parameters import branch_names, edge_names
+
+
+@dataclass
+class Visits:
+    """Counters over walks; empty until the first walk."""
+
+    walks: int = 0
+    edges: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Per global edge number."""
+    branches: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Per branch, edge after edge."""
+    locations: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Per location, process after process: stays, that of the start included."""
+
+    def add(self, model: CompiledModel, walks: Walks) -> None:
+        """Count a batch; walks that failed or stood still are left out."""
+        whole = walks.status == WalkStatus.REACHED_END
+        steps = np.arange(walks.edges.shape[1]) < (walks.steps * whole)[:, None]
+        stays = np.arange(walks.edges.shape[1] + 1) < ((walks.steps + 1) * whole)[:, None]
+        self._count(model, int(whole.sum()), walks.edges[steps], walks.branches[steps], walks.locations[stays])
+
+    def add_walk(self, model: CompiledModel, walk: Walk) -> None:
+        branches = np.zeros_like(walk.edges) if walk.branches is None else walk.branches
+        self._count(model, 1, walk.edges, branches, walk.locations)
+
+    def _count(
+        self, model: CompiledModel, walks: int, edges: np.ndarray, branches: np.ndarray, locations: np.ndarray
+    ) -> None:
+        first_branch, first_location = _offsets(model)
+        if not self.walks:
+            self.edges = np.zeros(len(model.edge_action), np.int64)
+            self.branches = np.zeros(first_branch[-1], np.int64)
+            self.locations = np.zeros(first_location[-1], np.int64)
+        self.walks += walks
+        self.edges += np.bincount(edges, minlength=len(self.edges))
+        self.branches += np.bincount(first_branch[edges] + branches, minlength=len(self.branches))
+        self.locations += np.bincount((first_location[:-1] + locations).ravel(), minlength=len(self.locations))
+
+
+def _offsets(model: CompiledModel) -> tuple[np.ndarray, np.ndarray]:
+    """Number of the first branch of each edge, and of the first location of each process; the totals come last."""
+    processes = model.network.processes
+    branches = accumulate((len(e.branches) for p in processes for e in p.edges), initial=0)
+    return np.array(list(branches)), np.array(list(accumulate((len(p.locations) for p in processes), initial=0)))
+
+
+@dataclass(frozen=True)
+class Covered:
+    """One part of the profile, and how often each kind of walk has used it."""
+
+    name: str
+    line: int | None
+    times: Mapping[str, int]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "line": self.line, **self.times}
+
+
+@dataclass(frozen=True)
+class Coverage:
+    walks: Mapping[str, int]
+    """search, simulation (plain, where asked for) and counterexamples (those listed)"""
+    parts: Mapping[str, tuple[Covered, ...]]
+    """locations, edges, branches and actions"""
+
+    def never(self, part: str) -> tuple[Covered, ...]:
+        return tuple(c for c in self.parts[part] if not any(c.times.values()))
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "walks": dict(self.walks),
+            **{part: [c.as_json() for c in rows] for part, rows in self.parts.items()},
+            "never_taken": {part: [c.name for c in self.never(part)] for part in self.parts},
+        }
+
+
+def coverage_of(model: CompiledModel, visits: Mapping[str, Visits]) -> Coverage:
+    """What the walks of each kind have covered; kinds without a walk are left out."""
+    network = model.network
+    met = {kind: v for kind, v in visits.items() if v.walks}
+    first_branch, first_location = _offsets(model)
+
+    def covered(name: str, line: int | None, counter: str, number: int) -> Covered:
+        return Covered(name, line, {kind: int(getattr(v, counter)[number]) for kind, v in met.items()})
+
+    edges, branches, locations = [], [], []
+    for (p, index), name in edge_names(network).items():
+        number = model.edge_number(p, index)
+        edges.append(covered(name, network.processes[p].edges[index].line, "edges", number))
+    for (p, index, k), name in branch_names(network).items():
+        number = int(first_branch[model.edge_number(p, index)]) + k
+        branches.append(covered(name, network.processes[p].edges[index].line, "branches", number))
+    for p, process in enumerate(network.processes):
+        for k, location in enumerate(process.locations):
+            name = f"{process.name}.{location.name}"
+            locations.append(covered(name, location.line, "locations", int(first_location[p]) + k))
+    carries = [np.flatnonzero(model.edge_action == a) for a in range(len(model.actions))]
+    actions = [
+        Covered(action, None, {kind: int(v.edges[numbers].sum()) for kind, v in met.items()})
+        for action, numbers in zip(model.actions, carries, strict=True)
+    ]
+    parts = {"locations": locations, "edges": edges, "branches": branches, "actions": actions}
+    return Coverage({kind: v.walks for kind, v in met.items()}, {part: tuple(rows) for part, rows in parts.items()})

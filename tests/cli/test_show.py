@@ -1,0 +1,50 @@
+"""Looking at a finished run again."""
+
+import json
+from pathlib import Path
+
+from tests.cli.test_run import falsify
+
+
+def test_a_run_is_shown_again_in_full(cli, heater):
+    first = falsify(cli, heater)
+    directory = Path(next(line for line in first.out.splitlines() if line.startswith("run directory: ")).split(": ")[1])
+    assert "time to violation: " in first.out and "profile coverage: 2 of 2 edges" in first.out
+    assert "by then" in (directory / "time_to_violation.svg").read_text()
+    again = cli("show", directory)
+    assert (again.code, again.err) == (0, "")
+    table = first.out.splitlines()[:7]
+    assert again.out.splitlines()[:7] == table
+    assert "% per 1 % more" in again.out and "weight of User.S -> S (on)" in again.out
+    assert "edge, times taken" in again.out
+    assert max(len(line) for line in again.out.splitlines() if not line.startswith("replay")) <= 80
+    assert cli("show", directory, "--json").json == json.loads((directory / "results.json").read_text())
+
+
+def test_one_counterexample_step_by_step_also_after_the_directory_moved(cli, heater, tmp_path):
+    directory = Path(falsify(cli, heater, "--json", "-q").json["run_directory"])
+    moved = directory.rename(tmp_path / "elsewhere")
+    shown = cli("show", moved, "--counterexample", 1)
+    assert shown.code == 0
+    data = cli("show", moved / "results.json", "-n", 1, "--json").json["counterexamples"][0]
+    assert [step["action"] for step in data["word"]] == data["actions"]
+    assert data["word"][-2]["time"] < data["first_violation_time"] <= data["word"][-1]["time"]
+    lines = shown.out.splitlines()
+    assert lines[0].startswith("R1 #1, confirmed, probability ")
+    assert "violated" in lines[-3], "the violation comes before the action that ends its delay"
+    assert lines[-1] == f"replay: bbfalsify replay {data['file']}"
+    wrong = cli("show", moved, "--counterexample", 99)
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "there is no counterexample 99; the ranks are 1 to " in wrong.err
+
+
+def test_what_is_not_a_run(cli, tmp_path):
+    assert cli("show", tmp_path).code == 2
+    (tmp_path / "results.json").write_text("{}")
+    assert "not the results of a run" in cli("show", tmp_path).err
+
+
+def test_sensitivity_can_be_left_out(cli, heater):
+    data = falsify(cli, heater, "--json", "-q", "--no-sensitivity").json
+    assert data["requirements"][0]["sensitivity"] is None
+    assert data["profile_coverage"]["never_taken"]["edges"] == []
