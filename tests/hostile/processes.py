@@ -22,7 +22,10 @@ def _table() -> dict[int, tuple[str, int, int]]:
 
 def descendants(root: int) -> set[int]:
     """All processes whose chain of parents leads to `root`, zombies included."""
-    table = _table()
+    return _below(root, _table())
+
+
+def _below(root: int, table: dict[int, tuple[str, int, int]]) -> set[int]:
     found: set[int] = set()
     frontier = {root}
     while frontier:
@@ -34,7 +37,7 @@ def descendants(root: int) -> set[int]:
 def worker_sessions(root: int) -> set[int]:
     """The sessions of all descendants: every worker makes one of its own, and what it starts belongs to it."""
     table = _table()
-    return {table[pid][2] for pid in descendants(root) if pid in table} - {table[root][2]}
+    return {table[pid][2] for pid in _below(root, table)} - {table[root][2]}
 
 
 def survivors(sessions: set[int], patience_s: float = 5.0) -> set[int]:

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from bbfalsify.core.errors import SystemFailure
+from bbfalsify.core.query import WordQuery
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import SimulationStatus as Status
-from bbfalsify.running import WorkerPool
-from bbfalsify.systems import NoAnswer, ProcessSystem, SystemDied
+from bbfalsify.running import Driver, WorkerPool
+from bbfalsify.systems import NoAnswer, ProcessSymbolSystem, ProcessSystem, SystemDied
 from tests.hostile.hostile_systems import SAMPLES, judge, queries
 from tests.hostile.processes import descendants, survivors, worker_sessions
 
@@ -308,3 +309,31 @@ def test_no_answer_in_a_session_of_ones_own():
     with pytest.raises(NoAnswer), system.open(0) as session:
         session.execute(queries([1])[0].stimulus)
     assert system.conversation.child is None
+
+
+@pytest.mark.parametrize("deed", ["leaves_a_child_and_exits", "leaves_a_server_and_exits", "leaves_children_and_hangs"])
+def test_what_a_program_leaves_behind_is_gone_before_the_worker_is(deed):
+    """A server with a session of its own has lost its parent; it is recognised by its mark."""
+    before = descendants(os.getpid())
+    with WorkerPool(program(deed, time_limit_s=0.5), judge) as pool:
+        [answer] = pool.answers(queries([1]))
+        assert not answer.ok
+        [_worker] = descendants(os.getpid()) - before
+
+
+def test_a_hang_in_the_middle_of_a_word():
+    """Symbols travel step by step; what was answered before is kept."""
+    code = (
+        "import sys\n"
+        'print(\'{"bbfalsify": 1, "name": "box", "alphabet": ["a", "b"]}\', flush=True)\n'
+        "for number, line in enumerate(sys.stdin, 1):\n"
+        "    if '\"b\"' not in line:\n"
+        '        print(\'{"id": %d, "symbol": "ok"}\' % number, flush=True)\n'
+    )
+    system = ProcessSymbolSystem([sys.executable, "-I", "-S", "-c", code], time_limit_s=0.3)
+    words = [("a", "a"), ("a", "b", "a"), ("a",)]
+    with Driver(system, None) as driver:
+        answers = driver.ask([WordQuery(f"w{i}", word) for i, word in enumerate(words)])
+    assert [a.status for a in answers] == [Status.OK, Status.TIMED_OUT, Status.OK]
+    assert answers[1].symbols == ("ok",)
+    assert answers[1].message == "answer 2: its answer to 'step' did not come within 0.3 s"
