@@ -18,8 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SystemDied
+from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SystemDied, excerpt
 from bbfalsify.systems.launching import MARK, Launch
+from bbfalsify.systems.process_cost import memory_mb
 from bbfalsify.systems.process_tree import descendants, how_it_ended, kill, marked, reap, telling_line
 
 _LOOK_S = 0.05
@@ -76,7 +77,7 @@ class Child:
     def ask(self, line: bytes, limit_s: float | None, what: str) -> bytes:
         """Send a line, wait for a line."""
         now = time.monotonic()
-        if now - self._looked_at >= _LOOK_S or self._redactor.active:
+        if now - self._looked_at >= _LOOK_S or self._redactor.active or self._stdin not in self._open:
             self._send(line)
             return self.line(limit_s, what, since=now)
         # The usual case without ceremony, because it is met at every step: a whole answer, soon, in one piece.
@@ -236,40 +237,15 @@ class Child:
                 pass
             self._shut(self._stdout)
         else:
-            self.check_memory(self.memory_mb())
+            self.check_memory(memory_mb(self.pid))
 
-    def check_memory(self, memory_mb: float | None) -> None:
-        if memory_mb is None:
+    def check_memory(self, now_mb: float | None) -> None:
+        if now_mb is None:
             return
-        self.memory_peak_mb = max(memory_mb, self.memory_peak_mb or 0.0)
+        self.memory_peak_mb = max(now_mb, self.memory_peak_mb or 0.0)
         allowed_mb = self._launch.memory_mb
-        if allowed_mb is not None and memory_mb > allowed_mb:
-            raise SystemDied(f"it had {memory_mb:.0f} MB of memory, more than the {allowed_mb:g} MB allowed")
-
-    def memory_mb(self, *, peak: bool = False) -> float | None:
-        """Resident now, or at most since `forget_peak`; None where it cannot be seen."""
-        label = b"VmHWM:" if peak else b"VmRSS:"
-        try:
-            with open(f"/proc/{self.pid}/status", "rb", buffering=0) as file:
-                text = file.read(4096)
-            start = text.index(label) + len(label)
-            return int(text[start : text.index(b"kB", start)]) / 1024
-        except (OSError, ValueError):
-            return None
-
-    def forget_peak(self) -> None:
-        try:
-            with open(f"/proc/{self.pid}/clear_refs", "wb", buffering=0) as file:
-                file.write(b"5")
-        except OSError:
-            pass
-
-    def cpu_seconds(self) -> float | None:
-        """CPU time of the process and its threads so far."""
-        try:
-            return time.clock_gettime((~self.pid << 3) | 2)  # on Linux the CPU clock of another process
-        except OSError:
-            return None
+        if allowed_mb is not None and now_mb > allowed_mb:
+            raise SystemDied(f"it had {now_mb:.0f} MB of memory, more than the {allowed_mb:g} MB allowed")
 
     # ------------------------------------------------------------------ words for messages
 
@@ -364,9 +340,3 @@ class Child:
         # The kernel counts the moment before the program replaced our own image; below our size it says nothing.
         if usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
             self.memory_peak_mb = usage.ru_maxrss / 1024
-
-
-def excerpt(text: str, length: int = 80) -> str:
-    """A few characters of what came, in quotes, safe to show."""
-    shown = text.encode("unicode_escape").decode("ascii") if not text.isprintable() else text
-    return f"'{shown[:length]}…'" if len(shown) > length else f"'{shown}'"

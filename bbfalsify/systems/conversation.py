@@ -13,6 +13,7 @@ from bbfalsify.systems.child import Child
 from bbfalsify.systems.failures import MalformedAnswer, SessionFailure
 from bbfalsify.systems.interface import Port, Usage
 from bbfalsify.systems.launching import Launch
+from bbfalsify.systems.process_cost import cpu_seconds, forget_peak, memory_mb
 from bbfalsify.systems.protocol import Hello
 
 _MOST_LINES_BEFORE_HELLO = 1000
@@ -79,7 +80,7 @@ class Conversation:
             child = self._start()
         self._served += 1
         child.forget_words()
-        self._cpu_before = child.cpu_seconds()
+        self._cpu_before = cpu_seconds(child.pid)
 
     def request(self, kind: str, members: Mapping[str, Any]) -> dict[str, Any]:
         """Ask, and give back the answer to this very request."""
@@ -113,18 +114,18 @@ class Conversation:
         child = self._child
         if child is None:
             return Usage()
-        now, before = child.cpu_seconds(), self._cpu_before
-        peak_mb = child.memory_mb(peak=True) if memory else None
+        now, before = cpu_seconds(child.pid), self._cpu_before
+        peak_mb = memory_mb(child.pid, peak=True) if memory else None
         if not self._between_requests:
             self.drop()
         elif peak_mb is not None:
-            child.forget_peak()
+            forget_peak(child.pid)
         return Usage(None if now is None or before is None else now - before, peak_mb)
 
     def check_memory(self) -> None:
         if self._child is not None and self.launch.memory_mb is not None:
             self._between_requests = False
-            self._child.check_memory(self._child.memory_mb())
+            self._child.check_memory(memory_mb(self._child.pid))
             self._between_requests = True
 
     # ------------------------------------------------------------------ the process

@@ -31,3 +31,9 @@ class MalformedAnswer(SessionFailure):
     """The black box answered, but not in the agreed form."""
 
     status = SimulationStatus.MALFORMED
+
+
+def excerpt(text: str, length: int = 80) -> str:
+    """A few characters of what came, in quotes, safe to show."""
+    shown = text.encode("unicode_escape").decode("ascii") if not text.isprintable() else text
+    return f"'{shown[:length]}…'" if len(shown) > length else f"'{shown}'"

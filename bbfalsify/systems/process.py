@@ -33,7 +33,7 @@ class ProcessOptions(LaunchOptions, total=False):
     time_limit_s: float | None
     """For one answer: a whole run, or one step (none; the run's limit per simulation holds in any case)."""
     close_limit_s: float
-    """How long it may take to end by itself (1); what has not ended is killed."""
+    """How long it may take to end by itself (1; at the end of a run at most 2); what has not ended is killed."""
     restart_every: int | None
     """A new process after so many simulations; 1 for a program that cannot reset itself (none)."""
 

@@ -19,8 +19,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.systems.child import excerpt
-from bbfalsify.systems.failures import MalformedAnswer, SessionFailure
+from bbfalsify.systems.failures import MalformedAnswer, SessionFailure, excerpt
 from bbfalsify.systems.interface import Capabilities, Port
 
 VERSION = 1

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.systems.child import excerpt
-from bbfalsify.systems.failures import MalformedAnswer
+from bbfalsify.systems.failures import MalformedAnswer, excerpt
 from bbfalsify.systems.interface import Port
 from bbfalsify.systems.protocol import whole_signal
 

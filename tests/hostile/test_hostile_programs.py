@@ -15,7 +15,7 @@ from bbfalsify.core.query import WordQuery
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import SimulationStatus as Status
 from bbfalsify.running import Driver, WorkerPool
-from bbfalsify.systems import NoAnswer, ProcessSymbolSystem, ProcessSystem, SystemDied
+from bbfalsify.systems import NoAnswer, ProcessSymbolSystem, ProcessSystem, SessionFailure, SystemDied
 from tests.hostile.hostile_systems import SAMPLES, judge, queries
 from tests.hostile.processes import descendants, survivors, worker_sessions
 
@@ -337,3 +337,23 @@ def test_a_hang_in_the_middle_of_a_word():
     assert [a.status for a in answers] == [Status.OK, Status.TIMED_OUT, Status.OK]
     assert answers[1].symbols == ("ok",)
     assert answers[1].message == "answer 2: its answer to 'step' did not come within 0.3 s"
+
+
+def test_a_program_that_stops_listening_but_goes_on_talking():
+    """Its standard input is closed, so our end is closed too; nothing may be written to that number any more."""
+    code = (
+        "import os, sys, time\n"
+        'print(\'{"bbfalsify": 1, "name": "deaf", "inputs": {"u": null}, "outputs": {"y": null},\'\n'
+        '      \'"capabilities": {"stepwise": true}}\', flush=True)\n'
+        "sys.stdin.readline()\n"
+        "os.close(0)\n"
+        "for number in range(1, 1000):\n"
+        '    print(\'{"id": %d, "outputs": {"y": 1}}\' % number, flush=True)\n'
+        "    time.sleep(0.001)\n"
+        "time.sleep(60)\n"
+    )
+    system = ProcessSystem([sys.executable, "-I", "-S", "-c", code], time_limit_s=0.5)
+    with pytest.raises(SessionFailure), system.open(0) as session:
+        for _ in range(2000):
+            session.step({"u": 1.0}, 1.0)
+    assert system.conversation.child is None
