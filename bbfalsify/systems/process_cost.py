@@ -1,4 +1,4 @@
-"""What a running process costs, seen from outside: its memory and its CPU time.  On Linux; elsewhere it is not known."""
+"""What a running process costs, seen from outside: its memory and CPU time.  On Linux; elsewhere it is not known."""
 
 from __future__ import annotations
 
