@@ -23,6 +23,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from bbfalsify.systems.process_tree import descendants, kill
+
 START_S = 10.0
 STOP_S = 2.0
 _LAST_WORDS = 500
@@ -94,11 +96,13 @@ class Server:
         """End the process and all it has started, gently first; then remove its folder."""
         process, self._process = self._process, None
         if process is not None:
+            started_by_it = descendants(process.pid)  # also those that left its group
             _signal_group(process, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(STOP_S)
             _signal_group(process, signal.SIGKILL)
             process.wait()
+            kill(started_by_it)
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder = None

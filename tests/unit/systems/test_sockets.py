@@ -174,6 +174,26 @@ def test_nothing_is_left_of_a_server(tmp_path):
     assert process.poll() is not None and not folder.exists()
 
 
+def test_what_a_server_has_started_goes_with_it(tmp_path):
+    """A child in a session of its own, which killing the server's group does not reach."""
+    note = tmp_path / "child"
+    file = tmp_path / "server.py"
+    file.write_text(
+        "import subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"
+        f"open({str(note)!r}, 'w').write(str(child.pid))\n" + ECHO_SERVER
+    )
+    server = Server([sys.executable, str(file), "{folder}", "{port}"])
+    server.start()
+    child = Path(f"/proc/{note.read_text()}/stat")
+    assert child.exists()
+    server.stop()
+    deadline = time.monotonic() + 5.0
+    while child.exists() and child.read_text().split()[2] != "Z" and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not child.exists() or child.read_text().split()[2] == "Z"
+
+
 def test_a_server_that_cannot_start_says_why(tmp_path):
     with pytest.raises(ServerFailed, match="there is no program 'no-such-server'"):
         Server(["no-such-server"]).start()
