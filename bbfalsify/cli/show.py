@@ -55,7 +55,8 @@ def _steps(folder: Path, data: dict[str, Any], rank: int) -> list[dict[str, Any]
         raise UserError(Problem(f"there is no counterexample {rank}; {known}.", file=str(folder / "results.json")))
     # The run directory may have been moved since its files were named.
     files = [folder / "counterexamples" / Path(row["file"]).name for row in rows]
-    words = [Counterexample.read(file).word for file in files]
+    # The use goes on after the violation; its key ends with the action that ends the violating delay.
+    words = [found.word[: len(found.actions)] for found in map(Counterexample.read, files)]
     return [
         {**row, "file": str(file), "word": [{"time": time, "action": action} for time, action in word]}
         for row, file, word in zip(rows, files, words, strict=True)
