@@ -71,6 +71,37 @@ def test_another_installation_of_the_same_sources_has_nothing_to_compile(tmp_pat
     assert [hits(place, "a", tmp_path) for place in (here, there)] == [0, 1]
 
 
+ADAPTER = """
+from bbfalsify.core.jit import jit
+
+FACTOR = 2.0
+
+@jit
+def scale(value):
+    return FACTOR * value
+"""
+
+
+def test_adapters_of_the_same_name_do_not_share_compiled_code(tmp_path):
+    """Two copies of a repository, and an adapter that was edited: a constant changes, but neither line nor bytecode."""
+    code = "import sys; from bbfalsify.systems.loading import _import_file; from pathlib import Path\n"
+    code += "print(_import_file(Path(sys.argv[1])).scale(1.0))"
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {"XDG_CACHE_HOME": str(tmp_path)}
+
+    def result(file):
+        command = [sys.executable, "-c", code, str(file)]
+        root = Path(jit_module.__file__).parents[2]
+        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, env=environment).stdout
+
+    here, there = (tmp_path / place / "pump" / "adapter.py" for place in ("here", "there"))
+    for file in (here, there):
+        file.parent.mkdir(parents=True)
+        file.write_text(ADAPTER)
+    assert [result(here), result(there)] == ["2.0\n", "2.0\n"]
+    here.write_text(ADAPTER.replace("2.0", "3.0"))
+    assert result(here) == "3.0\n"
+
+
 def test_where_the_users_cache_cannot_be_written_numba_chooses_the_place(tmp_path):
     place = module_in(tmp_path / "code")
     (tmp_path / "file").write_text("not a folder")
