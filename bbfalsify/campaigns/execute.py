@@ -50,6 +50,7 @@ def execute(plan: RunPlan, *, out: Path, listeners: Iterable[Callable[[Event], N
         on_failure=plan.on_failure,
         votes=plan.votes,
         memory_limit_mb=plan.memory_limit,
+        early_stop=plan.early_stop,
         store=plan.store,
         accepted=plan.accepted,
         out=out,
@@ -99,6 +100,7 @@ def _configuration(plan: RunPlan) -> dict[str, Any]:
         "on_failure": plan.on_failure,
         "votes": plan.votes,
         "memory_limit": plan.memory_limit,
+        "early_stop": plan.early_stop,
         "store": None if plan.store is None else str(plan.store),
         "accepted": None if plan.accepted is None else plan.accepted.file,
     }

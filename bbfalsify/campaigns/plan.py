@@ -78,6 +78,7 @@ class RunPlan:
     votes: int = 1
     memory_limit: float | None = None
     """Megabytes a worker may take, on top of what it has when it starts."""
+    early_stop: bool = False
     store: Path | None = None
     """Where counterexamples are kept from run to run."""
     accepted: Acceptances | None = None
@@ -136,6 +137,8 @@ def plan_document(
         reader.problem(("store",), f"{label(('store',))}: '{store}' is not a folder.")
     if "memory_limit" in sections and not sys.platform.startswith("linux"):
         reader.problem(("memory_limit",), f"{label(('memory_limit',))}: a memory limit can be set on Linux only.")
+    if True in sections.get("early_stop", []):
+        _check_early_stop(reader, filter(None, systems.values()))
     if accepted is None and "accepted" in sections:
         accepted = base / sections["accepted"]
     acceptances = None if accepted is None else _acceptances(reader, accepted, items, profiles)
@@ -151,6 +154,7 @@ def plan_document(
         "on_failure": sections.get("on_failure", ["inconclusive"]),
         "votes": sections.get("votes", [1]),
         "memory_limit": sections.get("memory_limit", [None]),
+        "early_stop": sections.get("early_stop", [False]),
     }
     runs = []
     for values in itertools.product(*settings.values()):
@@ -170,6 +174,7 @@ def plan_document(
                 on_failure=point["on_failure"],
                 votes=point["votes"],
                 memory_limit=point["memory_limit"],
+                early_stop=point["early_stop"],
                 store=store,
                 accepted=acceptances,
                 varies=_varies(settings, point),
@@ -253,6 +258,16 @@ def _system(reader: Reader, base: Path, reference: str) -> System | None:
         reader.problem(path, f"'{reference}' answers symbols, not signals; falsify needs inputs and outputs over time.")
         return None
     return system
+
+
+def _check_early_stop(reader: Reader, systems: Iterable[System]) -> None:
+    from bbfalsify.systems.interface import CapabilityMissing, require_capability
+
+    for system in systems:
+        try:
+            require_capability(system, "stepwise", reader.label(("early_stop",)))
+        except CapabilityMissing as missing:
+            reader.adopt(("early_stop",), missing.problems)
 
 
 def _acceptances(

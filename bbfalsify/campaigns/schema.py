@@ -2,8 +2,8 @@
 
 The models describe shapes only: types, ranges, allowed words.  Whether a file exists, a formula parses or a signal is
 known is checked in `plan`.  Every field of `EngineEntry`, and `system`, `profile`, `seed`, `time_limit`, `on_failure`,
-`votes`, `memory_limit` of a campaign, may be a list: lists multiply into runs (only `columns` is a list of its own, and
-one value).
+`votes`, `memory_limit` and `early_stop` of a campaign may be a list: lists multiply into runs (only `columns` is a list
+of its own, and one value).
 
 Importing this module imports pydantic (0.1 s), so it is imported inside the functions that read files.
 """
@@ -97,6 +97,7 @@ CAMPAIGN_SECTIONS: dict[str, Any] = {
     "on_failure": OneOrMore[OnFailure],
     "votes": OneOrMore[Count],
     "memory_limit": OneOrMore[Positive],
+    "early_stop": OneOrMore[bool],
     "store": Word,
     "accepted": Word,
     "expected": Expected,

@@ -96,6 +96,9 @@ def falsify(
     memory_limit: Annotated[
         float | None, typer.Option(metavar="MB", help="Memory of a worker (Linux).", show_default="none")
     ] = None,
+    early_stop: Annotated[
+        bool | None, typer.Option(help="End simulations at their violation (stepwise systems).", show_default="no")
+    ] = None,
     store: StoreFolder = None,
     accept: AcceptFile = None,
     jobs: Jobs = None,
@@ -149,6 +152,7 @@ def falsify(
         "on_failure": on_failure and on_failure.value,
         "votes": votes,
         "memory_limit": memory_limit,
+        "early_stop": early_stop,
     }
     document = Document("", {key: value for key, value in data.items() if value is not None}, {})
     campaign = plan_document(document, base=Path(), seed=seed, jobs=jobs, store=store, accepted=accept, label=_option)

@@ -27,6 +27,8 @@ class Confirmation:
     """All of them became violated at the time first seen."""
     trace: Trace | None
     """Of the first repetition that reproduced it (or of the first that ended well)."""
+    judgement: Judgement | None = None
+    """Of the whole trace of the first repetition that reproduced it."""
 
     @property
     def status(self) -> str:
@@ -56,7 +58,8 @@ def compare(answers: Sequence[Answer], requirement: int, seen: Judgement, tolera
     )
     ended_well = [answer for answer in answers if answer.status is SimulationStatus.OK]
     trace = next((answer.trace for answer in [*violated, *ended_well] if answer.trace is not None), None)
-    return Confirmation(len(violated), len(answers), same_moment and bool(violated), trace)
+    judgement = violated[0].judgements[requirement] if violated else None
+    return Confirmation(len(violated), len(answers), same_moment and bool(violated), trace, judgement)
 
 
 def _violates(answer: Answer, requirement: int) -> bool:

@@ -30,10 +30,10 @@ from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.modelling.observation_tree import Contradiction, ObservationTree
+from bbfalsify.running.answering import Judge
 from bbfalsify.running.voting import Poll, ballots
-from bbfalsify.running.worker import Judge
 from bbfalsify.running.workers import WorkerPool
-from bbfalsify.systems.interface import System, usable_jobs
+from bbfalsify.systems.interface import System, require_capability, usable_jobs
 from bbfalsify.systems.symbols import SymbolSystem
 
 OnFailure = Literal["inconclusive", "violation", "abort"]
@@ -66,13 +66,18 @@ class Driver:
         name: str = "run",
         log: Path | None = None,
         votes: int = 1,
+        early_stop: bool = False,
         tree: ObservationTree | None = None,
     ) -> None:
-        """`votes`: execute each query so often and believe the majority.  `tree`: words seen in it are not executed."""
+        """`votes`: execute each query so often and believe the majority.  `early_stop`: end a simulation once every
+        requirement is violated (of a stepwise system).  `tree`: words seen in it are not executed.
+        """
         if on_failure not in ON_FAILURE:
             raise UserError(unknown_name("value of on_failure", on_failure, ON_FAILURE))
         if isinstance(votes, bool) or not isinstance(votes, int) or votes < 1:
             raise UserError(f"{votes} votes: give a whole number, at least 1.")
+        if early_stop:
+            require_capability(system, "stepwise", "stopping a simulation early")
         self.system = system
         self.requirements = tuple(requirements)
         self.recorder = recorder if recorder is not None else Recorder()
@@ -102,6 +107,7 @@ class Driver:
             seeds=self.seeds,
             memory_limit_mb=memory_limit_mb,
             log=log,
+            early_stop=early_stop,
         )
 
     # ------------------------------------------------------------------ the loop

@@ -66,6 +66,7 @@ def falsify(
     on_failure: OnFailure = "inconclusive",
     votes: int = 1,
     memory_limit_mb: float | None = None,
+    early_stop: bool = False,
     out: str | Path | None = "runs",
     name: str | None = None,
     system_record: SystemRecord | None = None,
@@ -81,7 +82,8 @@ def falsify(
     simulation of the profile then estimates how probable any violation is, so that the result can say how much of it
     the list explains.  `out=None` writes nothing.
 
-    Each simulation is executed `votes` times and the majority believed; a worker gets `memory_limit_mb` (Linux).
+    Each simulation is executed `votes` times and the majority believed; a worker gets `memory_limit_mb` (Linux).  With
+    `early_stop` a simulation of a stepwise system ends soon after every requirement is violated.
 
     Counterexamples in the folder `store` are executed again before the search and ranked with its findings; new ones
     are added to it.  `accepted` (a file, or what `load_acceptances` read) says which failures are no news.
@@ -117,6 +119,7 @@ def falsify(
             on_failure=on_failure,
             memory_limit_mb=memory_limit_mb,
             votes=votes,
+            early_stop=early_stop,
             name=name,
             log=None if directory is None else directory.log,
         ) as driver,

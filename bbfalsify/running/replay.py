@@ -23,9 +23,9 @@ from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.logic.formula import can_be_certain
+from bbfalsify.running.answering import Judge
 from bbfalsify.running.confirm import TOLERANCE_S, TRIES, compare
 from bbfalsify.running.judging import RequirementsJudge
-from bbfalsify.running.worker import Judge
 from bbfalsify.running.workers import WorkerPool
 from bbfalsify.systems import System, load_system
 

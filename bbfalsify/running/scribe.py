@@ -22,6 +22,7 @@ from bbfalsify.core.events import (
     StageStarted,
 )
 from bbfalsify.core.query import Query
+from bbfalsify.core.verdict import Judgement
 from bbfalsify.engines import smc
 from bbfalsify.engines.falsification.accelerator import Convergence, Finding, Search
 from bbfalsify.engines.falsification.engine import Options, Progress, Ranked
@@ -129,11 +130,17 @@ class Item:
     def status(self) -> str:
         return "flaky" if self.confirmation is None else self.confirmation.status
 
+    @property
+    def judgement(self) -> Judgement:
+        """As found, but with the robustness of the whole trace: the search may have stopped at the violation."""
+        whole = self.confirmation.judgement if self.status == "confirmed" else None
+        return self.finding.judgement if whole is None else replace(self.finding.judgement, robustness=whole.robustness)
+
 
 def row_of(
     item: Item, requirement: Requirement, rank: int, file: str | None, insights: Insights, *, known: bool = False
 ) -> RankedCounterexample:
-    ranked, seen = item.ranked, item.finding.judgement
+    ranked, seen = item.ranked, item.judgement
     return RankedCounterexample(
         rank=rank,
         requirement=requirement.id,
@@ -178,7 +185,7 @@ def counterexample_file(
         times=tuple(stimulus.times.tolist()),
         inputs=signals_as_samples(stimulus.inputs),
         outputs=signals_as_samples(outputs),
-        judgement=finding.judgement,
+        judgement=item.judgement,
         status=item.status,
         reproduced=0 if confirmation is None else confirmation.reproduced,
         tries=0 if confirmation is None else confirmation.tries,

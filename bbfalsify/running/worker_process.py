@@ -27,6 +27,8 @@ class WorkerProcess:
         """Sent and not yet answered; the first one is being worked on."""
         self.clock_started = time.monotonic()
         self.ready = False
+        self.together = 1
+        """How many of them are executed by the call it is in."""
         self.watched_for_writing = False
         self.output_watched = True
         self.started_by_it: set[tuple[int, str]] = set()

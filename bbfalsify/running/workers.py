@@ -5,6 +5,9 @@ or eats memory becomes the status of that one query.  The parent sends queries i
 and in order, so the first unanswered query of a worker is always the one it is working on.  If that takes longer than
 the time limit, the parent kills the worker and all its children, replaces it, and hands what had not been started to
 others.  Answers come out in the order asked, so the number of workers cannot be seen in the result.
+
+A system that can execute many stimuli in one call gets as many as there are, up to a limit, and the time limit of all
+of them together.  If a worker dies or hangs in such a call, nobody knows at which of them: each is then asked alone.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, Problem, SystemFailure, UserError
@@ -29,8 +33,9 @@ from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.running.answering import ANSWER, JUDGE_FAILED, NOT_JUDGEABLE, ONE_BY_ONE, READY, Assignment, Judge
 from bbfalsify.running.channel import PollingChannel
-from bbfalsify.running.worker import ANSWER, JUDGE_FAILED, NOT_JUDGEABLE, READY, Assignment, Judge, work
+from bbfalsify.running.worker import work
 from bbfalsify.running.worker_log import WorkerLog, WorkerOutput
 from bbfalsify.running.worker_process import WorkerProcess
 from bbfalsify.systems.interface import System, usable_jobs
@@ -42,6 +47,30 @@ _CHUNK_S = 0.005
 _LARGEST_CHUNK = 64
 _GRACE_S = 2.0
 """How long a system may take to close itself."""
+
+
+@dataclass
+class _Batch:
+    """The queries of one `answers` call: which of them wait, which are answered but not yet given out."""
+
+    queries: Sequence[AnyQuery]
+    waiting: deque[int]
+    finished: dict[int, Answer] = field(default_factory=dict)
+    alone: set[int] = field(default_factory=set)
+    """Were executed together with others when a worker failed."""
+
+    def take(self, most: int) -> list[int]:
+        """The next ones to hand out together."""
+        if self.waiting[0] in self.alone:
+            return [self.waiting.popleft()]
+        taken = []
+        while self.waiting and len(taken) < most and self.waiting[0] not in self.alone:
+            taken.append(self.waiting.popleft())
+        return taken
+
+    def give_back(self, indices: deque[int]) -> None:
+        self.waiting.extendleft(reversed(indices))
+        indices.clear()
 
 
 class WorkerPool:
@@ -59,13 +88,14 @@ class WorkerPool:
         start_limit_s: float = 120.0,
         log: Path | None = None,
         log_limit_bytes: int = 1_000_000,
+        early_stop: bool = False,
         start_method: str | None = None,
     ) -> None:
         _check_limits(jobs, time_limit_s, memory_limit_mb)
         self._jobs = usable_jobs(system, jobs)
         self._time_limit_s = time_limit_s
         self._start_limit_s = start_limit_s
-        self._assignment = Assignment(system, judge, seeds or SeedTree(0), memory_limit_mb)
+        self._assignment = Assignment(system, judge, seeds or SeedTree(0), memory_limit_mb, early_stop)
         # Forked workers inherit notebook functions and compiled code; elsewhere fork is unsafe or missing.
         method = start_method or ("fork" if sys.platform.startswith("linux") else "spawn")
         self._context = multiprocessing.get_context(method)
@@ -73,6 +103,8 @@ class WorkerPool:
         self._selector = selectors.DefaultSelector()
         self._workers: list[WorkerProcess] = []
         self._seconds_per_query: float | None = None
+        self._batches = False
+        """Queries that a worker is given together it executes in one call; known when the first worker is ready."""
         self._looked_at = 0.0
         self._warm = False
         self._set_up = False
@@ -83,47 +115,50 @@ class WorkerPool:
 
     def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
         """Answer in the order asked; stops early when `time.monotonic()` reaches the deadline."""
-        waiting = deque(range(len(queries)))
-        finished: dict[int, Answer] = {}
+        batch = _Batch(queries, deque(range(len(queries))))
         following = 0
         for worker in [w for w in self._workers if w.channel.closed or w.exited()]:
             self._remove(worker)  # died while idle: no query of this batch is to blame
         try:
             while following < len(queries):
-                if following in finished:
-                    yield finished.pop(following)
+                if following in batch.finished:
+                    yield batch.finished.pop(following)
                     following += 1
                     continue
                 if deadline is not None and time.monotonic() >= deadline:
                     return
-                self._hand_out(queries, waiting)
+                self._hand_out(batch)
                 for worker in self._wait(deadline):
-                    self._collect(worker, queries, waiting, finished)
-                self._enforce_limits(queries, waiting, finished)
+                    self._collect(worker, batch)
+                self._enforce_limits(batch)
         finally:
             for worker in [w for w in self._workers if w.assigned]:
                 self._remove(worker)
 
-    def _hand_out(self, queries: Sequence[AnyQuery], waiting: deque[int]) -> None:
+    def _hand_out(self, batch: _Batch) -> None:
+        waiting = batch.waiting
         busy = sum(bool(worker.assigned) for worker in self._workers)
         while waiting and len(self._workers) < min(self._jobs, busy + len(waiting)):
             self._start_worker()
         for worker in self._workers:
             chunk = self._chunk_size(len(waiting))
-            if waiting and len(worker.assigned) <= chunk // 2:
-                indices = [waiting.popleft() for _ in range(min(chunk, len(waiting)))]
+            if waiting and len(worker.assigned) <= (0 if self._batches else chunk // 2):
+                indices = batch.take(chunk)
                 if not worker.assigned:
                     worker.clock_started = time.monotonic()
+                worker.together = len(indices) if self._batches else 1
                 worker.assigned.extend(indices)
-                worker.channel.push([(index, queries[index]) for index in indices])
+                worker.channel.push([(index, batch.queries[index]) for index in indices])
                 self._watch_for_writing(worker)
 
     def _chunk_size(self, waiting: int) -> int:
         """One at a time until the speed is known; then about `_CHUNK_S`, with something left for every worker."""
         if self._seconds_per_query is None:
             return 1
-        fitting = int(_CHUNK_S / max(self._seconds_per_query, 1e-9))
-        return max(1, min(fitting, _LARGEST_CHUNK, -(-waiting // self._jobs)))
+        fair = -(-waiting // self._jobs)
+        # What one call costs says little about what a larger one would: batches are as large as they can be.
+        fitting = fair if self._batches else int(_CHUNK_S / max(self._seconds_per_query, 1e-9))
+        return max(1, min(fitting, _LARGEST_CHUNK, fair))
 
     def _wait(self, deadline: float | None) -> list[WorkerProcess]:
         """Sleep until something happens; returns the workers that have something to say."""
@@ -147,24 +182,20 @@ class WorkerPool:
                 speaking.append(worker)
         return speaking
 
-    def _collect(
-        self, worker: WorkerProcess, queries: Sequence[AnyQuery], waiting: deque[int], finished: dict[int, Answer]
-    ) -> None:
+    def _collect(self, worker: WorkerProcess, batch: _Batch) -> None:
         """Take in what a worker says; if it has gone, say so and give its queries back."""
         try:
             for message in worker.channel.messages():
-                self._take(worker, message, queries, finished)
+                self._take(worker, message, batch)
         except BBFalsifyError:
             raise
         except Exception as error:  # not from our own code in the worker: something wrote into the socket
-            self._fail(worker, SimulationStatus.DIED, f"the worker sent rubbish ({error})", waiting, finished)
+            self._fail(worker, SimulationStatus.DIED, f"the worker sent rubbish ({error})", batch)
             return
         if worker.channel.closed:
-            self._fail(worker, SimulationStatus.DIED, None, waiting, finished)
+            self._fail(worker, SimulationStatus.DIED, None, batch)
 
-    def _take(
-        self, worker: WorkerProcess, message: tuple, queries: Sequence[AnyQuery], finished: dict[int, Answer]
-    ) -> None:
+    def _take(self, worker: WorkerProcess, message: tuple, batch: _Batch) -> None:
         kind = message[0]
         if kind == ANSWER:
             _, index, *parts = message
@@ -174,9 +205,13 @@ class WorkerPool:
             taken, worker.clock_started = now - worker.clock_started, now
             known = self._seconds_per_query
             self._seconds_per_query = taken if known is None else 0.8 * known + 0.2 * taken
-            finished[index] = _answer(queries[index], *parts)
+            worker.together = 1
+            batch.finished[index] = _answer(batch.queries[index], *parts)
         elif kind == READY:
-            worker.ready = True
+            worker.ready, self._batches = True, message[1]
+            worker.clock_started = time.monotonic()
+        elif kind == ONE_BY_ONE:
+            worker.together = 1
             worker.clock_started = time.monotonic()
         elif kind == NOT_JUDGEABLE:  # a requirement that does not fit the system's traces
             raise UserError(message[1])
@@ -189,43 +224,37 @@ class WorkerPool:
 
     def _latest_end(self, worker: WorkerProcess) -> float:
         limit = self._time_limit_s if worker.ready else self._start_limit_s
-        return float("inf") if limit is None else worker.clock_started + limit
+        return float("inf") if limit is None else worker.clock_started + limit * worker.together
 
-    def _enforce_limits(self, queries: Sequence[AnyQuery], waiting: deque[int], finished: dict[int, Answer]) -> None:
+    def _enforce_limits(self, batch: _Batch) -> None:
         now = time.monotonic()
         look = now >= self._looked_at + _POLL_S  # a system call for each worker, so not at every turn
         if look:
             self._looked_at = now
         for worker in list(self._workers):
             if look and worker.exited():
-                self._collect(worker, queries, waiting, finished)  # its last words first
+                self._collect(worker, batch)  # its last words first
                 if worker in self._workers:
-                    self._fail(worker, SimulationStatus.DIED, None, waiting, finished)
+                    self._fail(worker, SimulationStatus.DIED, None, batch)
             elif worker.assigned and now >= self._latest_end(worker):
-                self._collect(worker, queries, waiting, finished)  # the answer may have come while we were busy
+                self._collect(worker, batch)  # the answer may have come while we were busy
                 if worker in self._workers and worker.assigned and now >= self._latest_end(worker):
                     limit = self._time_limit_s if worker.ready else self._start_limit_s
                     text = f"no answer within {limit:g} s"
-                    self._fail(worker, SimulationStatus.TIMED_OUT, text, waiting, finished)
+                    self._fail(worker, SimulationStatus.TIMED_OUT, text, batch)
 
-    def _fail(
-        self,
-        worker: WorkerProcess,
-        status: SimulationStatus,
-        text: str | None,
-        waiting: deque[int],
-        finished: dict[int, Answer],
-    ) -> None:
+    def _fail(self, worker: WorkerProcess, status: SimulationStatus, text: str | None, batch: _Batch) -> None:
         """Blame the query the worker was at, give the others back, and let go of the worker."""
         how_it_ended = self._remove(worker)
         if not worker.ready:
             raise SystemFailure(
                 f"the system '{self._assignment.system.name}' could not be started: {text or how_it_ended}"
             )
-        if worker.assigned:
-            finished[worker.assigned.popleft()] = Answer(status, (), text or how_it_ended)
-            waiting.extendleft(reversed(worker.assigned))
-            worker.assigned.clear()
+        if worker.together > 1:
+            batch.alone.update(worker.assigned)
+        elif worker.assigned:
+            batch.finished[worker.assigned.popleft()] = Answer(status, (), text or how_it_ended)
+        batch.give_back(worker.assigned)
 
     # ------------------------------------------------------------------ processes
 

@@ -9,6 +9,13 @@ The function takes the `Stimulus` (`times`, `inputs["heat"]`, `events`) and retu
 number per sample.  A function with two arguments is called as `f(times, inputs)`.  One that has an argument named
 `seed` is seedable: it gets the seed of each simulation, and has to take all its randomness from it.
 
+A vectorised function takes a list of stimuli (and `seeds`, if it is random) and returns a list of such answers:
+
+    @system(inputs={"heat": "1"}, outputs={"T": "degC"}, batch=True)
+    def heaters(stimuli):
+        ...
+        return [{"T": temperatures} for temperatures in everything]
+
 The decorated function can still be called as before.  State kept between calls (globals, caches) is the function's own
 affair: every call must start from reset.
 """
@@ -26,6 +33,7 @@ import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.trace import Stimulus
+from bbfalsify.systems.failures import MalformedAnswer
 from bbfalsify.systems.interface import Capabilities, Port, PortsLike, as_ports
 
 
@@ -40,15 +48,19 @@ class FunctionSystem:
         outputs: PortsLike,
         name: str | None = None,
         capabilities: Capabilities | None = None,
+        batch: bool = False,
     ) -> None:
+        """`batch`: the function takes a list of stimuli and answers all of them."""
         self.function = function
         self.name = name or getattr(function, "__name__", type(function).__name__)
         self.inputs = as_ports(inputs)
         self.outputs = as_ports(outputs)
         self.__doc__ = getattr(function, "__doc__", None)
-        self._takes_times_and_inputs, takes_seed = _calling_convention(function, self.name)
+        capabilities = capabilities or Capabilities()
+        batch = batch or capabilities.batch
+        self._takes_times_and_inputs, takes_seed = _calling_convention(function, self.name, batch)
         self._takes_seed = takes_seed
-        self.capabilities = replace(capabilities or Capabilities(), seedable=takes_seed)
+        self.capabilities = replace(capabilities, seedable=takes_seed, batch=batch)
         names = [port.name for port in (*self.inputs, *self.outputs)]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
@@ -82,10 +94,20 @@ class _FunctionSession:
 
     def execute(self, stimulus: Stimulus) -> Mapping[str, np.ndarray]:
         system = self._system
+        if system.capabilities.batch:
+            [answer] = self.execute_many([stimulus], [self._seed])
+            return answer
         seed = {"seed": self._seed} if system._takes_seed else {}
         if system._takes_times_and_inputs:
             return system.function(stimulus.times, stimulus.inputs, **seed)
         return system.function(stimulus, **seed)
+
+    def execute_many(self, stimuli: list[Stimulus], seeds: list[int] | None = None) -> list[Mapping[str, np.ndarray]]:
+        system = self._system
+        answers = list(system.function(stimuli, **({"seeds": seeds} if system._takes_seed else {})))
+        if len(answers) != len(stimuli):
+            raise MalformedAnswer(f"expected {len(stimuli)} answers to {len(stimuli)} stimuli, got {len(answers)}")
+        return answers
 
     def __enter__(self) -> _FunctionSession:
         return self
@@ -95,12 +117,19 @@ class _FunctionSession:
 
 
 def system(
-    *, inputs: PortsLike, outputs: PortsLike, name: str | None = None, capabilities: Capabilities | None = None
-) -> Callable[[Callable[..., Mapping[str, Any]]], FunctionSystem]:
+    *,
+    inputs: PortsLike,
+    outputs: PortsLike,
+    name: str | None = None,
+    capabilities: Capabilities | None = None,
+    batch: bool = False,
+) -> Callable[[Callable[..., Any]], FunctionSystem]:
     """Decorate a function to make it a system; ports are names with units, or names alone."""
 
-    def decorate(function: Callable[..., Mapping[str, Any]]) -> FunctionSystem:
-        return FunctionSystem(function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities)
+    def decorate(function: Callable[..., Any]) -> FunctionSystem:
+        return FunctionSystem(
+            function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities, batch=batch
+        )
 
     return decorate
 
@@ -120,19 +149,21 @@ def _remake(
     return kind(function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities)
 
 
-def _calling_convention(function: Callable, name: str) -> tuple[bool, bool]:
-    """Whether it takes (times, inputs) rather than the stimulus, and whether it takes a seed."""
+def _calling_convention(function: Callable, name: str, batch: bool) -> tuple[bool, bool]:
+    """Whether it takes (times, inputs) rather than the stimulus, and whether it takes a seed (a batch: seeds)."""
+    seed = "seeds" if batch else "seed"
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # compiled callables that do not show their arguments
         return False, False
-    others = [p for p in parameters if p.name != "seed"]
+    others = [p for p in parameters if p.name != seed]
     positional = [p for p in others if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)]
     needed = [p for p in positional if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
     not_given = [p for p in others if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
-    if not positional or len(needed) > 2 or not_given:
+    if not positional or len(needed) > (1 if batch else 2) or not_given:
+        wanted = "one argument (the stimuli)" if batch else "one argument (the stimulus) or two (times, inputs)"
         raise UserError(
-            f"system '{name}': the function must take one argument (the stimulus) or two (times, inputs), "
-            f"and may take 'seed'; it is {name}{inspect.signature(function)}."
+            f"system '{name}': the function must take {wanted}, and may take '{seed}'; "
+            f"it is {name}{inspect.signature(function)}."
         )
-    return len(needed) == 2, any(p.name == "seed" for p in parameters)
+    return len(needed) == 2, any(p.name == seed for p in parameters)

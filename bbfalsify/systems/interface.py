@@ -22,7 +22,7 @@ the process that starts the workers, before its first and after its last one, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
@@ -60,13 +60,13 @@ class Capabilities:
     seedable: bool = False
     """`open(seed)` fixes everything random inside: the same seed and stimulus give the same trace."""
     stepwise: bool = False
-    """Outputs can be seen before all inputs are decided."""
+    """Outputs can be seen before all inputs are decided: sessions have `observe()` and `step(inputs, duration_s)`."""
     snapshot: bool = False
-    """A session can save its state and be continued from it."""
+    """Sessions have `save()`, and `restore(state)` to continue from there as often as wanted."""
     forkable: bool = False
-    """A session can be copied while it is running."""
+    """Sessions have `fork()`: another session that continues from here, independently."""
     batch: bool = False
-    """Sessions can execute many stimuli in one call."""
+    """Sessions have `execute_many(stimuli)` (of a seedable system also `seeds=`): the outputs of each, in one call."""
     real_time: bool = False
     """Time passes by itself: a simulation of 20 s takes 20 s."""
     exclusive: bool = False
@@ -114,6 +114,10 @@ class System(Protocol):
         ...
 
 
+Enough = Callable[[Mapping[str, np.ndarray]], bool]
+"""Given the outputs so far: need the rest not be executed?"""
+
+
 class StepwiseSession:
     """A session that advances step by step; implement `observe` and `step`."""
 
@@ -126,20 +130,34 @@ class StepwiseSession:
         raise TypeError(f"{type(self).__name__} must define step()")
 
     def execute(self, stimulus: Stimulus) -> Mapping[str, np.ndarray]:
+        return self.execute_until(stimulus, _never, every=len(stimulus.times))
+
+    def execute_until(self, stimulus: Stimulus, enough: Enough, *, every: int) -> Mapping[str, np.ndarray]:
+        """As `execute`, but ask after every so many samples whether what came out so far is enough."""
         rows = [dict(self.observe())]
         held = {name: values.tolist() for name, values in stimulus.inputs.items()}
         for i, duration_s in enumerate(np.diff(stimulus.times).tolist()):
+            if len(rows) % every == 0 and enough(_columns(rows)):
+                break
             self.step({name: values[i] for name, values in held.items()}, duration_s)
             rows.append(dict(self.observe()))
-        # Names are taken from every row, so that an output that comes and goes is noticed at the border.
-        names = dict.fromkeys(name for row in rows for name in row)
-        return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
+        return _columns(rows)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
         return None
+
+
+def _never(so_far: Mapping[str, np.ndarray]) -> bool:
+    return False
+
+
+def _columns(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:
+    # Names are taken from every row, so that an output that comes and goes is noticed at the border.
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
 
 
 def usable_jobs(system: System, jobs: int) -> int:

@@ -38,12 +38,14 @@ ENGINE = "engine: {kind: falsify, horizon: 20"
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: accepted, engine, expected, format_version, jobs, "
-         "memory_limit, name, on_failure, profile, requirements, seed, store, system, time_limit, votes. "
+        ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: accepted, early_stop, engine, expected, format_version, "
+         "jobs, memory_limit, name, on_failure, profile, requirements, seed, store, system, time_limit, votes. "
          "Did you mean 'seed'?"),
         ("seed: 1", "seed: one", "seed must be a whole number; found 'one'."),
         ("seed: 1", "seed: -1", "seed must be at least 0; found -1."),
         ("seed: 1", "jobs: 0", "jobs must be at least 1; found 0."),
+        ("seed: 1", "early_stop: true", "early_stop needs the capability 'stepwise', which the system 'heater' does "
+         "not declare (it declares: none)."),
         ("seed: 1", "votes: [3, 0]", "votes[1] must be at least 1; found 0."),
         ("seed: 1", "memory_limit: -1", "memory_limit must be greater than 0; found -1."),
         ("seed: 1", "time_limit: 0", "time_limit must be greater than 0; found 0."),

@@ -18,7 +18,7 @@ from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems.fmu.instances import Instances, Prepared
 from bbfalsify.systems.fmu.native import FmuError
 from bbfalsify.systems.fmu.values import unfit
-from bbfalsify.systems.interface import StepwiseSession
+from bbfalsify.systems.interface import Enough, StepwiseSession
 
 if TYPE_CHECKING:
     import ctypes
@@ -53,16 +53,29 @@ class FmuSession(StepwiseSession):
     # ------------------------------------------------------------------ whole signals
 
     def execute(self, stimulus: Stimulus) -> Mapping[str, np.ndarray]:
+        return self._execute(stimulus, None, 1)
+
+    def execute_until(self, stimulus: Stimulus, enough: Enough, *, every: int) -> Mapping[str, np.ndarray]:
+        return self._execute(stimulus, enough, every)
+
+    def _execute(self, stimulus: Stimulus, enough: Enough | None, every: int) -> Mapping[str, np.ndarray]:
         times = stimulus.times
         inputs = self._matrix(stimulus.inputs, len(times))
         if self._grid is None:
-            rows = self._instances.simulate(lambda prepared: _run(prepared, times, inputs, self._width))
+            steps, points = times, np.arange(len(times))
         else:
             points = np.floor(times / self._grid + _EARLY).astype(np.int64)
-            grid = np.arange(points[-1] + 1) * self._grid
-            at = np.searchsorted(times, grid + _EARLY * self._grid, side="right") - 1
-            rows = self._instances.simulate(lambda prepared: _run(prepared, grid, inputs[at], self._width))[points]
-        return {port.name: rows[:, column] for column, port in enumerate(self._system.outputs)}
+            steps = np.arange(points[-1] + 1) * self._grid
+            inputs = inputs[np.searchsorted(times, steps + _EARLY * self._grid, side="right") - 1]
+
+        def outputs(rows: np.ndarray) -> Mapping[str, np.ndarray]:
+            """At those samples that so many steps have reached."""
+            reached = rows[points[: np.searchsorted(points, len(rows))]]
+            return {port.name: reached[:, column] for column, port in enumerate(self._system.outputs)}
+
+        stop = None if enough is None else lambda rows: enough(outputs(rows))
+        stop_every = max(1, every * len(steps) // len(times))
+        return outputs(self._instances.simulate(lambda made: _run(made, steps, inputs, self._width, stop, stop_every)))
 
     @property
     def _width(self) -> int:
@@ -141,8 +154,15 @@ class FmuSession(StepwiseSession):
             prepared.instance.free()
 
 
-def _run(prepared: Prepared, times: np.ndarray, inputs: np.ndarray, width: int) -> np.ndarray:
-    """Set inputs that changed, step to the next time, read; for all times."""
+def _run(
+    prepared: Prepared,
+    times: np.ndarray,
+    inputs: np.ndarray,
+    width: int,
+    stop: Callable[[np.ndarray], bool] | None,
+    stop_every: int,
+) -> np.ndarray:
+    """Set inputs that changed, step to the next time, read; for all times, or until told to stop."""
     rows = np.empty((len(times), width))
     prepared.begin(inputs[0])
     read, write, step = prepared.read, prepared.write, prepared.instance.stepper()
@@ -150,6 +170,8 @@ def _run(prepared: Prepared, times: np.ndarray, inputs: np.ndarray, width: int) 
     moments, durations = times.tolist(), np.diff(times).tolist()
     read(rows[0])
     for i, duration in enumerate(durations):
+        if stop is not None and (i + 1) % stop_every == 0 and stop(rows[: i + 1]):
+            return rows[: i + 1].copy()
         if changed[i]:
             write(inputs[i])
         step(moments[i], duration)

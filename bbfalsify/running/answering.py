@@ -1,0 +1,259 @@
+"""Inside a worker process: how a query becomes an answer.
+
+One simulation is: open a session, execute the stimulus, check what comes back, judge it.  Two abilities of a system
+change how it is executed, and never what is answered:
+
+    batch      several queries that came together are executed in one call; where that call fails, they are executed
+               one by one, so that the input that fails is known
+    stepwise   where the run asks for it (`early_stop`), the trace so far is judged now and then, and the simulation
+               ends once every requirement is violated: violated is final, so the rest could only cost time
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.core.query import AnyQuery, Query, WordQuery
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.trace import Stimulus, Trace
+from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.systems.border import check_outputs
+from bbfalsify.systems.failures import MalformedAnswer, SessionFailure
+from bbfalsify.systems.interface import System, Usage
+from bbfalsify.systems.loading import Origin, origin_of
+from bbfalsify.systems.symbols import SymbolSystem, check_symbol
+
+Judge = Callable[[Trace], tuple[Judgement, ...]]
+
+READY, ANSWER, ONE_BY_ONE, UNUSABLE, NOT_JUDGEABLE, JUDGE_FAILED = range(6)
+"""The first item of every message from a worker."""
+_MESSAGE_LIMIT = 500
+_LOOKS = 16
+"""So often a simulation that may stop early is judged: at most one sixteenth of it is executed in vain."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a worker needs to know, once."""
+
+    system: System | SymbolSystem | Origin
+    judge: Judge | None
+    """None where queries are words: their answers are judged by whoever asked."""
+    seeds: SeedTree
+    memory_limit_mb: float | None
+    early_stop: bool = False
+    """End a simulation once all its requirements are violated, unless its whole trace is wanted."""
+
+    def for_another_process(self) -> Assignment:
+        """Without fork nothing is inherited: a system that was loaded from a file is loaded there again."""
+        return replace(self, system=origin_of(self.system) or self.system)
+
+    def arrived(self) -> Assignment:
+        return replace(self, system=self.system.load()) if isinstance(self.system, Origin) else self
+
+    @property
+    def batches(self) -> bool:
+        """Whether queries that come together are executed together."""
+        return self.judge is not None and self.system.capabilities.batch and not self.early_stop
+
+
+def simulation_seed(seeds: SeedTree, query: AnyQuery) -> int:
+    """The seed of one simulation depends on the run's seed and the query's name alone."""
+    return seeds.child("query", query.seed_name or query.name, "system").word()
+
+
+def answer_all(
+    assignment: Assignment, tasks: Sequence[tuple[int, AnyQuery]], announce: Callable[[], None]
+) -> Iterator[tuple]:
+    """The messages that answer these tasks, in their order; `announce` is called before each call of the system."""
+    if len(tasks) > 1 and assignment.batches:
+        announce()
+        together = _execute_together(assignment, [query for _, query in tasks])
+        if together is not None:
+            for (index, query), raw in zip(tasks, together.outputs, strict=True):
+                samples = len(query.stimulus.times)
+                yield _checked(assignment, index, query, raw, samples, together.seconds, together.usage)
+            return
+        yield (ONE_BY_ONE,)
+    for index, query in tasks:
+        announce()
+        answer = _answer_word if isinstance(query, WordQuery) else _answer
+        yield answer(assignment, index, query)
+
+
+def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
+    """(ANSWER, index, status, judgements, message, seconds, outputs, usage): plain tuples, because they travel fast."""
+    system = assignment.system
+    _protect(query.stimulus)
+    started, session = time.perf_counter(), None
+    try:
+        with system.open(_seed(assignment, query)) as session:
+            raw, samples = _execute(assignment, session, query)
+    except BaseException as error:  # SystemExit too: a simulation may end itself, but not the worker
+        seconds = time.perf_counter() - started
+        return ANSWER, index, *_failed(error), seconds, None, _usage(session)
+    return _checked(assignment, index, query, raw, samples, time.perf_counter() - started, _usage(session))
+
+
+def _checked(
+    assignment: Assignment,
+    index: int,
+    query: Query,
+    raw: Any,
+    samples: int,
+    seconds: float,
+    usage: tuple[float | None, float | None],
+) -> tuple:
+    """The answer to a simulation that came to its end; what came out is checked, then judged."""
+    try:
+        outputs = check_outputs(assignment.system.outputs, query.stimulus.times[:samples], raw)
+    except MalformedAnswer as error:
+        return ANSWER, index, *_failed(error), seconds, None, usage
+    except BaseException as error:  # an answer that fights back while it is looked at
+        return ANSWER, index, SimulationStatus.MALFORMED.value, (), describe(error), seconds, None, usage
+    try:
+        wishes = {"outliers": True} if query.outliers else {}
+        judgements = assignment.judge(_trace(query.stimulus, outputs), **wishes)
+    except UserError as error:
+        return NOT_JUDGEABLE, str(error)
+    except Exception:
+        return JUDGE_FAILED, f"while judging {query.name}:\n{traceback.format_exc()}"
+    plain = tuple(
+        (j.verdict.value, float(j.robustness), float(j.first_violation_time), bool(j.vacuous), j.outlier_times)
+        for j in judgements
+    )
+    return ANSWER, index, SimulationStatus.OK.value, plain, "", seconds, outputs if query.keep_trace else None, usage
+
+
+def _trace(stimulus: Stimulus, outputs: Mapping[str, np.ndarray]) -> Trace:
+    """Of as many samples as there are outputs."""
+    samples = len(next(iter(outputs.values())))
+    if samples == len(stimulus.times):
+        return Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events)
+    times = stimulus.times[:samples]
+    inputs = {name: values[:samples] for name, values in stimulus.inputs.items()}
+    return Trace(times, {**inputs, **outputs}, tuple(event for event in stimulus.events if event[0] <= times[-1]))
+
+
+# ---------------------------------------------------------------------- stopping early
+
+
+def _execute(assignment: Assignment, session: Any, query: Query) -> tuple[Any, int]:
+    """What came out, and how many samples it must have: all, or as many as there were when it was stopped."""
+    stimulus, everything = query.stimulus, len(query.stimulus.times)
+    if not assignment.early_stop or query.keep_trace or not hasattr(session, "execute_until"):
+        return session.execute(stimulus), everything
+    expected = everything
+
+    def violated(so_far: Mapping[str, Any]) -> bool:
+        nonlocal expected
+        samples = len(next(iter(so_far.values())))
+        outputs = check_outputs(assignment.system.outputs, stimulus.times[:samples], so_far)
+        try:
+            judgements = assignment.judge(_trace(stimulus, outputs))
+            stop = all(judgement.verdict is Verdict.VIOLATED for judgement in judgements)
+        except Exception:
+            stop = True  # the system is not to blame: the same happens again when the answer is judged
+        expected = samples if stop else everything
+        return stop
+
+    return session.execute_until(stimulus, violated, every=-(-everything // _LOOKS)), expected
+
+
+# ---------------------------------------------------------------------- several at once
+
+
+@dataclass(frozen=True)
+class _Together:
+    outputs: list[Any]
+    seconds: float
+    usage: tuple[float | None, float | None]
+
+
+def _execute_together(assignment: Assignment, queries: Sequence[Query]) -> _Together | None:
+    """What one call answers to all of them, costs shared equally; None where it fails."""
+    system, stimuli = assignment.system, [query.stimulus for query in queries]
+    for stimulus in stimuli:
+        _protect(stimulus)
+    seeds = [_seed(assignment, query) for query in queries]
+    started, session = time.perf_counter(), None
+    try:
+        with system.open(seeds[0]) as session:
+            more = {"seeds": seeds} if system.capabilities.seedable else {}
+            outputs = list(session.execute_many(stimuli, **more))
+    except BaseException as error:  # SystemExit too, as above
+        sys.stderr.write(f"a batch of {len(queries)} failed and is repeated one by one: {describe(error)}\n")
+        return None
+    if len(outputs) != len(queries):
+        sys.stderr.write(f"a batch of {len(queries)} had {len(outputs)} answers and is repeated one by one\n")
+        return None
+    cpu, memory = _usage(session)
+    share = (None if cpu is None else cpu / len(queries), memory)
+    return _Together(outputs, (time.perf_counter() - started) / len(queries), share)
+
+
+# ---------------------------------------------------------------------- words
+
+
+def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
+    """As `_answer`; the outputs are the symbols answered, as far as they came."""
+    symbols: list[str] = []
+    status, message = SimulationStatus.OK, ""
+    started, session = time.perf_counter(), None
+    try:
+        with assignment.system.open(_seed(assignment, query)) as session:
+            for symbol in query.word:
+                symbols.append(check_symbol(session.step(symbol)))
+    except SessionFailure as error:
+        status, message = error.status, f"answer {len(symbols) + 1}: {error}"[:_MESSAGE_LIMIT]
+    except BaseException as error:  # SystemExit too, as above
+        status, message = SimulationStatus.RAISED, describe(error)
+    seconds = time.perf_counter() - started
+    return ANSWER, index, status.value, (), message, seconds, tuple(symbols), _usage(session)
+
+
+# ---------------------------------------------------------------------- for all of them
+
+
+def _seed(assignment: Assignment, query: AnyQuery) -> int:
+    return simulation_seed(assignment.seeds, query) if assignment.system.capabilities.seedable else 0
+
+
+def _protect(stimulus: Stimulus) -> None:
+    """The judge must see the inputs as they were asked, not as the system left them."""
+    for values in (stimulus.times, *stimulus.inputs.values()):
+        values.setflags(write=False)
+
+
+def _failed(error: BaseException) -> tuple[str, tuple, str]:
+    """(status, no judgements, message) of a simulation that ended in this way."""
+    if isinstance(error, SessionFailure):
+        return error.status.value, (), str(error)[:_MESSAGE_LIMIT]
+    return SimulationStatus.RAISED.value, (), describe(error)
+
+
+def _usage(session: Any) -> tuple[float | None, float | None]:
+    usage = getattr(session, "usage", None)
+    return (usage.cpu_seconds, usage.memory_mb) if isinstance(usage, Usage) else (None, None)
+
+
+def describe(error: BaseException) -> str:
+    """One line for the record; the whole traceback goes to the log."""
+    traceback.print_exception(error, file=sys.stderr)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno} in {frames[-1].name})" if frames else ""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(an error that cannot be shown)"
+    name = type(error).__name__
+    return f"{name}: {text[: _MESSAGE_LIMIT - len(where) - len(name) - 2]}{where}" if text else f"{name}{where}"
