@@ -28,7 +28,7 @@ from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.systems.border import check_outputs
 from bbfalsify.systems.failures import MalformedAnswer, SessionFailure
-from bbfalsify.systems.interface import System, Usage
+from bbfalsify.systems.interface import System, Usage, execute_until
 from bbfalsify.systems.loading import Origin, origin_of
 from bbfalsify.systems.symbols import SymbolSystem, check_symbol
 
@@ -150,7 +150,7 @@ def _trace(stimulus: Stimulus, outputs: Mapping[str, np.ndarray]) -> Trace:
 def _execute(assignment: Assignment, session: Any, query: Query) -> tuple[Any, int]:
     """What came out, and how many samples it must have: all, or as many as there were when it was stopped."""
     stimulus, everything = query.stimulus, len(query.stimulus.times)
-    if not assignment.early_stop or query.keep_trace or not hasattr(session, "execute_until"):
+    if not assignment.early_stop or query.keep_trace:
         return session.execute(stimulus), everything
     expected = everything
 
@@ -166,7 +166,8 @@ def _execute(assignment: Assignment, session: Any, query: Query) -> tuple[Any, i
         expected = samples if stop else everything
         return stop
 
-    return session.execute_until(stimulus, violated, every=-(-everything // _LOOKS)), expected
+    every = -(-everything // _LOOKS)
+    return execute_until(session, stimulus, violated, every=every), expected
 
 
 # ---------------------------------------------------------------------- several at once

@@ -9,6 +9,7 @@ What is checked, because everything later rests on it:
     it repeats      the same use from reset gives the same answer
     it forgets      … also after another use in between: reset really resets
     it is causal    the answers up to a moment do not depend on what is done after it
+    it can          what it declares (batch, stepwise, snapshot): used in that way, it answers as it does otherwise
 
 Problems make results wrong; remarks are worth knowing.  The system runs in a worker process, as in every run.
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from bbfalsify.core.query import Answer, AnyQuery, Query, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, sample_times
 from bbfalsify.running.driver import Driver
+from bbfalsify.running.probes import Probe
 from bbfalsify.systems import Capabilities, SymbolSystem, System
 
 SAMPLES = 100
@@ -67,13 +69,21 @@ def examine(
         system.name, "symbols" if symbolic else "signals", {k: v for k, v in declared.items() if v not in (False, None)}
     )
     judge = None if symbolic else _no_judgement
+
+    def use(queries: Sequence[AnyQuery], way: str) -> list[Answer]:
+        """In a worker of its own: of an exclusive system there may be only one at a time."""
+        with Driver(Probe(system, way), judge, seeds=SeedTree(seed), time_limit_s=time_limit_s) as driver:
+            return _Patient(driver, report).use(queries)
+
     try:
         with Driver(system, judge, seeds=SeedTree(seed), time_limit_s=time_limit_s) as driver:
             patient = _Patient(driver, report)
             if symbolic:
-                _examine_symbols(patient, system, SeedTree(seed).child("doctor"))
+                seen = _examine_symbols(patient, system, SeedTree(seed).child("doctor"))
             else:
-                _examine_signals(patient, system, duration)
+                seen = _examine_signals(patient, system, duration)
+        if seen is not None:
+            (_examine_symbol_abilities if symbolic else _examine_abilities)(patient, system, seen, use)
     except SystemFailure as failure:
         report.problems.append(str(failure))
     return report
@@ -113,7 +123,13 @@ class _Patient:
 # ---------------------------------------------------------------------- systems with signals
 
 
-def _examine_signals(patient: _Patient, system: System, duration: float) -> None:
+_Seen = tuple[AnyQuery, Answer]
+"""One use and its answer, from which to start."""
+_Use = Callable[[Sequence[AnyQuery], str], list[Answer]]
+"""Use the system in a certain way (see `Probe`)."""
+
+
+def _examine_signals(patient: _Patient, system: System, duration: float) -> _Seen | None:
     period = system.capabilities.grid_period_s or duration / SAMPLES
     stimuli = {
         "inputs at 0": _stimulus(system, duration, period, lambda port, t: np.zeros_like(t)),
@@ -129,7 +145,7 @@ def _examine_signals(patient: _Patient, system: System, duration: float) -> None
     queries = [Query(f"doctor/{i}/{name}", stimuli[name], True, seeds[name]) for i, name in enumerate(order)]
     answers = patient.use(queries)
     if not all(answer.ok for answer in answers):
-        return
+        return None
     at = {i: (name, answer.trace) for i, (name, answer) in enumerate(zip(order, answers, strict=True))}
     patient.report.checks.append("it works, also for a single moment")
     patient.check("it repeats: the same use from reset gives the same outputs", _differences(at[1], at[2]))
@@ -148,6 +164,40 @@ def _examine_signals(patient: _Patient, system: System, duration: float) -> None
     long = [a.seconds for a, name in zip(answers, order, strict=True) if name != "a single moment"]
     patient.report.reset_s = answers[order.index("a single moment")].seconds
     patient.report.step_s = statistics.median(long) / len(stimuli["inputs switching"].times)
+    return queries[1], answers[1]
+
+
+def _examine_abilities(patient: _Patient, system: System, seen: _Seen, use: _Use) -> None:
+    query, truth = seen
+    name = query.name.rpartition("/")[2]
+
+    def compare(what: str, way: str, expected: Answer = truth) -> Answer:
+        [answer] = use([replace(query, name=f"doctor/{name} ({way})")], way)
+        if answer.ok and expected.ok:
+            patient.check(what, _differences((name, expected.trace), (name, answer.trace)))
+        return answer
+
+    if system.capabilities.batch:
+        compare("it takes batches: executed together with others, a use gives the same outputs", "batch")
+    if system.capabilities.stepwise:
+        compare("it goes step by step, with the same outputs", "stepwise")
+    if system.capabilities.snapshot:
+        [stepped] = use([replace(query, name=f"doctor/{name} (continued)")], "continued")
+        compare("it saves and restores: continued from a saved state, it gives the same outputs", "snapshot", stepped)
+
+
+def _examine_symbol_abilities(patient: _Patient, system: SymbolSystem, seen: _Seen, use: _Use) -> None:
+    if not system.capabilities.snapshot:
+        return
+    query, truth = seen
+    [answer] = use([replace(query, name="doctor/snapshot", seed_name=query.seed_name)], "symbols")
+    if answer.ok:
+        word, then, now = (" ".join(symbols) for symbols in (query.word, truth.symbols, answer.symbols))
+        unlike = [f"'{word}' was answered '{then}', and '{now}' with a restored state before each symbol."]
+        patient.check(
+            "it saves and restores: continued from a saved state, it gives the same answers",
+            [] if then == now else unlike,
+        )
 
 
 def _stimulus(system: System, duration: float, period: float, signal: Callable) -> Stimulus:
@@ -186,7 +236,7 @@ def _differences(one: tuple[str, Any], other: tuple[str, Any]) -> Iterable[str]:
 # ---------------------------------------------------------------------- systems with symbols
 
 
-def _examine_symbols(patient: _Patient, system: SymbolSystem, seeds: SeedTree) -> None:
+def _examine_symbols(patient: _Patient, system: SymbolSystem, seeds: SeedTree) -> _Seen | None:
     rng = seeds.child("words").rng()
     alphabet = system.alphabet
     words = [(symbol,) for symbol in alphabet]
@@ -200,7 +250,7 @@ def _examine_symbols(patient: _Patient, system: SymbolSystem, seeds: SeedTree) -
     answers = patient.use(queries)
     [empty] = patient.use([WordQuery("doctor/empty", ())])
     if not all(a.ok for a in (*answers, empty)):
-        return
+        return None
     first, second = answers[: len(words)], answers[len(words) :][::-1]
     patient.report.checks.append("it works, also when nothing is asked")
     unlike = (
@@ -224,6 +274,7 @@ def _examine_symbols(patient: _Patient, system: SymbolSystem, seeds: SeedTree) -
     patient.report.reset_s = empty.seconds
     long = [a.seconds for a in answers if len(a.symbols) == WORD_LENGTH]
     patient.report.step_s = max(0.0, statistics.median(long) - empty.seconds) / WORD_LENGTH
+    return queries[len(words) - 1], first[-1]
 
 
 def _shown(query: AnyQuery) -> str:

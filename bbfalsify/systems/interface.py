@@ -137,11 +137,11 @@ class StepwiseSession:
         rows = [dict(self.observe())]
         held = {name: values.tolist() for name, values in stimulus.inputs.items()}
         for i, duration_s in enumerate(np.diff(stimulus.times).tolist()):
-            if len(rows) % every == 0 and enough(_columns(rows)):
+            if len(rows) % every == 0 and enough(as_columns(rows)):
                 break
             self.step({name: values[i] for name, values in held.items()}, duration_s)
             rows.append(dict(self.observe()))
-        return _columns(rows)
+        return as_columns(rows)
 
     def __enter__(self) -> Self:
         return self
@@ -150,11 +150,20 @@ class StepwiseSession:
         return None
 
 
+def execute_until(session: Session, stimulus: Stimulus, enough: Enough, *, every: int) -> Mapping[str, np.ndarray]:
+    """What the session's own `execute_until` does, or steps from outside; for any session of a stepwise system."""
+    own = getattr(session, "execute_until", None)
+    if own is not None:
+        return own(stimulus, enough, every=every)
+    return StepwiseSession.execute_until(session, stimulus, enough, every=every)
+
+
 def _never(so_far: Mapping[str, np.ndarray]) -> bool:
     return False
 
 
-def _columns(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:
+def as_columns(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:
+    """Outputs sample by sample, as arrays."""
     # Names are taken from every row, so that an output that comes and goes is noticed at the border.
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}

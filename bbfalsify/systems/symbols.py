@@ -77,6 +77,17 @@ class MachineSession:
         self._state = int(self._machine.successor[self._state, i])
         return output
 
+    def save(self) -> int:
+        return self._state
+
+    def restore(self, state: int) -> None:
+        self._state = state
+
+    def fork(self) -> MachineSession:
+        copy = MachineSession(self._machine)
+        copy.restore(self._state)
+        return copy
+
     def __enter__(self) -> MachineSession:
         return self
 

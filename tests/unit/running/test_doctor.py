@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bbfalsify.running.doctor import examine
-from bbfalsify.systems import Capabilities, FunctionSystem, MachineSystem, load_system
+from bbfalsify.systems import Capabilities, FunctionSystem, MachineSystem, Port, StepwiseSession, load_system
+from bbfalsify.systems.symbols import MachineSession
 from bbfalsify.testing.systems import check_system
 
 count = itertools.count()
@@ -115,3 +116,100 @@ def test_machines_and_their_illnesses(tmp_path):
 
     with pytest.raises(AssertionError, match="not fit for use:\nnot so: it repeats and forgets"):
         check_system(Leaky(system.machine))
+
+
+class Integrator(StepwiseSession):
+    """The integral of its input, step by step; `save` is right or forgets half of the state."""
+
+    def __init__(self, saves=True):
+        self.y = self.time = 0.0
+        self.saves = saves
+
+    def observe(self):
+        return {"y": self.y + self.time}
+
+    def step(self, inputs, duration_s):
+        self.y += inputs["u"] * duration_s
+        self.time += duration_s
+
+    def save(self):
+        return self.y, self.time
+
+    def restore(self, state):
+        self.y = state[0]
+        if self.saves:
+            self.time = state[1]
+
+
+class Stepped:
+    name = "stepped"
+    inputs, outputs = (Port("u"),), (Port("y"),)
+
+    def __init__(self, session=Integrator, **abilities):
+        self.session, self.capabilities = session, Capabilities(**abilities)
+
+    def open(self, seed):
+        return self.session()
+
+
+def adds_up(stimuli):
+    return [accumulates(stimulus) for stimulus in stimuli]
+
+
+def spoils_others(stimuli):
+    """Each answer starts where the one before ended."""
+    answers = adds_up(stimuli)
+    return [{"y": a["y"] + sum(b["y"][-1] for b in answers[:i])} for i, a in enumerate(answers)]
+
+
+def noise_of(stimuli, seeds):
+    return [noisy(stimulus, seed) for stimulus, seed in zip(stimuli, seeds, strict=True)]
+
+
+def test_declared_abilities_are_tried():
+    report = examine(box(adds_up, batch=True))
+    assert report.healthy and any(c.startswith("it takes batches") for c in report.checks)
+    assert examine(box(noise_of, batch=True)).healthy
+    report = examine(Stepped(stepwise=True, snapshot=True))
+    assert report.healthy and len(report.checks) == 6 and report.uses == 11
+
+
+class Rounds(Integrator):
+    """Whole signals are executed in another way than steps."""
+
+    def execute(self, stimulus):
+        return {"y": np.round(super().execute(stimulus)["y"], 1)}
+
+
+@pytest.mark.parametrize(
+    ("system", "problem"),
+    [
+        (box(spoils_others, batch=True), "not so: it takes batches"),
+        (Stepped(batch=True), "with inputs switching (batch): raised, AttributeError: 'Integrator' object has no "
+         "attribute 'execute_many'"),
+        (Stepped(Rounds, stepwise=True), "not so: it goes step by step"),
+        (Stepped(lambda: Integrator(saves=False), stepwise=True, snapshot=True), "not so: it saves and restores"),
+        (box(accumulates, capabilities=Capabilities(snapshot=True)), "has no attribute 'observe'"),
+    ],
+    ids=["batches", "no batches", "steps", "states", "no states"],
+)  # fmt: skip
+def test_abilities_that_are_only_declared(system, problem):
+    report = examine(system)
+    assert any(problem in p for p in report.problems), report.problems
+
+
+def test_saved_states_of_machines(tmp_path):
+    (tmp_path / "m.dot").write_text('digraph g {\na -> b [label="x/0"];\nb -> a [label="x/1"];\n}')
+    system = load_system("m.dot", base=tmp_path)
+    assert "it saves and restores: continued from a saved state, it gives the same answers" in examine(system).checks
+
+    class Forgetful(MachineSession):
+        def restore(self, state):
+            pass
+
+    system.open = lambda seed: Forgetful(system.machine)
+    assert "not so: it saves and restores" in examine(system).problems[0]
+    session = MachineSession(system.machine)
+    session.step("x")
+    other = session.fork()
+    assert (session.step("x"), session.step("x"), other.step("x")) == ("1", "0", "1")

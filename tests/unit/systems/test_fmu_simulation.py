@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bbfalsify.core.query import Query
+from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.running import WorkerPool
 from bbfalsify.systems import FmuSystem
 from bbfalsify.systems.fmu.instances import Instances
@@ -31,6 +33,30 @@ def test_inputs_change_at_their_exact_times(fmus):
     [answer] = ask(system, stimulus(UNEVEN, heat=HEAT))
     np.testing.assert_allclose(signals(answer)["T"], room(HEAT, UNEVEN), rtol=1e-14)
     assert signals(answer)["steps"].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("step", [None, 0.5])
+def test_a_simulation_can_end_at_its_violation(fmus, step):
+    """As far as it goes, an early end shows what the whole simulation shows; also where reset instances are tested."""
+    system = FmuSystem(fmus.build("heater"), inputs=["heat"], outputs=["T", "steps"], step=step)
+    times = np.sort(np.append(np.linspace(0.0, 20.0, 81), [1.23, 7.77]))
+    on = stimulus(times, heat=1)
+    [whole] = ask(system, on)
+
+    def judge(trace):
+        samples = len(trace.times)
+        assert all(np.array_equal(v, whole.trace.signals[n][:samples]) for n, v in trace.signals.items())
+        hot = np.flatnonzero(trace.signals["T"] > 75)
+        at = float(trace.times[hot[0]]) if len(hot) else np.inf
+        return (Judgement(Verdict.VIOLATED if len(hot) else Verdict.SATISFIED, -samples, at),)
+
+    with WorkerPool(system, judge, early_stop=True) as pool:
+        answers = list(pool.answers([Query(f"q/{i}", on) for i in range(5)]))
+    assert {a.judgements for a in answers} == {answers[0].judgements}
+    [judgement] = answers[0].judgements
+    [expected] = judge(whole.trace)
+    assert judgement.first_violation_time == expected.first_violation_time
+    assert 50 < -judgement.robustness < 70 < -expected.robustness == 83
 
 
 def test_types_become_numbers_and_numbers_types(fmus):
