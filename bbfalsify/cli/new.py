@@ -21,6 +21,7 @@ class Kind(StrEnum):
     STEPWISE = "stepwise"
     PROCESS = "process"
     PROGRAM = "program"
+    FMU = "fmu"
     SYMBOLS = "symbols"
     SERVER = "server"
 
@@ -30,7 +31,7 @@ def new(
     name: Annotated[str, typer.Argument(help="Its name: letters, digits, underscores.")],
     kind: Annotated[
         Kind,
-        typer.Option("--kind", help="function, stepwise, process or program (signals); symbols or server (words)."),
+        typer.Option("--kind", help="function, stepwise, process, program, fmu (signals); symbols, server (words)."),
     ] = Kind.FUNCTION,
     folder: Annotated[Path, typer.Option("--folder", help="Where the adapters are.")] = Path("adapters"),
     quiet: Quiet = False,
@@ -55,5 +56,6 @@ def new(
     (target / "adapter.py").write_text(ADAPTERS[kind.value].replace("NAME", name), encoding="utf-8")
     (target / "README.md").write_text(README.replace("NAME", name), encoding="utf-8")
     if not quiet:
-        print(f"{target / 'adapter.py'} is written. Try it:  bbfalsify doctor {target}")
+        first = f" Copy your FMU to {target / name}.fmu." if kind is Kind.FMU else ""
+        print(f"{target / 'adapter.py'} is written.{first} Try it:  bbfalsify doctor {target}")
     return Exit.NOTHING_FOUND

@@ -1,4 +1,4 @@
-"""The beginnings that `bbfalsify new` writes.  Each works as it is; NAME stands for the name given."""
+"""The beginnings that `bbfalsify new` writes.  Each works as it is (an FMU must be put in); NAME is the name given."""
 
 from __future__ import annotations
 
@@ -199,11 +199,29 @@ system = ProgramSystem(
 )
 '''
 
+FMU = '''"""NAME as a black box: the FMU that lies beside this file.  Needs pip install 'bbfalsify[fmi]'."""
+
+from pathlib import Path
+
+from bbfalsify.systems import FmuSystem
+
+# Copy your FMU here.  Inputs, outputs and units come from its description; say what you want otherwise:
+Adapter = FmuSystem(
+    Path(__file__).parent / "NAME.fmu",
+    name="NAME",
+    # inputs={"switch": "heat"},      # port: variable, or a list of names; inputs and tunable parameters
+    # outputs=["T"],                  # any variables
+    # start_values={"power": 80.0},   # set before every simulation
+    # step=0.1,                       # only if it must run on a grid
+)
+'''
+
 ADAPTERS = {
     "function": FUNCTION,
     "stepwise": STEPWISE,
     "process": PROCESS,
     "program": PROGRAM,
+    "fmu": FMU,
     "symbols": SYMBOLS,
     "server": SERVER,
 }

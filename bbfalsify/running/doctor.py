@@ -178,12 +178,12 @@ def _examine_abilities(patient: _Patient, system: System, seen: _Seen, use: _Use
         return answer
 
     if system.capabilities.batch:
-        compare("it takes batches: executed together with others, a use gives the same outputs", "batch")
+        compare("it takes batches: together with others, the same outputs", "batch")
     if system.capabilities.stepwise:
         compare("it goes step by step, with the same outputs", "stepwise")
     if system.capabilities.snapshot:
         [stepped] = use([replace(query, name=f"doctor/{name} (continued)")], "continued")
-        compare("it saves and restores: continued from a saved state, it gives the same outputs", "snapshot", stepped)
+        compare("it saves and restores: from a saved state, the same outputs", "snapshot", stepped)
 
 
 def _examine_symbol_abilities(patient: _Patient, system: SymbolSystem, seen: _Seen, use: _Use) -> None:
@@ -195,7 +195,7 @@ def _examine_symbol_abilities(patient: _Patient, system: SymbolSystem, seen: _Se
         word, then, now = (" ".join(symbols) for symbols in (query.word, truth.symbols, answer.symbols))
         unlike = [f"'{word}' was answered '{then}', and '{now}' with a restored state before each symbol."]
         patient.check(
-            "it saves and restores: continued from a saved state, it gives the same answers",
+            "it saves and restores: from a saved state, the same answers",
             [] if then == now else unlike,
         )
 

@@ -1,11 +1,18 @@
+import shutil
+
 import pytest
 
+from bbfalsify.cli.templates import ADAPTERS
 
-@pytest.mark.parametrize("kind", ["function", "stepwise", "process", "program", "symbols", "server"])
-def test_a_new_adapter_is_fit_for_use(cli, kind):
+
+@pytest.mark.parametrize("kind", list(ADAPTERS))
+def test_a_new_adapter_is_fit_for_use(cli, tmp_path, fmus, kind):
     made = cli("new", "adapter", "pump", "--kind", kind)
     assert (made.code, made.err) == (0, "")
     assert "bbfalsify doctor adapters/pump" in made.out
+    if kind == "fmu":
+        assert "there is no file pump.fmu" in cli("doctor", "adapters/pump").err
+        shutil.copy(fmus.build("heater"), tmp_path / "adapters" / "pump" / "pump.fmu")
     report = cli("doctor", "adapters/pump", "--json").json
     assert report["healthy"] and report["system"] == "pump", report
 

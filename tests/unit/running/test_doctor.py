@@ -201,7 +201,7 @@ def test_abilities_that_are_only_declared(system, problem):
 def test_saved_states_of_machines(tmp_path):
     (tmp_path / "m.dot").write_text('digraph g {\na -> b [label="x/0"];\nb -> a [label="x/1"];\n}')
     system = load_system("m.dot", base=tmp_path)
-    assert "it saves and restores: continued from a saved state, it gives the same answers" in examine(system).checks
+    assert "it saves and restores: from a saved state, the same answers" in examine(system).checks
 
     class Forgetful(MachineSession):
         def restore(self, state):
