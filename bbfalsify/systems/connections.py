@@ -12,6 +12,7 @@ client is a server in an undefined state.  Linger 0 keeps thousands of sessions 
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import ssl
 import struct
@@ -70,6 +71,8 @@ class Connection:
         self.host, self.port, self.silence_s, self.connect_s, self.tls = host, port, silence_s, connect_s, tls
         self._hopeless = hopeless
         self._socket: socket.socket | None = None
+        self._readable: Callable[[float], object]
+        self._writable: Callable[[float], object]
         self._buffer = bytearray()
 
     @property
@@ -90,28 +93,37 @@ class Connection:
                 time.sleep(0.01)
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
-            self._socket = raw if self.tls is None else self.tls.wrap(raw, self.host)
+            line = raw if self.tls is None else self.tls.wrap(raw, self.host)
         except BaseException:
             raw.close()
             raise
+        # A socket with a timeout of its own is asked twice for each call; here only what has to wait does.
+        line.setblocking(False)
+        self._readable, self._writable = _waiting(line, writing=False), _waiting(line, writing=True)
+        self._socket = line
 
     def send(self, data: bytes) -> None:
-        if self._socket is None:
-            raise Closed
-        self._socket.settimeout(self.connect_s)
-        try:
-            self._socket.sendall(data)
-        except TimeoutError:
-            raise Silence from None
-        except OSError:
-            self.close(abrupt=True)
-            raise Closed from None
+        until = None
+        while data:
+            if self._socket is None:
+                raise Closed
+            try:
+                data = data[self._socket.send(data) :]
+            except (BlockingIOError, ssl.SSLWantWriteError, ssl.SSLWantReadError) as full:
+                until = until or time.monotonic() + self.connect_s
+                self._wait(self._readable if isinstance(full, ssl.SSLWantReadError) else self._writable, until)
+            except OSError:
+                self.close(abrupt=True)
+                raise Closed from None
 
     def receive(self, take: Callable[[bytearray], bytes | None], *, silence_s: float | None = None) -> bytes:
         """What `take` removes from the front of the buffer, once it finds something complete in it."""
-        until = time.monotonic() + (self.silence_s if silence_s is None else silence_s)
-        while (found := take(self._buffer)) is None:
-            self._read(until)
+        found = take(self._buffer)
+        if found is None:
+            until = time.monotonic() + (self.silence_s if silence_s is None else silence_s)
+            while found is None:
+                self._read(until)
+                found = take(self._buffer)
         return found
 
     def receive_line(self, *, silence_s: float | None = None) -> bytes:
@@ -146,14 +158,16 @@ class Connection:
     def _read(self, until: float) -> None:
         if self._socket is None:
             raise Closed
-        left = until - time.monotonic()
-        if left <= 0:
-            raise Silence
-        self._socket.settimeout(left)
+        if self.tls is None:  # TLS may have read already what is asked for
+            self._wait(self._readable, until)
         try:
             data = self._socket.recv(_CHUNK)
-        except TimeoutError:
-            raise Silence from None
+        except (BlockingIOError, ssl.SSLWantReadError):
+            self._wait(self._readable, until)
+            return
+        except ssl.SSLWantWriteError:
+            self._wait(self._writable, until)
+            return
         except OSError:
             data = b""
         if not data:
@@ -163,6 +177,11 @@ class Connection:
         if len(self._buffer) > LONGEST_ANSWER:
             self._buffer.clear()
             raise Flood(f"more than {LONGEST_ANSWER >> 20} MiB in one step")
+
+    def _wait(self, ready: Callable[[float], object], until: float) -> None:
+        left = until - time.monotonic()
+        if left <= 0 or not ready(1000.0 * left):
+            raise Silence
 
     def _give_up(self) -> None:
         """The server is gone: release the port, but keep what it said last."""
@@ -178,12 +197,27 @@ class Connection:
         self.close()
 
 
+def _waiting(line: socket.socket, *, writing: bool) -> Callable[[float], object]:
+    """Wait at most so many milliseconds; whether it can be read from, or written to."""
+    if not hasattr(select, "poll"):
+        return lambda milliseconds: any(
+            select.select([] if writing else [line], [line] if writing else [], [], milliseconds / 1000.0)
+        )
+    poller = select.poll()
+    poller.register(line, select.POLLOUT if writing else select.POLLIN)
+    return poller.poll
+
+
 def _front(buffer: bytearray, count: int) -> bytes:
-    taken = bytes(buffer[:count])
-    del buffer[:count]
+    if count == len(buffer):  # nearly always: one answer to one question
+        taken = bytes(buffer)
+        buffer.clear()
+    else:
+        taken = bytes(buffer[:count])
+        del buffer[:count]
     return taken
 
 
 def _line(buffer: bytearray) -> bytes | None:
-    end = buffer.find(b"\n")
-    return None if end < 0 else _front(buffer, end + 1).rstrip(b"\r\n")
+    end = buffer.find(b"\n") + 1
+    return None if end == 0 else _front(buffer, end).rstrip(b"\r\n")
