@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+
+
+class Draft(Protocol):
+    """A stimulus described by little data: it travels light, and is made where it is used, which is in a worker."""
+
+    def stimulus(self) -> Stimulus: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,13 +26,18 @@ class Query:
     """
 
     name: str
-    stimulus: Stimulus
+    source: Stimulus | Draft
     keep_trace: bool = False
     """Bring the outputs back, not only the judgements (traces are expensive to move)."""
     seed_name: str | None = None
     """Repeat another query: take the simulation's seed from that name instead of this one."""
     outliers: bool = False
     """Also ask when the requirements came unusually close to a violation (`Judgement.outlier_times`)."""
+
+    @cached_property
+    def stimulus(self) -> Stimulus:
+        """What the system is given; a draft is carried out by the first who looks."""
+        return self.source if isinstance(self.source, Stimulus) else self.source.stimulus()
 
 
 @dataclass(frozen=True)

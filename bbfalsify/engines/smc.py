@@ -245,7 +245,7 @@ class _Batch:
     def queries(self) -> list[Query]:
         first = self.progress.iterations + 1
         return [
-            Query(f"smc/{first + i}", self.usage.stimulus(walk))
+            Query(f"smc/{first + i}", self.usage.draft(walk))
             for i, walk in enumerate(self.walks)
             if walk.status is WalkStatus.REACHED_END
         ]

@@ -59,6 +59,9 @@ class Sampler:
         )
         self._walker = Walker.of(extended)
 
+    def warm_up(self) -> None:
+        sample_batch.prepare()
+
     def sample(self, walk: Walk, times: np.ndarray) -> np.ndarray:
         """One row per expression, one column per time; at the time of a transition the value right after it."""
         moments = np.asarray(times, np.float64)

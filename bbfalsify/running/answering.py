@@ -34,7 +34,7 @@ from bbfalsify.systems.symbols import SymbolSystem, check_symbol
 
 Judge = Callable[[Trace], tuple[Judgement, ...]]
 
-READY, ANSWER, ONE_BY_ONE, UNUSABLE, NOT_JUDGEABLE, JUDGE_FAILED = range(6)
+READY, ANSWER, ONE_BY_ONE, UNUSABLE, WRONG_INPUT, OUR_FAULT = range(6)
 """The first item of every message from a worker."""
 _MESSAGE_LIMIT = 500
 _LOOKS = 16
@@ -52,6 +52,8 @@ class Assignment:
     memory_limit_mb: float | None
     early_stop: bool = False
     """End a simulation once all its requirements are violated, unless its whole trace is wanted."""
+    shared: tuple[object, ...] = ()
+    """What queries refer to and need not carry with them."""
 
     def for_another_process(self) -> Assignment:
         """Without fork nothing is inherited: a system that was loaded from a file is loaded there again."""
@@ -59,6 +61,12 @@ class Assignment:
 
     def arrived(self) -> Assignment:
         return replace(self, system=self.system.load()) if isinstance(self.system, Origin) else self
+
+    def warm_up(self) -> None:
+        """Compile what is compiled at its first use."""
+        for thing in (self.judge, *self.shared):
+            if hasattr(thing, "warm_up"):
+                thing.warm_up()
 
     @property
     def batches(self) -> bool:
@@ -77,6 +85,10 @@ def answer_all(
     """The messages that answer these tasks, in their order; `announce` is called before each call of the system."""
     if len(tasks) > 1 and assignment.batches:
         announce()
+        failures = (_failure_to_make(query) for _, query in tasks)
+        if (failure := next((f for f in failures if f is not None), None)) is not None:
+            yield failure
+            return
         together = _execute_together(assignment, [query for _, query in tasks])
         if together is not None:
             for (index, query), raw in zip(tasks, together.outputs, strict=True):
@@ -93,6 +105,8 @@ def answer_all(
 def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
     """(ANSWER, index, status, judgements, message, seconds, outputs, usage): plain tuples, because they travel fast."""
     system = assignment.system
+    if (failure := _failure_to_make(query)) is not None:
+        return failure
     _protect(query.stimulus)
     started, session = time.perf_counter(), None
     try:
@@ -124,9 +138,9 @@ def _checked(
         wishes = {"outliers": True} if query.outliers else {}
         judgements = assignment.judge(_trace(query.stimulus, outputs), **wishes)
     except UserError as error:
-        return NOT_JUDGEABLE, str(error)
+        return WRONG_INPUT, str(error)
     except Exception:
-        return JUDGE_FAILED, f"while judging {query.name}:\n{traceback.format_exc()}"
+        return OUR_FAULT, f"the monitor failed while judging {query.name}:\n{traceback.format_exc()}"
     plain = tuple(
         (j.verdict.value, float(j.robustness), float(j.first_violation_time), bool(j.vacuous), j.outlier_times)
         for j in judgements
@@ -227,6 +241,17 @@ def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
 
 def _seed(assignment: Assignment, query: AnyQuery) -> int:
     return simulation_seed(assignment.seeds, query) if assignment.system.capabilities.seedable else 0
+
+
+def _failure_to_make(query: Query) -> tuple | None:
+    """A draft becomes the query's stimulus here; the message that says why not."""
+    try:
+        query.stimulus  # noqa: B018 - it is kept when first looked at
+    except UserError as error:
+        return WRONG_INPUT, str(error)
+    except Exception:
+        return OUR_FAULT, f"the input of {query.name} could not be made:\n{traceback.format_exc()}"
+    return None
 
 
 def _protect(stimulus: Stimulus) -> None:

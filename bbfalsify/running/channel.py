@@ -1,29 +1,56 @@
 """Messages between the driver and its workers: length-prefixed pickles over a socket.
 
+What both sides have from the start (`shared`) does not travel: a message that refers to it holds its number.
+
 The worker's end blocks; the parent's end never does, because a parent that blocks while writing to a worker that blocks
 while writing to the parent would wait for ever.
 """
 
 from __future__ import annotations
 
+import io
 import pickle
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 _HEADER = 8
 
 
-def frame(message: Any) -> bytes:
-    body = pickle.dumps(message, protocol=5)
+def frame(message: Any, shared: Sequence[object] = ()) -> bytes:
+    if shared:
+        buffer = io.BytesIO()
+        _Pickler(buffer, shared).dump(message)
+        body = buffer.getvalue()
+    else:
+        body = pickle.dumps(message, protocol=5)
     return len(body).to_bytes(_HEADER, "little") + body
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, shared: Sequence[object]) -> None:
+        super().__init__(file, protocol=5)
+        self._numbers = {id(thing): number for number, thing in enumerate(shared)}
+
+    def persistent_id(self, thing: object) -> int | None:
+        return self._numbers.get(id(thing))
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, data: bytearray, shared: Sequence[object]) -> None:
+        super().__init__(io.BytesIO(data))
+        self._shared = shared
+
+    def persistent_load(self, number: int) -> object:
+        return self._shared[number]
 
 
 class BlockingChannel:
     """The worker's end."""
 
-    def __init__(self, end: socket.socket) -> None:
+    def __init__(self, end: socket.socket, shared: Sequence[object] = ()) -> None:
         self._socket = end
+        self._shared = shared
         end.setblocking(True)
 
     def send(self, message: Any) -> None:
@@ -33,7 +60,7 @@ class BlockingChannel:
         """The next message, or None when the other side is gone."""
         header = self._exactly(_HEADER)
         body = None if header is None else self._exactly(int.from_bytes(header, "little"))
-        return None if body is None else pickle.loads(body)
+        return None if body is None else _Unpickler(body, self._shared).load()
 
     def _exactly(self, size: int) -> bytearray | None:
         buffer = bytearray(size)
@@ -57,8 +84,9 @@ class BlockingChannel:
 class PollingChannel:
     """The parent's end: `push` and `flush` to write, `messages` to read; none of them waits."""
 
-    def __init__(self, end: socket.socket) -> None:
+    def __init__(self, end: socket.socket, shared: Sequence[object] = ()) -> None:
         self._socket = end
+        self._shared = shared
         end.setblocking(False)
         self._outgoing = bytearray()
         self._incoming = bytearray()
@@ -73,7 +101,7 @@ class PollingChannel:
         return bool(self._outgoing) and not self.closed
 
     def push(self, message: Any) -> None:
-        self._outgoing += frame(message)
+        self._outgoing += frame(message, self._shared)
         self.flush()
 
     def flush(self) -> None:

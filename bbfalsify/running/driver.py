@@ -68,9 +68,11 @@ class Driver:
         votes: int = 1,
         early_stop: bool = False,
         tree: ObservationTree | None = None,
+        shared: Sequence[object] = (),
     ) -> None:
         """`votes`: execute each query so often and believe the majority.  `early_stop`: end a simulation once every
         requirement is violated (of a stepwise system).  `tree`: words seen in it are not executed.
+        `shared`: objects that queries refer to; workers get them once.
         """
         if on_failure not in ON_FAILURE:
             raise UserError(unknown_name("value of on_failure", on_failure, ON_FAILURE))
@@ -108,6 +110,7 @@ class Driver:
             memory_limit_mb=memory_limit_mb,
             log=log,
             early_stop=early_stop,
+            shared=shared,
         )
 
     # ------------------------------------------------------------------ the loop

@@ -122,6 +122,7 @@ def falsify(
             early_stop=early_stop,
             name=name,
             log=None if directory is None else directory.log,
+            shared=[usage] if usage.makes_drafts else [],
         ) as driver,
     ):
         scribe = Scribe(driver, recorder, requirements, options)

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bbfalsify.core.errors import BBFalsifyError
-from bbfalsify.running.answering import JUDGE_FAILED, READY, UNUSABLE, Assignment, answer_all, describe
+from bbfalsify.running.answering import OUR_FAULT, READY, UNUSABLE, Assignment, answer_all, describe
 from bbfalsify.running.channel import BlockingChannel
 from bbfalsify.running.worker_log import NEXT_SIMULATION
 from bbfalsify.systems.failures import SessionFailure
@@ -30,7 +30,7 @@ def work(
     for foreign in inherited:  # copies made by fork; as long as we hold them, nobody notices that the parent is gone
         foreign.close()
     _settle(output, assignment.memory_limit_mb, die_with_parent)
-    channel = BlockingChannel(end)
+    channel = BlockingChannel(end, assignment.shared)
     try:
         assignment = assignment.arrived()
         if (failure := _prepare(assignment)) is not None:
@@ -50,9 +50,9 @@ def work(
 def _prepare(assignment: Assignment) -> tuple | None:
     """Do once what would otherwise count against the time limit of the first simulation."""
     try:
-        getattr(assignment.judge, "warm_up", _nothing)()
+        assignment.warm_up()
     except Exception:
-        return JUDGE_FAILED, f"while it was prepared:\n{traceback.format_exc()}"
+        return OUR_FAULT, f"the monitor could not be prepared:\n{traceback.format_exc()}"
     try:
         getattr(assignment.system, "prepare", _nothing)()
     except (SessionFailure, BBFalsifyError) as error:

@@ -33,7 +33,7 @@ from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.running.answering import ANSWER, JUDGE_FAILED, NOT_JUDGEABLE, ONE_BY_ONE, READY, Assignment, Judge
+from bbfalsify.running.answering import ANSWER, ONE_BY_ONE, OUR_FAULT, READY, WRONG_INPUT, Assignment, Judge
 from bbfalsify.running.channel import PollingChannel
 from bbfalsify.running.worker import work
 from bbfalsify.running.worker_log import WorkerLog, WorkerOutput
@@ -90,12 +90,15 @@ class WorkerPool:
         log_limit_bytes: int = 1_000_000,
         early_stop: bool = False,
         start_method: str | None = None,
+        shared: Sequence[object] = (),
     ) -> None:
         _check_limits(jobs, time_limit_s, memory_limit_mb)
         self._jobs = usable_jobs(system, jobs)
         self._time_limit_s = time_limit_s
         self._start_limit_s = start_limit_s
-        self._assignment = Assignment(system, judge, seeds or SeedTree(0), memory_limit_mb, early_stop)
+        self._assignment = Assignment(
+            system, judge, seeds or SeedTree(0), memory_limit_mb, early_stop, tuple(shared)
+        )
         # Forked workers inherit notebook functions and compiled code; elsewhere fork is unsafe or missing.
         method = start_method or ("fork" if sys.platform.startswith("linux") else "spawn")
         self._context = multiprocessing.get_context(method)
@@ -213,10 +216,10 @@ class WorkerPool:
         elif kind == ONE_BY_ONE:
             worker.together = 1
             worker.clock_started = time.monotonic()
-        elif kind == NOT_JUDGEABLE:  # a requirement that does not fit the system's traces
+        elif kind == WRONG_INPUT:  # a requirement that does not fit the system's traces, an input that has no value
             raise UserError(message[1])
-        elif kind == JUDGE_FAILED:
-            raise InvariantViolated(f"the monitor failed {message[1]}")
+        elif kind == OUR_FAULT:
+            raise InvariantViolated(message[1])
         else:
             raise SystemFailure(f"the system '{self._assignment.system.name}' could not be started: {message[1]}")
 
@@ -283,15 +286,15 @@ class WorkerPool:
                 raise SystemFailure(f"a worker process could not be started: {error}") from None
         theirs.close()
         output_theirs.close()
-        worker = WorkerProcess(process, PollingChannel(ours), WorkerOutput(output_ours, self._log))
+        worker = WorkerProcess(process, PollingChannel(ours, assignment.shared), WorkerOutput(output_ours, self._log))
         self._workers.append(worker)
         self._selector.register(worker.channel, selectors.EVENT_READ, worker)
         self._selector.register(worker.output, selectors.EVENT_READ, worker)
 
     def _warm_up(self) -> None:
-        """Compile the monitor here, once, so that every forked worker inherits it."""
+        """Compile here, once, what every forked worker then inherits."""
         if not self._warm:
-            getattr(self._assignment.judge, "warm_up", lambda: None)()
+            self._assignment.warm_up()
             self._warm = True
 
     def _watch_for_writing(self, worker: WorkerProcess) -> None:

@@ -218,8 +218,8 @@ class _Session:
 
     def _judge(self, walks: Sequence[Walk], names: Sequence[str]) -> tuple[list[Answer], np.ndarray]:
         """The answers, and for each walk the step in which it is first violated; 0: it is not, or nobody knows."""
-        stimuli = [self.usage.stimulus(walk, stop=float(walk.times[-1])) for walk in walks]
-        answers = list(self.ask([Query(n, s) for n, s in zip(names, stimuli, strict=True)])) if walks else []
+        drafts = [self.usage.draft(walk, stop=float(walk.times[-1])) for walk in walks]
+        answers = list(self.ask([Query(n, d) for n, d in zip(names, drafts, strict=True)])) if walks else []
         steps = np.zeros(len(walks), int)
         for j, (walk, answer) in enumerate(zip(walks, answers, strict=True)):
             for judgement in answer.judgements[self.requirement : self.requirement + 1]:
@@ -244,7 +244,7 @@ class _Session:
             queries = [
                 Query(
                     f"{names[j]}/cut/{k}",
-                    self.usage.stimulus(walks[j], stop=float(walks[j].times[k - 1])),
+                    self.usage.draft(walks[j], stop=float(walks[j].times[k - 1])),
                     seed_name=names[j],
                 )
                 for j, k in zip(open_, tried, strict=True)

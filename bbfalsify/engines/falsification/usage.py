@@ -66,6 +66,20 @@ class Usage:
         actions = [self.model.actions[a] for a in labels[happened].tolist()]
         return Stimulus(times, inputs, tuple(zip(walk.times[happened].tolist(), actions, strict=True)))
 
+    def draft(self, walk: Walk, *, stop: float | None = None) -> Stimulus | WalkDraft:
+        """The same, to be made by whoever needs it, where that is work; held inputs are made at once."""
+        return WalkDraft(self, walk, stop) if self.makes_drafts else self.stimulus(walk, stop=stop)
+
+    @property
+    def makes_drafts(self) -> bool:
+        """Whether queries refer to this usage, so that workers have to know it."""
+        return bool(self._computed)
+
+    def warm_up(self) -> None:
+        """Load compiled code that `stimulus` needs, before somebody measures time."""
+        if self.makes_drafts:
+            self._sampler.warm_up()
+
     def check(self, walks: Walks) -> None:
         """Refuse a profile in which a walk got stuck or failed, naming where; such a profile describes no usage."""
         for i in np.flatnonzero(np.isin(walks.status, [*STUCK, WalkStatus.RUNTIME_ERROR])):
@@ -95,6 +109,18 @@ class Usage:
         processes = self.model.network.processes
         names = [f"{p.name}.{p.locations[int(at)].name}" for p, at in zip(processes, walk.locations[-1], strict=True)]
         return ", ".join(names)
+
+
+@dataclass(frozen=True, eq=False)
+class WalkDraft:
+    """The stimulus of a walk, not yet made (a `Draft`)."""
+
+    usage: Usage
+    walk: Walk
+    stop: float | None
+
+    def stimulus(self) -> Stimulus:
+        return self.usage.stimulus(self.walk, stop=self.stop)
 
 
 def _shorten(actions: tuple[str, ...], limit: int = 8) -> str:
