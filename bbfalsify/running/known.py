@@ -20,6 +20,7 @@ from bbfalsify.core.events import KnownReplayed, Recorder, StageStarted
 from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
+from bbfalsify.engines.falsification.exact import METHOD as EXACT
 from bbfalsify.engines.falsification.usage import violating_step
 from bbfalsify.logic import Requirement
 from bbfalsify.running.confirm import TOLERANCE_S, Confirmation, compare
@@ -208,7 +209,7 @@ def set_aside_impossible(memory: Memory, scribe: Scribe) -> None:
     """Known failures that this profile never produces stay in the report, but not in the ranking."""
     for ranked in list(scribe.progress.ranked):
         # Splitting may lose every particle by chance; conditional steps only where no step is possible.
-        conditional = ranked.cylinder.method.startswith(CONDITIONAL)
+        conditional = ranked.cylinder.method.startswith((CONDITIONAL, EXACT))
         if memory.of(ranked.finding) is not None and conditional and not any(ranked.passes.cylinders):
             memory.set_aside(ranked.finding, "this profile never does these actions in this order")
             scribe.forget(ranked.finding)

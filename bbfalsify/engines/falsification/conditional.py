@@ -24,7 +24,6 @@ from bbfalsify.engines.falsification.quasi_random import even_points, sorted_row
 from bbfalsify.kernel import CompiledModel, Particles, conditional_step, step_probability
 
 METHOD = "conditional splitting"
-ROUNDING = 1e-12
 
 
 def conditional_split(
@@ -34,7 +33,6 @@ def conditional_split(
     rng = seeds.child("resampling").rng()
     family = Genealogy(Particles.initial(model, seeds.child("start").words(effort)))
     cylinders: list[float] = []
-    agreed = True
     for level, action in enumerate(word, start=1):
         label = model.actions.index(action)
         q = step_probability(model, family.particles, label)
@@ -42,7 +40,6 @@ def conditional_split(
         if mean == 0.0:
             cylinders += [0.0] * (len(word) - len(cylinders))
             break
-        agreed &= float(np.ptp(q)) <= ROUNDING * mean
         cylinders.append((cylinders[-1] if cylinders else 1.0) * mean)
         order = sorted_rows(family.particles, q) if quasi_random else np.arange(effort)
         parents = order[systematic_resampling(q[order], float(rng.random()))]
@@ -53,7 +50,7 @@ def conditional_split(
             even_points(effort, rng) if quasi_random else None,
         )
         family.append(parents, step, np.arange(effort))
-    return Split(tuple(cylinders), family, agreed)
+    return Split(tuple(cylinders), family)
 
 
 def systematic_resampling(weights: np.ndarray, offset: float) -> np.ndarray:

@@ -16,7 +16,7 @@ given; what needs more uses of the system has to be asked for:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -30,14 +30,16 @@ from bbfalsify.engines.falsification import columns as equations
 from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.columns import Counts
 from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
-from bbfalsify.engines.falsification.conditional import ROUNDING, conditional_split
+from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.evidence import Evidence
+from bbfalsify.engines.falsification.exact import METHOD as EXACT
+from bbfalsify.engines.falsification.exact import ExactWord, NotExact, exact_word
 from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
 from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage, violating_step
 from bbfalsify.kernel import Walk, supports_conditional
-from bbfalsify.stats.intervals import FEW, Passes, splitting_estimate
+from bbfalsify.stats.intervals import Passes, splitting_estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,10 +147,12 @@ def estimate_word(
         method += ", quasi-random" if quasi_random else ""
     else:
         split, method = importance_split, SPLITTING
-    counts, splits_agree = session.run(split, name, seeds.child("pass"), everybody="d8" in columns, evidence=True)
-    cylinders = [c.cylinders[-1] for c in counts]
-    # One particle always agrees with itself.
-    exact = splits_agree and passes * traces >= FEW and np.ptp(cylinders) <= ROUNDING * max(cylinders)
+    counts = session.run(split, name, seeds.child("pass"), everybody="d8" in columns, evidence=True)
+    law = _exact_law(usage, word) if conditional else None
+    # Where steps do not agree, particles are resampled: no independent sample, so each pass keeps its own cylinder.
+    exact = law is not None and law.steps_agree
+    if law is not None and exact:
+        counts = [replace(c, cylinders=law.cylinders) for c in counts]
     known = {"method": method, "confidence": confidence, "exact": exact}
     beside = {"d6": equations.d6(counts, even=quasi_random, **known)}
     if "d8" in columns:
@@ -156,17 +160,29 @@ def estimate_word(
     if not conditional:
         beside |= equations.d9(counts, method=method, confidence=confidence)
     elif "d9" in columns:
-        own, _ = session.run(importance_split, f"{name}/d9", seeds.child("d9"))
+        own = session.run(importance_split, f"{name}/d9", seeds.child("d9"))
         beside |= equations.d9(own, method=SPLITTING, confidence=confidence)
     seen = equations.last_step(counts, exact=exact, even=quasi_random)
-    value, low, high = seen.cylinder(confidence)
+    if law is None:
+        cylinder = Estimate(*seen.cylinder(confidence), confidence, method, seen.total_traces)
+    else:
+        value = law.cylinders[-1]
+        cylinder = Estimate(value, value, value, confidence, EXACT, seen.total_traces)
     return WordEstimate(
         seen,
         splitting_estimate(seen, method=method, confidence=confidence),
-        Estimate(value, low, high, confidence, f"{method}, exact" if exact else method, seen.total_traces),
+        cylinder,
         beside,
         session.evidence,
     )
+
+
+def _exact_law(usage: Usage, word: Sequence[str]) -> ExactWord | None:
+    """The probabilities of the word and its prefixes where they do not have to be sampled."""
+    try:
+        return exact_word(usage.model, word)
+    except NotExact:
+        return None
 
 
 class _Session:
@@ -185,12 +201,11 @@ class _Session:
         *,
         everybody: bool = False,
         evidence: bool = False,
-    ) -> tuple[list[Counts], bool]:
-        """All passes counted, and whether in none of them anything of the cylinder was sampled."""
-        counts, agreed = [], True
+    ) -> list[Counts]:
+        """All passes counted."""
+        counts = []
         for number in range(self.passes):
             made = split(self.usage.model, self.word, effort=self.traces, seeds=seeds.child(number))
-            agreed &= made.agreed
             walks = made.walks()
             names = [f"{name}/{number}/{j}" for j in range(len(walks))]
             answers, last = self._judge(walks, names)
@@ -205,7 +220,7 @@ class _Session:
                     steps[level][rows] = last
             unknown = sum(not answer.judgements for answer in answers)
             counts.append(equations.count(made, steps, everybody=everybody, unknown=unknown))
-        return counts, agreed
+        return counts
 
     def _judge_killed(self, made: Split, steps: list[np.ndarray], name: str) -> None:
         """Execute every particle without descendants up to where it was killed; deeper ones speak after others."""

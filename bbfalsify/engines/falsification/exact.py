@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -28,6 +29,7 @@ from bbfalsify.modelling.reference_machine import Machine, Memory
 from bbfalsify.modelling.reference_values import UNKNOWN, DependsOnDraw, ModelRuntimeError
 
 METHOD = "exact product"
+ROUNDING = 1e-12
 MAXIMUM_WIDTH = 1000
 """States that may share one prefix of a word."""
 MAXIMUM_SITUATIONS = 20_000
@@ -41,7 +43,7 @@ class NotExact(Exception):
 def why_not_exact(model: CompiledModel, word: Sequence[str]) -> str | None:
     """None where `exact_cylinder` gives the probability of this word, else the reason why not."""
     try:
-        _law(model).probability(word)
+        exact_word(model, word)
     except NotExact as reason:
         return str(reason)
     return None
@@ -49,7 +51,23 @@ def why_not_exact(model: CompiledModel, word: Sequence[str]) -> str | None:
 
 def exact_cylinder(model: CompiledModel, word: Sequence[str]) -> float:
     """The probability that the first actions of a stochastic walk are those of the word; NotExact where unknown."""
-    return _law(model).probability(word)
+    return exact_word(model, word).cylinders[-1] if word else 1.0
+
+
+@dataclass(frozen=True)
+class ExactWord:
+    """What is known about a word without sampling."""
+
+    cylinders: tuple[float, ...]
+    """The probabilities of following its first action, its first two, …, all of them."""
+    steps_agree: bool
+    """Each step has one probability, whatever the state that the actions before it led to (a plain product).  Then
+    runs that are made to follow the word all have the same weight, so they are an independent sample of its law."""
+
+
+def exact_word(model: CompiledModel, word: Sequence[str]) -> ExactWord:
+    """Every prefix of the word; NotExact where unknown."""
+    return _law(model).word(word)
 
 
 class ExactLaw:
@@ -61,7 +79,7 @@ class ExactLaw:
         self.dependence = Dependence(model.network)
         self._steps: dict[tuple[Situation, str], dict[Situation, float]] = {}
 
-    def probability(self, word: Sequence[str]) -> float:
+    def word(self, word: Sequence[str]) -> ExactWord:
         reason = supports_conditional(self.model)
         if reason is not None:
             raise NotExact(reason)
@@ -69,15 +87,22 @@ class ExactLaw:
         if unknown:
             raise ValueError(f"{unknown[0]!r} is no action of '{self.network.name}'")
         level = {self.dependence.initial(): 1.0}
+        cylinders: list[float] = []
+        agree = True
         for action in word:
             following: dict[Situation, list[float]] = {}
+            steps: list[float] = []
             for situation, probability in level.items():
-                for after, share in self._step(situation, action).items():
+                step = self._step(situation, action)
+                steps.append(math.fsum(step.values()))
+                for after, share in step.items():
                     following.setdefault(after, []).append(probability * share)
+            agree &= not steps or max(steps) - min(steps) <= ROUNDING * max(steps)
             if len(following) > MAXIMUM_WIDTH:
                 raise NotExact(f"more than {MAXIMUM_WIDTH} states are possible after one prefix of the word")
             level = {situation: math.fsum(parts) for situation, parts in following.items()}
-        return math.fsum(level.values())
+            cylinders.append(math.fsum(level.values()))
+        return ExactWord(tuple(cylinders), agree)
 
     def _step(self, situation: Situation, action: str) -> dict[Situation, float]:
         """Where the action leads from a state, with probabilities that sum to that of the action."""

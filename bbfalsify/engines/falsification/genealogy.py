@@ -106,8 +106,6 @@ class Split:
     cylinders: tuple[float, ...]
     """C_k estimates the probability that a run follows the first k actions."""
     family: Genealogy
-    agreed: bool = False
-    """Every level had one step probability for all particles, so nothing of the cylinder was sampled."""
 
     @property
     def cylinder(self) -> float:

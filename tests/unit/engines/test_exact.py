@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.conditional import conditional_split
+from bbfalsify.engines.falsification.estimating import estimate_word
 from bbfalsify.engines.falsification.exact import NotExact, exact_cylinder, why_not_exact
+from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import CompiledModel, compile_network, stochastic_walks
-from bbfalsify.modelling import load_profile
+from bbfalsify.modelling import load_profile, parse_profile
 from tests import heater
 from tests.unit.kernel.kernel_models import model, one, several
 
@@ -160,6 +165,79 @@ def test_walks_agree():
         share = float((labels == [m.actions.index(a) for a in word]).all(axis=1).mean())
         value = exact(m, word)
         assert abs(share - value) < 5 * math.sqrt(value * (1 - value) / 20_000)
+
+
+# --- what an estimate makes of it -------------------------------------------------------------------------------------
+
+
+def first_half_violates(queries):
+    """A system that is too hot in every second use: the shares are 1/2, whatever the word."""
+    judgements = [Judgement(Verdict.VIOLATED, -1.0, q.stimulus.duration) for q in queries]
+    return [
+        Answer(SimulationStatus.OK, (j if i % 2 else replace(j, verdict=Verdict.SATISFIED),))
+        for i, j in enumerate(judgements)
+    ]
+
+
+INPUT = "inputs: {u: {actions: {a: 1}, initial: 0}}\n"
+
+
+def estimated(text: str, word: str, **options):
+    profile = parse_profile(text + INPUT)
+    usage = Usage(profile, compile_network(profile.network), 10.0, 1.0)
+    return estimate_word(
+        first_half_violates, usage, word.split(), passes=10, traces=10, seeds=SeedTree(1), columns=("d8",), **options
+    )
+
+
+RARE = """
+format_version: 1
+name: rare
+automata:
+  User:
+    declarations: "clock x, y; int[0,1] odd;"
+    initial: S
+    locations:
+      S: {invariant: "x <= 1"}
+      T: {invariant: "x <= 1"}
+    edges:
+      - {from: S, to: T, action: a, guard: "ODD", update: "RESET"}
+      - {from: T, to: S, action: b, update: "x = 0"}
+      - {from: T, to: S, action: c, guard: "GUARD", update: "x = 0"}
+"""
+
+
+def test_a_product_is_known_whatever_the_particles_say():
+    found = estimated(RARE.replace("ODD", "x >= 0").replace("RESET", "x = 0").replace("GUARD", "x >= 0"), "a b a b")
+    assert found.cylinder.method == "exact product"
+    assert found.cylinder.value == found.cylinder.low == found.cylinder.high == pytest.approx(1 / 4, rel=1e-14)
+    assert found.passes.exact and "exact cylinder × Clopper–Pearson" in found.probability.method
+    assert found.probability.value == pytest.approx(1 / 8)
+
+
+def test_particles_that_agree_by_chance_are_no_proof():
+    """c is possible for one in 10,000 only, so all 100 particles see b as certain; the guard's clock is not reset."""
+    text = RARE.replace("ODD", "x >= 0").replace("RESET", "x = 0").replace("GUARD", "y <= 0.0001 || y > 100")
+    found = estimated(text, "a b")
+    assert why_not_exact(compile_network(parse_profile(text + INPUT).network), ["a", "b"]) is not None
+    assert set(found.passes.cylinders) == {1.0} and not found.passes.exact
+    assert found.cylinder.low < 1.0 and "exact" not in found.cylinder.method
+    assert "exact" not in found.probability.method
+
+
+def test_a_forward_sum_tells_the_cylinder_but_not_that_traces_are_independent():
+    """What a leads to differs: one in 10,000 is odd, and b is less probable there (again nobody meets it)."""
+    two = 'branches: [{to: T, weight: 9999, update: "x = 0"}, {to: T, weight: 1, update: "x = 0, odd = 1"}]'
+    text = RARE.replace('to: T, action: a, guard: "ODD", update: "RESET"', f"action: a, {two}")
+    found = estimated(text.replace("GUARD", "odd == 1"), "a b")
+    assert found.cylinder.method == "exact product" and found.cylinder.value == pytest.approx(1 - 0.5e-4, rel=1e-12)
+    assert not found.passes.exact and "exact cylinder" not in found.probability.method
+
+
+def test_algorithm_5_is_not_helped():
+    text = RARE.replace("ODD", "x >= 0").replace("RESET", "x = 0").replace("GUARD", "x >= 0")
+    found = estimated(text, "a b a b", estimator="splitting")
+    assert found.cylinder.low < found.cylinder.high and "Algorithm 5" in found.cylinder.method
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------
