@@ -12,6 +12,7 @@ PUBLIC = {
     "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document",
     "bbfalsify.fitting": "Fit Log fit_profile learn_profile read_logs",
     "bbfalsify.logic": "Formula Requirement parse_stl",
+    "bbfalsify.testing": "check_system",
 }
 
 

@@ -10,6 +10,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.progress import Progress
 
 
 def doctor(
@@ -28,9 +29,11 @@ def doctor(
     """
     import math
 
+    from bbfalsify.cli.compiling import announce_compilation
     from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.running.doctor import examine
     from bbfalsify.systems import load_system
+    from bbfalsify.systems.simulated import ModelSymbolSystem, ModelSystem
 
     wrong = [
         Problem(f"{name} must be a positive number; found {value:g}.")
@@ -39,7 +42,11 @@ def doctor(
     ]
     if wrong:
         raise UserError(wrong)
-    report = examine(load_system(system, base=Path()), duration=duration, seed=seed, time_limit_s=time_limit)
+    patient = load_system(system, base=Path())
+    with Progress(quiet=quiet) as progress:
+        if isinstance(patient, ModelSystem | ModelSymbolSystem):
+            announce_compilation(progress)
+        report = examine(patient, duration=duration, seed=seed, time_limit_s=time_limit)
     if as_json:
         print(json.dumps(report.as_json()))
     elif not quiet or not report.healthy:

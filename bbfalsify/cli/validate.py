@@ -56,6 +56,8 @@ def check_file(file: Path) -> tuple[str, str]:
         return "accepted failures", _acceptances(file)
     if "requirements" in keys:
         return "specification", _specification(file)
+    if "ports" in keys:
+        return "model with ports", _black_box(file)
     if "inputs" in keys:
         return "profile", _profile(file)
     if "automata" in keys:
@@ -100,6 +102,16 @@ def _profile(file: Path) -> str:
     if problems:
         raise UserError(problems)
     return f"inputs {', '.join(i.name for i in profile.inputs)}; actions {', '.join(profile.network.actions)}"
+
+
+def _black_box(file: Path) -> str:
+    from bbfalsify.modelling.black_box import load_black_box
+
+    box = load_black_box(file)
+    if box.symbols:
+        return f"symbols {', '.join(box.symbols)}"
+    sides = (", ".join(port.name for port in side) or "none" for side in (box.inputs, box.outputs))
+    return "inputs {}; outputs {}".format(*sides)
 
 
 def _model(file: Path) -> str:

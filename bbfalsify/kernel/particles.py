@@ -156,7 +156,7 @@ def _step(
 ) -> StepResult:
     moved = particles.copy()
     status, delay, edge, branch, _, errors = _run(model, moved, action, firing=1, uniforms=uniforms)
-    actions = np.where(edge >= 0, model.edge_action[edge], -1).astype(np.int32)
+    actions = np.append(model.edge_action, np.int32(-1))[edge]  # no edge is −1, also where the model has none
     return StepResult(moved, status, delay, edge, actions, _messages(model, status, errors), branch)
 
 

@@ -62,11 +62,14 @@ class Sampler:
     def warm_up(self) -> None:
         sample_batch.prepare()
 
-    def sample(self, walk: Walk, times: np.ndarray) -> np.ndarray:
-        """One row per expression, one column per time; at the time of a transition the value right after it."""
+    def sample(self, walk: Walk, times: np.ndarray, *, start: float = 0.0) -> np.ndarray:
+        """One row per expression, one column per time; at the time of a transition the value right after it.
+
+        `start` is the time of the walk's first state.
+        """
         moments = np.asarray(times, np.float64)
-        if moments.size and moments.min() < 0:
-            raise ValueError("times must not be negative")
+        if moments.size and moments.min() < start:
+            raise ValueError(f"times must not be before {start:g}, where the walk starts")
         order = np.argsort(moments, kind="stable")
         result = np.zeros((len(self._codes), len(moments)))
         walker = self._walker
@@ -74,7 +77,7 @@ class Sampler:
             sample_batch(
                 *walker.arrays, np.ascontiguousarray(walk.locations, np.int32),
                 np.ascontiguousarray(walk.integers, np.int64), np.ascontiguousarray(walk.reals, np.float64),
-                np.concatenate([[0.0], walk.times]), *limits(walker.model), moments[order], self._codes, result,
+                np.concatenate([[start], walk.times]), *limits(walker.model), moments[order], self._codes, result,
             )  # fmt: skip
         failure = walker.error()
         if failure is not None:

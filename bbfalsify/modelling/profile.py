@@ -84,7 +84,7 @@ def parse_profile(text: str, file: str = "<text>") -> Profile:
 def _network(document: Document) -> Network:
     problems: list[Problem] = []
     network, _ = _read(document, problems)
-    _raise_sorted(problems)
+    raise_sorted(problems)
     return network
 
 
@@ -94,11 +94,12 @@ def _profile(document: Document) -> Profile:
     network, profile = _read(document, problems)
     if isinstance(document.data, dict) and not document.data.get("inputs"):
         root.problem("the key 'inputs' is missing: a profile says which inputs of the system it drives.")
-    _raise_sorted(problems)
+    raise_sorted(problems)
     return profile
 
 
-def _raise_sorted(problems: list[Problem]) -> None:
+def raise_sorted(problems: list[Problem]) -> None:
+    """All of them, in the order of the file."""
     if problems:
         unique = dict.fromkeys(problems)
         raise UserError(sorted(unique, key=lambda problem: problem.line or 0))
@@ -138,7 +139,8 @@ def _uncertainty(root: Node, network: Network) -> dict[str, float]:
     return variances
 
 
-def _unit(node: Node) -> str | None:
+def unit_of(node: Node) -> str | None:
+    """The unit that an entry gives, checked."""
     child = node.get("unit")
     unit = None if child is None else child.string()
     if child is not None and unit is not None:
@@ -157,7 +159,7 @@ def _outputs(root: Node) -> list[tuple[str, str | None]]:
         if node.value is None:
             outputs.append((name, None))
         elif node.mapping(("unit",)):
-            outputs.append((name, _unit(node)))
+            outputs.append((name, unit_of(node)))
     return outputs
 
 
@@ -191,7 +193,7 @@ def _labels(model: ModelText, network: Network) -> dict[str, None]:
 
 def _held(name: str, node: Node, labels: dict[str, None]) -> HeldInput | None:
     actions = node.child("actions")
-    initial_node, unit = node.get("initial"), _unit(node)
+    initial_node, unit = node.get("initial"), unit_of(node)
     if initial_node is None:
         node.problem(f"the key 'initial' is missing in input '{name}': its value before the first action.")
     initial = None if initial_node is None else initial_node.number()
@@ -212,7 +214,7 @@ def _held(name: str, node: Node, labels: dict[str, None]) -> HeldInput | None:
 
 
 def _computed(name: str, node: Node, network: Network, assembly: Assembly) -> ComputedInput | None:
-    unit, child = _unit(node), node.child("value")
+    unit, child = unit_of(node), node.child("value")
     if "initial" in node:
         node.child("initial").problem(f"input '{name}' is computed, so it has no initial value.")
     text = child.text()

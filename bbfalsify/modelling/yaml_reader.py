@@ -14,7 +14,7 @@
           - {from: S, to: S, action: on, guard: "x >= 4", update: "x = 0"}
     system: [User]             # optional
 
-A profile adds `inputs`, `outputs` and `uncertainty` (profile.py).
+A profile adds `inputs`, `outputs` and `uncertainty` (profile.py), a model that is a black box `ports` (black_box.py).
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ FORMAT_VERSION = 1
 
 _TOP_KEYS = ("format_version", "name", "declarations", "ode_step", "automata", "system")
 _TOP_KEYS += ("inputs", "outputs", "uncertainty")  # of profiles only
+_TOP_KEYS += ("ports",)  # of models that are played as black boxes
 _AUTOMATON_KEYS = ("parameters", "declarations", "initial", "locations", "edges")
 _LOCATION_KEYS = ("invariant", "rates", "exponential_rate", "urgent", "committed", "cost_rate")
 _EDGE_KEYS = ("from", "to", "action", "select", "guard", "sync", "update", "weight", "cost", "branches")

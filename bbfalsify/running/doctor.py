@@ -9,7 +9,7 @@ What is checked, because everything later rests on it:
     it repeats      the same use from reset gives the same answer
     it forgets      … also after another use in between: reset really resets
     it is causal    the answers up to a moment do not depend on what is done after it
-    it can          what it declares (batch, stepwise, snapshot): used in that way, it answers as it does otherwise
+    it can          what it declares (batch, stepwise, snapshot, forkable): used so, it answers as it does otherwise
 
 Problems make results wrong; remarks are worth knowing.  The system runs in a worker process, as in every run.
 """
@@ -181,23 +181,28 @@ def _examine_abilities(patient: _Patient, system: System, seen: _Seen, use: _Use
         compare("it takes batches: together with others, the same outputs", "batch")
     if system.capabilities.stepwise:
         compare("it goes step by step, with the same outputs", "stepwise")
-    if system.capabilities.snapshot:
+    if system.capabilities.snapshot or system.capabilities.forkable:
         [stepped] = use([replace(query, name=f"doctor/{name} (continued)")], "continued")
+    if system.capabilities.snapshot:
         compare("it saves and restores: from a saved state, the same outputs", "snapshot", stepped)
+    if system.capabilities.forkable:
+        compare("it forks: a copy goes on with the same outputs", "fork", stepped)
 
 
 def _examine_symbol_abilities(patient: _Patient, system: SymbolSystem, seen: _Seen, use: _Use) -> None:
-    if not system.capabilities.snapshot:
-        return
     query, truth = seen
-    [answer] = use([replace(query, name="doctor/snapshot", seed_name=query.seed_name)], "symbols")
-    if answer.ok:
-        word, then, now = (" ".join(symbols) for symbols in (query.word, truth.symbols, answer.symbols))
-        unlike = [f"'{word}' was answered '{then}', and '{now}' with a restored state before each symbol."]
-        patient.check(
-            "it saves and restores: from a saved state, the same answers",
-            [] if then == now else unlike,
-        )
+
+    def compare(what: str, way: str, how: str) -> None:
+        [answer] = use([replace(query, name=f"doctor/{way}", seed_name=query.seed_name)], way)
+        if answer.ok:
+            word, then, now = (" ".join(symbols) for symbols in (query.word, truth.symbols, answer.symbols))
+            unlike = [f"'{word}' was answered '{then}', and '{now}' {how} before each symbol."]
+            patient.check(what, [] if then == now else unlike)
+
+    if system.capabilities.snapshot:
+        compare("it saves and restores: from a saved state, the same answers", "symbols", "with a restored state")
+    if system.capabilities.forkable:
+        compare("it forks: what is done to a copy changes nothing", "branches", "with a fork that went astray")
 
 
 def _stimulus(system: System, duration: float, period: float, signal: Callable) -> Stimulus:

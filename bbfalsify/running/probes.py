@@ -4,7 +4,9 @@
     Probe(system, "stepwise")    executes it step by step
     Probe(system, "continued")   … by the session's own steps, from outside
     Probe(system, "snapshot")    … saving the state half way, going on, coming back and going on again
+    Probe(system, "fork")        … in a fork of the session, after the session itself has gone on
     Probe(system, "symbols")     saves before each symbol, gives it others, comes back
+    Probe(system, "branches")    forks before each symbol, gives the others to the fork
 
 A probe is a system like any other, so it runs in a worker process and under the same limits.
 """
@@ -101,15 +103,40 @@ class _Snapshot(_Continued):
         return as_columns(self._rows(stimulus, first))
 
 
+class _Fork(_Continued):
+    def execute(self, stimulus: Stimulus) -> Mapping[str, Any]:
+        first = self._rows(stimulus, [dict(self.session.observe())], len(stimulus.times) // 2)
+        original, self.session = self.session, self.session.fork()
+        try:
+            with self.session:
+                other = _Continued(self.system, original, self.seed)
+                other._rows(stimulus, first)
+                return as_columns(self._rows(stimulus, first))
+        finally:
+            self.session = original
+
+
 class _Symbols(_ProbeSession):
     steps = 0
 
     def step(self, symbol: str) -> str:
-        state, alphabet = self.session.save(), self.system.alphabet
-        self.steps += 1
-        for i in range(self.steps % 3 + 1):  # detours of several lengths: a system may come home after two steps
-            self.session.step(alphabet[(self.steps + i) % len(alphabet)])
+        state = self.session.save()
+        self._stray(self.session)
         self.session.restore(state)
+        return self.session.step(symbol)
+
+    def _stray(self, session: Any) -> None:
+        """A detour; of several lengths, because a system may come home after two steps."""
+        alphabet = self.system.alphabet
+        self.steps += 1
+        for i in range(self.steps % 3 + 1):
+            session.step(alphabet[(self.steps + i) % len(alphabet)])
+
+
+class _Branches(_Symbols):
+    def step(self, symbol: str) -> str:
+        with self.session.fork() as other:
+            self._stray(other)
         return self.session.step(symbol)
 
 
@@ -118,5 +145,7 @@ _SESSIONS: dict[str, type[_ProbeSession]] = {
     "stepwise": _Stepwise,
     "continued": _Continued,
     "snapshot": _Snapshot,
+    "fork": _Fork,
     "symbols": _Symbols,
+    "branches": _Branches,
 }

@@ -5,6 +5,7 @@
     package.module:object       an object in an installed package
     model.fmu                   a functional mock-up unit (FMI 2.0 or 3.0, co-simulation)
     machine.dot                 a finite machine, played as a black box
+    model.yaml                  a model of our own language with `ports`, played as a black box
     cmd:./simulator --fast      a program that speaks the line protocol; it runs in `base`, and never through a shell
     name                        an entry point of the group "bbfalsify.systems"
 
@@ -40,13 +41,13 @@ _FORMS = (
     "package.module:object",
     "model.fmu",
     "machine.dot",
+    "model.yaml",
     "cmd:program and its arguments",
     f"an entry point of '{ENTRY_POINTS}'",
 )
+_MODELS = (".yaml", ".yml")
 _KNOWN_SUFFIXES = {
-    ".xml": "a model file",
-    ".yaml": "a model file",
-    ".yml": "a model file",
+    ".xml": "an XML file",
     ".slx": "a Simulink model",
     ".m": "an Octave or MATLAB program",
 }
@@ -104,6 +105,11 @@ def _load(reference: str, base: str | Path) -> System | SymbolSystem:
     found = resolve_reference(reference, base)
     if found.file is not None and found.file.suffix.lower() == ".dot":
         return MachineSystem(read_dot(found.file))
+    if found.file is not None and found.file.suffix.lower() in _MODELS:
+        from bbfalsify.modelling.black_box import load_black_box
+        from bbfalsify.systems.simulated import model_system
+
+        return model_system(load_black_box(found.file))
     if found.command is not None:
         return _as_system(program_system(found.command, folder=found.folder), reference, None)
     if found.file is not None and found.file.suffix.lower() == ".fmu":
@@ -132,7 +138,7 @@ def resolve_reference(reference: str, base: str | Path = ".") -> Reference:
     suffix = Path(place).suffix.lower()
     if suffix in _KNOWN_SUFFIXES:
         raise UserError(Problem(f"'{text}': {_KNOWN_SUFFIXES[suffix]} cannot be used as a system yet.", allowed=_FORMS))
-    if suffix in (".dot", ".fmu"):
+    if suffix in (".dot", ".fmu", *_MODELS):
         return _file_reference(text, base / text, None)
     if suffix == ".py":
         return _file_reference(text, base / place, attribute or None)

@@ -48,6 +48,19 @@ def test_the_tank_is_a_system(desk):
     assert answer == {"level": [0.0, 2.0, 3.0]}
 
 
+def test_the_boiler_is_a_system(desk):
+    boiler = load_system("boiler.yaml", base=desk)
+    whole = Stimulus(np.array([0.0, 10.0, 20.0]), {"heat": np.array([1.0, 1.0, 0.0])})
+    answers = []
+    for seed in range(30):
+        with boiler.open(seed) as session:
+            answers.append(session.execute(whole))
+    working = [a["T"] for a in answers if not a["broken"].any()]
+    assert 0 < len(working) < 30
+    for temperatures in working:
+        assert temperatures == pytest.approx(100 * (1 - np.exp([0.0, -1.0, -2.0])))
+
+
 def test_the_filter_of_octave_is_a_system(desk):
     system = ProcessSystem(octave_command(desk / "serve_filter.m"))
     with system.open(0) as session:

@@ -8,7 +8,7 @@ import pytest
 from bbfalsify.running.doctor import examine
 from bbfalsify.systems import Capabilities, FunctionSystem, MachineSystem, Port, StepwiseSession, load_system
 from bbfalsify.systems.symbols import MachineSession
-from bbfalsify.testing.systems import check_system
+from bbfalsify.testing import check_system
 
 count = itertools.count()
 memory = []
@@ -140,6 +140,18 @@ class Integrator(StepwiseSession):
         if self.saves:
             self.time = state[1]
 
+    def fork(self):
+        other = Integrator()
+        other.restore(self.save())
+        return other
+
+
+class Clinging(Integrator):
+    """Its fork is no other session."""
+
+    def fork(self):
+        return self
+
 
 class Stepped:
     name = "stepped"
@@ -172,6 +184,8 @@ def test_declared_abilities_are_tried():
     assert examine(box(noise_of, batch=True)).healthy
     report = examine(Stepped(stepwise=True, snapshot=True))
     assert report.healthy and len(report.checks) == 6 and report.uses == 11
+    report = examine(Stepped(stepwise=True, forkable=True))
+    assert report.healthy and "it forks: a copy goes on with the same outputs" in report.checks
 
 
 class Rounds(Integrator):
@@ -190,8 +204,9 @@ class Rounds(Integrator):
         (Stepped(Rounds, stepwise=True), "not so: it goes step by step"),
         (Stepped(lambda: Integrator(saves=False), stepwise=True, snapshot=True), "not so: it saves and restores"),
         (box(accumulates, capabilities=Capabilities(snapshot=True)), "has no attribute 'observe'"),
+        (Stepped(Clinging, stepwise=True, forkable=True), "not so: it forks"),
     ],
-    ids=["batches", "no batches", "steps", "states", "no states"],
+    ids=["batches", "no batches", "steps", "states", "no states", "forks"],
 )  # fmt: skip
 def test_abilities_that_are_only_declared(system, problem):
     report = examine(system)
@@ -209,6 +224,13 @@ def test_saved_states_of_machines(tmp_path):
 
     system.open = lambda seed: Forgetful(system.machine)
     assert "not so: it saves and restores" in examine(system).problems[0]
+
+    class Siamese(MachineSession):
+        def fork(self):
+            return self
+
+    system.open = lambda seed: Siamese(system.machine)
+    assert "not so: it forks: what is done to a copy changes nothing" in examine(system).problems[0]
     session = MachineSession(system.machine)
     session.step("x")
     other = session.fork()

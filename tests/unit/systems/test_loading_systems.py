@@ -83,7 +83,7 @@ def test_neighbours_can_be_imported(tmp_path):
     assert load_system("box", base=tmp_path).name == "echo"
 
 
-@pytest.mark.parametrize("reference", ["model.xml", "profile.yaml"])
+@pytest.mark.parametrize("reference", ["model.xml", "plant.slx"])
 def test_kinds_that_cannot_be_used_say_what_can(reference, tmp_path):
     found = problem(reference, tmp_path)
     assert "yet" in found.message and "a folder with adapter.py" in found.allowed

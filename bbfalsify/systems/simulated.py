@@ -1,0 +1,295 @@
+"""Models of our own language, played as black boxes: everything can be tried on a system whose inside is known.
+
+    system = load_system("heater.yaml")             # a model with `ports`, see modelling/black_box.py
+
+The model runs under its stochastic semantics, from the seed of the simulation.  A change of an input, and a symbol, is
+a step of the outside: as after every step, all components that wait draw anew.  While nothing changes, sampling more or
+less densely changes nothing.  An output at the moment of a change is its value just before the model reacts.
+
+A symbol is sent on its channel; the answer is what the model sends during the time it is given then, `-` for nothing.
+To send it, a process of one's own is added to the network: put into the committed location of a symbol, it can do
+nothing but send it at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bbfalsify.core.errors import unknown_name
+from bbfalsify.core.trace import Stimulus
+from bbfalsify.modelling.black_box import BlackBox, InputVariable
+from bbfalsify.modelling.expressions import Kind, Read
+from bbfalsify.modelling.network import Branch, Edge, Location, Network, Process
+from bbfalsify.systems.failures import SessionFailure
+from bbfalsify.systems.interface import Capabilities, Port, StepwiseSession
+
+if TYPE_CHECKING:
+    from bbfalsify.kernel import Particles, StepResult
+
+NOTHING = "-"
+"""The answer of a model that sends nothing."""
+MOST_TRANSITIONS = 20_000
+"""Of one step; a model that makes more is taken for zeno."""
+
+
+class _Model:
+    """What both kinds share: a network, compiled when it is first played."""
+
+    capabilities = Capabilities(seedable=True, stepwise=True, snapshot=True, forkable=True)
+
+    def __init__(self, box: BlackBox) -> None:
+        self.box, self.name = box, box.network.name
+
+    @cached_property
+    def machine(self) -> Machine:
+        return Machine(self.box)
+
+    def set_up(self) -> None:
+        self.machine.warm_up()
+
+    prepare = set_up
+
+    def _play(self, seed: int) -> Play:
+        return Play(self.machine, self.machine.beginning(seed))
+
+
+class ModelSystem(_Model):
+    """A network whose variables are inputs and outputs."""
+
+    def __init__(self, box: BlackBox) -> None:
+        super().__init__(box)
+        self.inputs = tuple(Port(i.name, i.unit) for i in box.inputs)
+        self.outputs = tuple(Port(o.name, o.unit) for o in box.outputs)
+
+    def open(self, seed: int) -> ModelSession:
+        return ModelSession(self._play(seed))
+
+
+class ModelSymbolSystem(_Model):
+    """A network that is sent symbols, and answers with what it sends."""
+
+    def __init__(self, box: BlackBox) -> None:
+        super().__init__(replace(box, network=_with_an_outside(box.network, box.symbols)))
+        self.alphabet = box.symbols
+
+    def open(self, seed: int) -> ModelSymbolSession:
+        return ModelSymbolSession(self._play(seed))
+
+
+def model_system(box: BlackBox) -> ModelSystem | ModelSymbolSystem:
+    return ModelSymbolSystem(box) if box.symbols else ModelSystem(box)
+
+
+def _with_an_outside(network: Network, symbols: tuple[str, ...]) -> Network:
+    """The network and a process that sends: location 0 waits, location i + 1 sends the symbol i."""
+    channels = [channel.name for channel in network.channels]
+    locations = (Location("waits"), *(Location(f"sends {symbol}", committed=True) for symbol in symbols))
+    edges = tuple(
+        Edge(i + 1, (Branch(0),), channel=channels.index(symbol), sends=True, action=symbol)
+        for i, symbol in enumerate(symbols)
+    )
+    return replace(network, processes=(*network.processes, Process("(outside)", locations, 0, edges)))
+
+
+class Machine:
+    """The compiled model, and how to look at it."""
+
+    def __init__(self, box: BlackBox) -> None:
+        from bbfalsify.kernel import Sampler, compile_network
+
+        self.box = box
+        self.model = compile_network(box.network)
+        # Beside the outputs every real: that is the state after some time without a transition.
+        reals = [(Read(slot, Kind.DOUBLE), 0) for slot in range(box.network.real_count)]
+        self.sampler = Sampler(self.model, [*((o.expression, o.frame_size) for o in box.outputs), *reals])
+
+    def warm_up(self) -> None:
+        """Load (or compile) what a simulation needs, before somebody measures time."""
+        self.sampler.warm_up()
+        Play(self, self.beginning(0)).advance(0.0)
+
+    def beginning(self, seed: int) -> Moment:
+        from bbfalsify.kernel import Particles
+
+        return Moment(Particles.initial(self.model, np.array([seed], np.uint64)), 0.0)
+
+    def sample(self, rows: list[Particles], times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Outputs and reals at these times, none before the first row; a column per time."""
+        from bbfalsify.kernel import Walk, WalkStatus
+
+        def joined(name: str) -> np.ndarray:
+            return np.concatenate([getattr(row, name) for row in rows])
+
+        walk = Walk(
+            WalkStatus.RUNNING, joined("time")[1:], np.zeros(0, np.int32), joined("locations"), joined("integers"),
+            joined("reals"),
+        )  # fmt: skip
+        values = self.sampler.sample(walk, times, start=float(rows[0].time[0]))
+        outputs = len(self.box.outputs)
+        return values[:outputs], values[outputs:]
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """A state in time; nothing in it is ever changed, so whoever holds one can go on from there."""
+
+    state: Particles
+    """Right after the last step."""
+    now: float
+    coming: StepResult | None = None
+    """The next transition, where it has been drawn and is still to come."""
+
+
+class Play:
+    """One run of a model, from a moment on."""
+
+    def __init__(self, machine: Machine, moment: Moment) -> None:
+        self.machine, self.moment = machine, moment
+
+    def advance(self, until: float) -> list[tuple[int, Particles]]:
+        """Let time pass; the edges that fired and the states they led to."""
+        from bbfalsify.kernel import WalkStatus, stochastic_step
+
+        state, coming, fired = self.moment.state, self.moment.coming, []
+        while True:
+            if coming is None:
+                coming = stochastic_step(self.machine.model, state)
+            status = WalkStatus(int(coming.status[0]))
+            if status is WalkStatus.RUNTIME_ERROR:
+                raise SessionFailure(f"the model failed after time {float(state.time[0]):g}: {coming.errors[0]}")
+            if status is WalkStatus.TIMELOCK:
+                self._refuse_to_wait(state, until)
+            if status is not WalkStatus.RUNNING or coming.particles.time[0] > until:
+                break
+            state = coming.particles
+            fired.append((int(coming.edge[0]), state))
+            coming = None
+            if len(fired) > MOST_TRANSITIONS:
+                raise SessionFailure(
+                    f"the model is zeno: {MOST_TRANSITIONS} transitions brought time only to {float(state.time[0]):g}"
+                )
+        self.moment = Moment(state, until, coming)
+        return fired
+
+    def _refuse_to_wait(self, state: Particles, until: float) -> None:
+        """Nothing can fire; time may pass, but only as long as the invariants hold."""
+        from bbfalsify.kernel.inspect import State, maximal_delay
+
+        now = float(state.time[0])
+        longest, strict = maximal_delay(
+            self.machine.model, State(state.locations[0], state.integers[0], state.reals[0], now)
+        )
+        if until - now > longest or (strict and until - now == longest):
+            processes = self.machine.box.network.processes
+            places = zip(processes, state.locations[0], strict=True)
+            at = ", ".join(f"{process.name}.{process.locations[place].name}" for process, place in places)
+            raise SessionFailure(f"the model is stuck in {at}: no time can pass after {now + max(longest, 0):g}")
+
+    def interfere(self, integers: Mapping[int, int], reals: Mapping[int, float], locations: Mapping[int, int]) -> None:
+        """The outside changes the state now; whatever was to come is drawn anew."""
+        moment = self.moment
+        state = moment.state.copy()
+        if moment.coming is not None:  # its random numbers have been used
+            state = replace(state, rng=moment.coming.particles.rng.copy())
+        if len(state.reals[0]):
+            state.reals[0] = self.machine.sample([moment.state], np.array([moment.now]))[1][:, 0]
+        state.time[0] = moment.now
+        for store, changes in ((state.integers, integers), (state.reals, reals), (state.locations, locations)):
+            for slot, value in changes.items():
+                store[0, slot] = value
+        self.moment = Moment(state, moment.now)
+
+
+class _Resumable:
+    """Sessions of models can be saved, restored and forked: a moment is all there is."""
+
+    def __init__(self, play: Play) -> None:
+        self._play = play
+        play.advance(play.moment.now)  # what happens before anybody can do anything: parameters are drawn
+
+    def save(self) -> object:
+        return self._play.moment
+
+    def restore(self, state: object) -> None:
+        self._play.moment = state
+
+    def fork(self) -> _Resumable:
+        return type(self)(Play(self._play.machine, self._play.moment))
+
+
+class ModelSession(_Resumable, StepwiseSession):
+    def observe(self) -> Mapping[str, float]:
+        moment = self._play.moment
+        values, _ = self._play.machine.sample([moment.state], np.array([moment.now]))
+        return {o.name: float(v) for o, v in zip(self._play.machine.box.outputs, values[:, 0], strict=True)}
+
+    def step(self, inputs: Mapping[str, float], duration_s: float) -> None:
+        self._set(inputs)
+        self._play.advance(self._play.moment.now + duration_s)
+
+    def execute(self, stimulus: Stimulus) -> Mapping[str, np.ndarray]:
+        """As step by step, but all samples between two changes of the inputs at once."""
+        times = stimulus.times
+        box = self._play.machine.box
+        signals = np.zeros((len(box.outputs), len(times)))
+        signals[:, 0] = list(self.observe().values())
+        held = np.array([stimulus.inputs[i.name] for i in box.inputs]).reshape(len(box.inputs), len(times))
+        changes = np.flatnonzero(np.any(held[:, 1:] != held[:, :-1], axis=0)) + 1
+        pieces = [0, *changes[changes < len(times) - 1].tolist(), len(times) - 1]
+        for first, last in pairwise(pieces):
+            if first == last:  # a single moment
+                break
+            self._set({i.name: float(v) for i, v in zip(box.inputs, held[:, first], strict=True)})
+            rows = [self._play.moment.state]
+            rows += [state for _, state in self._play.advance(float(times[last]))]
+            signals[:, first + 1 : last + 1], _ = self._play.machine.sample(rows, times[first + 1 : last + 1])
+        return {o.name: row for o, row in zip(box.outputs, signals, strict=True)}
+
+    def _set(self, inputs: Mapping[str, float]) -> None:
+        """Only what changes: an input that is set to what it is does not disturb anybody."""
+        state = self._play.moment.state
+        integers: dict[int, int] = {}
+        reals: dict[int, float] = {}
+        for port in self._play.machine.box.inputs:
+            value, slot = inputs[port.name], port.variable.slot
+            if port.variable.kind.is_real:
+                if state.reals[0, slot] != value:
+                    reals[slot] = value
+            elif state.integers[0, slot] != (whole := _whole(port, value)):
+                integers[slot] = whole
+        if integers or reals:
+            self._play.interfere(integers, reals, {})
+
+
+def _whole(port: InputVariable, value: float) -> int:
+    low, high = (0, 1) if port.variable.kind is Kind.BOOL else (port.variable.low, port.variable.high)
+    if not (float(value).is_integer() and low <= value <= high):
+        raise SessionFailure(f"input '{port.name}' takes whole numbers from {low} to {high}, got {value:g}")
+    return int(value)
+
+
+class ModelSymbolSession(_Resumable):
+    def step(self, symbol: str) -> str:
+        play, box = self._play, self._play.machine.box
+        if symbol not in box.symbols:
+            raise SessionFailure(str(unknown_name("input symbol", symbol, box.symbols)))
+        outside = len(box.network.processes) - 1
+        play.interfere({}, {}, {outside: box.symbols.index(symbol) + 1})
+        sent = []
+        for number, _ in play.advance(play.moment.now + box.step):
+            process, edge = play.machine.model.edge(number)
+            if edge.sends and process != outside:
+                sent.append(edge.action)
+        return "+".join(sent) or NOTHING
+
+    def __enter__(self) -> ModelSymbolSession:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
