@@ -26,7 +26,7 @@ import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.misc.appdirs import AppDirs
 
-COMPILED_ROOMS = ("kernel", "logic")
+COMPILED_ROOMS = ("kernel", "logic", "modelling/machines", "engines/checking/testing")
 FORGOTTEN_AFTER_DAYS = 60
 """Compiled code of other sources that nobody has used for so long is removed when new code is compiled."""
 

@@ -1,0 +1,191 @@
+"""From a hypothesis and a tree to batches of words: levels, passes, chunks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+
+import numpy as np
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.engines.checking.testing.identifiers import empty_beam, empty_pools
+from bbfalsify.engines.checking.testing.sketch import Machine, emit, sketch_of, with_room
+from bbfalsify.engines.checking.testing.suites import (
+    Identifiers,
+    empty_choice,
+    enter_apart,
+    enter_sets,
+    enter_word,
+    flattened,
+)
+from bbfalsify.modelling.machines.equivalence import minimise
+from bbfalsify.modelling.machines.identification import (
+    Separations,
+    access_numbers,
+    harmonised_numbers,
+    identifying_numbers,
+    separating_numbers_set,
+)
+from bbfalsify.modelling.machines.words import Words
+from bbfalsify.modelling.mealy import MealyMachine
+from bbfalsify.modelling.observation_tree import ObservationTree
+
+_FIRST_CHUNK = 128
+_LARGEST_CHUNK = 16384
+"""Items that are drawn up before their words are given out: few at first, because the first answers may be the last."""
+_MOST_NEW = 200_000
+"""Nodes of one chunk, roughly."""
+_MOST_ITEMS = 2**62
+_RANDOM_BATCH = 64
+_GIVE_UP = 50
+"""Batches of random words in a row that held nothing new."""
+
+Enter = Callable[[np.ndarray, int], int]
+
+
+class Generator:
+    """Draws up suites for one hypothesis."""
+
+    def __init__(self, machine: MealyMachine, tree: ObservationTree | None, rng: np.random.Generator | None) -> None:
+        self._machine = minimise(machine)
+        self._tables = Machine(
+            np.ascontiguousarray(self._machine.successor, np.int32), np.ascontiguousarray(self._machine.answer, np.int32)
+        )
+        self._tree, self._rng = tree, rng
+
+    # ------------------------------------------------------------------ complete suites
+
+    def complete(self, method: str, levels: Iterable[int]) -> Iterator[Words]:
+        self._start()
+        for extra in levels:
+            for middle, enter in self._passes(method, extra):
+                yield from self._chunks(middle, enter)
+
+    def _passes(self, method: str, extra: int) -> Iterator[tuple[int, Enter]]:
+        """The middle parts that are new at this level, with what follows them."""
+        if method == "wp":
+            yield extra, self._sets(self._characterising, extra)
+            yield extra + 1, self._sets(self._identifying, extra + 1)
+            return
+        for middle in (0, 1) if extra == 0 else (extra + 1,):
+            if method == "h":
+                yield middle, self._apart(middle)
+            else:
+                yield middle, self._sets(self._characterising if method == "w" else self._harmonised, middle)
+
+    def _chunks(self, middle: int, enter: Enter) -> Iterator[Words]:
+        items = len(self._access) * len(self._machine.inputs) ** middle
+        if items > _MOST_ITEMS:
+            raise UserError(f"middle parts of {middle} inputs: there are more of them than numbers.")
+        order = self._order(items)
+        left, chunk = items, _FIRST_CHUNK
+        while left:
+            wanted = min(left, chunk)
+            before = int(self._sketch.size[0])
+            while wanted and self._sketch.size[0] - before < _MOST_NEW:
+                some = min(wanted, 256)
+                entered = enter(order, some)
+                wanted, left = wanted - entered, left - entered
+                if entered < some:
+                    self._sketch = with_room(self._sketch)
+            chunk = min(2 * chunk, _LARGEST_CHUNK)
+            words = emit(self._sketch, self._machine.inputs)
+            if len(words):
+                yield words
+
+    def _order(self, items: int) -> np.ndarray:
+        """[first item, distance to the next, number]: all items once, spread by the golden ratio (or by chance)."""
+        if self._rng is not None:
+            first, distance = (int(self._rng.integers(items)), int(self._rng.integers(items)) | 1)
+        else:
+            first, distance = 0, round(items * 0.6180339887498949)
+        distance = max(1, distance)
+        while math.gcd(distance, items) > 1:
+            distance += 1
+        return np.array([first, distance, items], np.int64)
+
+    def _sets(self, identifiers: Identifiers, middle: int) -> Enter:
+        path = np.zeros(max(1, middle), np.int64)
+        return lambda order, items: enter_sets(
+            self._sketch, self._tables, self._access, identifiers, middle, path, order, items
+        )
+
+    def _apart(self, middle: int) -> Enter:
+        path = np.zeros(max(1, middle), np.int64)
+        choice = empty_choice(self._access, middle, int(self._separations.length.max()))
+        return lambda order, items: enter_apart(
+            self._sketch, self._tables, self._access, self._pools, self._beam, choice, middle, path, order, items
+        )
+
+    # ------------------------------------------------------------------ random words
+
+    def random(self, method: str, average_middle: float) -> Iterator[Words]:
+        """Ends only when nothing new turned up for a long time, as on a machine of one input."""
+        self._start()
+        rng = self._rng if self._rng is not None else np.random.default_rng(0)
+        sets = {"w": self._characterising, "wp": self._identifying, "hsi": self._harmonised}[method]
+        inputs, futile = len(self._machine.inputs), 0
+        while futile < _GIVE_UP:
+            for _ in range(_RANDOM_BATCH):
+                self._enter_random(rng, sets, inputs, average_middle)
+            words = emit(self._sketch, self._machine.inputs)
+            futile = 0 if len(words) else futile + 1
+            if len(words):
+                yield words
+
+    def _enter_random(
+        self, rng: np.random.Generator, sets: Identifiers, inputs: int, average_middle: float
+    ) -> None:
+        state = int(rng.integers(len(self._access)))
+        middle = [int(i) for i in rng.integers(inputs, size=rng.geometric(1 / (1 + average_middle)) - 1)]
+        reached = state
+        for i in middle:
+            reached = int(self._machine.successor[reached, i])
+        words = range(int(sets.first[reached]), int(sets.first[reached + 1]))
+        last: list[int] = []
+        if len(words):
+            word = words[int(rng.integers(len(words)))]
+            last = sets.symbols[sets.start[word] : sets.start[word + 1]].tolist()
+        whole = np.array([*self._access_words[state], *middle, *last], np.int32)
+        self._enter_word(whole)
+
+    # ------------------------------------------------------------------ what everything needs
+
+    def _start(self) -> None:
+        self._sketch = sketch_of(self._machine, self._tree)
+        self._access_words = [word for _, word in sorted(access_numbers(self._machine).items())]
+        self._access = np.array([self._enter_word(np.array(w, np.int32)) for w in self._access_words], np.int32)
+
+    def _enter_word(self, word: np.ndarray) -> int:
+        while (node := enter_word(self._sketch, self._tables, word)) < 0:
+            self._sketch = with_room(self._sketch)
+        return int(node)
+
+    @cached_property
+    def _separations(self) -> Separations:
+        return Separations(self._machine)
+
+    @cached_property
+    def _characterising_words(self) -> list[tuple[int, ...]]:
+        return separating_numbers_set(self._separations)
+
+    @cached_property
+    def _characterising(self) -> Identifiers:
+        return flattened([self._characterising_words] * len(self._machine))
+
+    @cached_property
+    def _identifying(self) -> Identifiers:
+        return flattened(identifying_numbers(self._separations, self._characterising_words))
+
+    @cached_property
+    def _harmonised(self) -> Identifiers:
+        return flattened(harmonised_numbers(self._separations))
+
+    @cached_property
+    def _pools(self):
+        return empty_pools(self._separations)
+
+    @cached_property
+    def _beam(self):
+        return empty_beam(len(self._machine))

@@ -1,0 +1,182 @@
+"""The tree a test suite is drawn up in: words seen, and words to be tested, answered as the hypothesis answers them.
+
+As long as the box agrees with the hypothesis, what will be seen is known beforehand; so a suite can be adapted to the
+tree as it will be, in compiled code and without asking.  The first answer that differs ends the suite anyway.
+
+Nodes are numbered as they are made, so those that have not been emitted are the last ones; only words to leaves among
+them ever are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bbfalsify.core.jit import jit
+from bbfalsify.modelling.machines.words import Words
+from bbfalsify.modelling.mealy import MealyMachine
+from bbfalsify.modelling.observation_tree import ObservationTree
+
+FULL = -1
+"""What a function returns that found no room for another node; calling it again after growing does no harm."""
+
+
+class Machine(NamedTuple):
+    """The tables of a hypothesis, for compiled code."""
+
+    successor: np.ndarray
+    answer: np.ndarray
+
+
+class Sketch(NamedTuple):
+    """One entry (or row) per node; node 0 is the root."""
+
+    child: np.ndarray
+    """Node × input → node, 0 for none."""
+    state: np.ndarray
+    """Of the hypothesis."""
+    parent: np.ndarray
+    symbol: np.ndarray
+    depth: np.ndarray
+    inner: np.ndarray
+    """1 where a node has children."""
+    size: np.ndarray
+    """[number of nodes, how many of them have been seen or emitted]"""
+
+
+def sketch_of(machine: MealyMachine, tree: ObservationTree | None) -> Sketch:
+    """What is known, as far as the machine agrees with it."""
+    inputs = len(machine.inputs)
+    if tree is None or not len(tree):
+        return _grown(Sketch(np.zeros((1, inputs), np.int32), np.array([machine.initial], np.int32),
+                             *(np.zeros(1, np.int32) for _ in range(3)), np.zeros(1, np.uint8),
+                             np.array([1, 1], np.int64)), 4096)  # fmt: skip
+    states = tree.states(machine)
+    children = tree.children()
+    nodes = len(states.state)
+    child = np.zeros((nodes, inputs), np.int32)
+    known = np.nonzero(states.inputs >= 0)[0]
+    child[:, states.inputs[known]] = children[:, known]
+    child[states.state[child] < 0] = 0
+    symbol = states.inputs[states.symbol]
+    inner = child.any(axis=1).astype(np.uint8)
+    size = np.array([nodes, nodes], np.int64)
+    return _grown(Sketch(child, states.state, states.parent, symbol, states.depth, inner, size), max(4096, nodes // 2))
+
+
+def _grown(sketch: Sketch, more: int) -> Sketch:
+    def longer(array: np.ndarray) -> np.ndarray:
+        return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
+
+    return Sketch(*(longer(array) for array in sketch[:-1]), sketch.size)
+
+
+def with_room(sketch: Sketch) -> Sketch:
+    """Twice as large."""
+    return _grown(sketch, len(sketch.state))
+
+
+@jit(reference_counting=False, called_from_python=False)
+def step(sketch, machine, node, i):
+    """The child of a node, made where there is none; FULL where there is no room."""
+    child = sketch.child[node, i]
+    if child:
+        return child
+    new = sketch.size[0]
+    if new == len(sketch.state):
+        return FULL
+    sketch.size[0] = new + 1
+    sketch.child[node, i] = new
+    sketch.state[new] = machine.successor[sketch.state[node], i]
+    sketch.parent[new] = node
+    sketch.symbol[new] = i
+    sketch.depth[new] = sketch.depth[node] + 1
+    sketch.inner[node] = 1
+    return new
+
+
+@jit(reference_counting=False, called_from_python=False)
+def append(sketch, machine, node, word, length):
+    """Enter the first `length` symbols of a word behind a node; its last node, or FULL."""
+    for position in range(length):
+        node = step(sketch, machine, node, word[position])
+        if node == FULL:
+            return FULL
+    return node
+
+
+@jit(reference_counting=False, called_from_python=False)
+def cost(sketch, node, word, length):
+    """Symbols that testing a word behind a node adds: none if it is there; the rest, if a word not emitted yet can be
+    prolonged; else a word of its own, from the reset on."""
+    for position in range(length):
+        child = sketch.child[node, word[position]]
+        if child == 0:
+            rest = length - position
+            return rest if sketch.inner[node] == 0 and node >= sketch.size[1] else sketch.depth[node] + rest
+        node = child
+    return 0
+
+
+@jit(reference_counting=False, called_from_python=False)
+def apart(sketch, machine, one, other, stack):
+    """Does a word behind both nodes tell them apart?"""
+    stack[0, 0], stack[0, 1] = one, other
+    top = 1
+    inputs = sketch.child.shape[1]
+    while top:
+        top -= 1
+        x, y = stack[top, 0], stack[top, 1]
+        if sketch.inner[x] == 0 or sketch.inner[y] == 0:
+            continue
+        s, t = sketch.state[x], sketch.state[y]
+        if s == t:
+            continue
+        for i in range(inputs):
+            a = sketch.child[x, i]
+            if a == 0:
+                continue
+            b = sketch.child[y, i]
+            if b == 0:
+                continue
+            if machine.answer[s, i] != machine.answer[t, i]:
+                return True
+            if top < len(stack):  # what is left out is at worst tested again
+                stack[top, 0], stack[top, 1] = a, b
+                top += 1
+    return False
+
+
+@jit(reference_counting=False)
+def _count_leaves(sketch):
+    words, symbols = 0, 0
+    for node in range(sketch.size[1], sketch.size[0]):
+        if sketch.inner[node] == 0:
+            words += 1
+            symbols += sketch.depth[node]
+    return words, symbols
+
+
+@jit(reference_counting=False)
+def _take_leaves(sketch, symbols, ends):
+    end, word = 0, 0
+    for node in range(sketch.size[1], sketch.size[0]):
+        if sketch.inner[node] == 0:
+            end += sketch.depth[node]
+            ends[word] = end
+            word += 1
+            x, position = node, end
+            while x:
+                position -= 1
+                symbols[position] = sketch.symbol[x]
+                x = sketch.parent[x]
+
+
+def emit(sketch: Sketch, inputs: tuple[str, ...]) -> Words:
+    """The words entered since the last time, without those that begin others; from now on they are done."""
+    count, length = _count_leaves(sketch)
+    symbols, ends = np.empty(length, np.int32), np.empty(count, np.int64)
+    _take_leaves(sketch, symbols, ends)
+    sketch.size[1] = sketch.size[0]
+    return Words(inputs, symbols, ends)
