@@ -13,9 +13,9 @@ inputs, then find out which state this is.  They differ in the last part:
     h     whatever tells the word apart, in the tree, from the access words and from its own prefixes (Dorofeeva et al.)
 
 All four are complete: a box of at most len(hypothesis) + extra states that passes all the words is equivalent.  That
-counts everything in `tree`, which must agree with the hypothesis (`tree.first_disagreement`): what is known is not
-asked again, and `h` builds on it.  Words come in the order of extra = 0, 1, 2, …, so that an error that needs few states
-is found at the price of few; `already` leaves out what an earlier call for the same hypothesis has covered.
+counts everything in `tree`, which must agree with the hypothesis (`first_disagreement`): what is known is not asked
+again, and `h` builds on it.  Words come in the order of extra = 0, 1, 2, …, so that an error that needs few states is
+found at the price of few; `already` leaves out what an earlier call for the same hypothesis has covered.
 
 `random-w`, `random-wp` and `random-hsi` draw access word, middle part (geometric, on average `extra` + 1 inputs) and
 identifier at random, without an end.  They often find errors sooner, and prove nothing.

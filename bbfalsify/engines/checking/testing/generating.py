@@ -49,9 +49,8 @@ class Generator:
 
     def __init__(self, machine: MealyMachine, tree: ObservationTree | None, rng: np.random.Generator | None) -> None:
         self._machine = minimise(machine)
-        self._tables = Machine(
-            np.ascontiguousarray(self._machine.successor, np.int32), np.ascontiguousarray(self._machine.answer, np.int32)
-        )
+        successor, answer = self._machine.successor, self._machine.answer
+        self._tables = Machine(np.ascontiguousarray(successor, np.int32), np.ascontiguousarray(answer, np.int32))
         self._tree, self._rng = tree, rng
 
     # ------------------------------------------------------------------ complete suites

@@ -12,7 +12,7 @@ import numpy as np
 
 from bbfalsify.core.jit import jit
 from bbfalsify.engines.checking.testing.identifiers import LONGEST, fill_pool
-from bbfalsify.engines.checking.testing.sketch import FULL, append, apart, cost, step
+from bbfalsify.engines.checking.testing.sketch import FULL, apart, append, cost, step
 from bbfalsify.modelling.machines.identification import Numbers
 
 STACK = 4096
