@@ -7,18 +7,26 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.campaigns.plan import RunPlan
+from bbfalsify.campaigns.categories import category, run_category
+from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.core.counterexample import SystemRecord
 from bbfalsify.core.events import Event
 from bbfalsify.engines import smc
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.running.falsify import falsify
-from bbfalsify.running.rundir import RunDirectory
+from bbfalsify.running.rundir import RunDirectory, file_hash
 from bbfalsify.systems.loading import resolve_reference
 
 
-def execute(plan: RunPlan, *, out: Path, listeners: Iterable[Callable[[Event], None]] = ()) -> dict[str, Any]:
-    """The results of the run, as they are also stored in its directory."""
+def execute(
+    plan: RunPlan,
+    campaign: Campaign,
+    *,
+    out: Path,
+    directory: Path | None = None,
+    listeners: Iterable[Callable[[Event], None]] = (),
+) -> dict[str, Any]:
+    """The results of the run, as they are also stored in its directory (exactly `directory`, or a new one)."""
     engine = plan.engine
     result = falsify(
         plan.system,
@@ -57,7 +65,8 @@ def execute(plan: RunPlan, *, out: Path, listeners: Iterable[Callable[[Event], N
         name=plan.name,
         system_record=_system_record(plan),
         listeners=listeners,
-        configuration=_configuration(plan),
+        configuration=configuration_of(plan, campaign),
+        directory=directory,
         baseline=None
         if engine.smc == "none"
         else smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations),
@@ -65,6 +74,8 @@ def execute(plan: RunPlan, *, out: Path, listeners: Iterable[Callable[[Event], N
     data = result.as_json()
     for row, planned in zip(data["requirements"], plan.requirements, strict=True):
         row["expected"] = planned.expected
+        row["category"] = category(row["outcome"], planned.expected)
+    data["category"] = run_category(data)
     data["varies"] = dict(plan.varies)
     RunDirectory(data["run_directory"]).write_results(data)
     return data
@@ -75,9 +86,16 @@ def _system_record(plan: RunPlan) -> SystemRecord:
     return SystemRecord(plan.system_reference, str(base), resolve_reference(plan.system_reference, base).file_hash())
 
 
-def _configuration(plan: RunPlan) -> dict[str, Any]:
+def origin_of(campaign: Campaign) -> dict[str, Any]:
+    """What a record says about the file it comes from; how a campaign that was begun is found again."""
+    file = str(Path(campaign.file).resolve()) if campaign.file else None
+    return {"file": file, "sha256": file_hash(file), "drawn_seed": campaign.drawn_seed}
+
+
+def configuration_of(plan: RunPlan, campaign: Campaign) -> dict[str, Any]:
     """Everything needed to write this run down as a campaign of its own."""
     return {
+        "campaign": origin_of(campaign),
         "name": plan.name,
         "system": plan.system_reference,
         "base": str(plan.base.resolve()),

@@ -92,6 +92,8 @@ class Campaign:
     name: str
     file: str
     runs: tuple[RunPlan, ...]
+    drawn_seed: int | None = None
+    """Where nobody gave a seed: the one that was drawn."""
 
 
 def load_campaign(
@@ -101,11 +103,15 @@ def load_campaign(
     jobs: int | None = None,
     store: Path | None = None,
     accepted: Path | None = None,
+    drawn_seed: int | None = None,
 ) -> Campaign:
-    """Read and check a campaign file; what is given here overrules the file."""
+    """Read and check a campaign file; what is given here overrules the file, but `drawn_seed`: that is the seed that
+    was drawn for it before.
+    """
     file = Path(path)
     document = read_yaml(file)
-    return plan_document(document, base=file.parent, seed=seed, jobs=jobs, store=store, accepted=accepted)
+    given = {"seed": seed, "jobs": jobs, "store": store, "accepted": accepted, "drawn_seed": drawn_seed}
+    return plan_document(document, base=file.parent, **given)
 
 
 def plan_document(
@@ -116,6 +122,7 @@ def plan_document(
     jobs: int | None = None,
     store: Path | None = None,
     accepted: Path | None = None,
+    drawn_seed: int | None = None,
     label: Callable[[KeyPath], str] = dotted,
 ) -> Campaign:
     """Check a campaign given as a document; relative paths are relative to `base`."""
@@ -144,12 +151,16 @@ def plan_document(
     acceptances = None if accepted is None else _acceptances(reader, accepted, items, profiles)
     if reader.problems:
         raise UserError(_in_order(reader.problems, document.file))
+    if seed is None and "seed" not in sections:
+        drawn_seed = draw_seed() if drawn_seed is None else drawn_seed
+    else:
+        drawn_seed = None
     name = sections.get("name") or Path(document.file or "falsify").stem
     settings = {
         "system": list(systems),
         "profile": list(profiles),
         "engine": engines,
-        "seed": [seed] if seed is not None else sections.get("seed") or [draw_seed()],
+        "seed": [seed] if seed is not None else sections.get("seed", [drawn_seed]),
         "time_limit": sections.get("time_limit", [TIME_LIMIT_S]),
         "on_failure": sections.get("on_failure", ["inconclusive"]),
         "votes": sections.get("votes", [1]),
@@ -180,7 +191,7 @@ def plan_document(
                 varies=_varies(settings, point),
             )
         )
-    return Campaign(name, document.file, tuple(runs))
+    return Campaign(name, document.file, tuple(runs), drawn_seed)
 
 
 def _in_order(problems: list[Problem], campaign: str) -> list[Problem]:

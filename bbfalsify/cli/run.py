@@ -12,9 +12,15 @@ from bbfalsify.cli.options import AcceptFile, AsJson, Jobs, Out, Quiet, Seed, St
 
 def run(
     campaign: Annotated[Path | None, typer.Argument(metavar="[CAMPAIGN.yaml]", show_default=False)] = None,
+    run_directory: Annotated[
+        Path | None, typer.Argument(metavar="[RUN_DIR]", help="With --resume: which one.", show_default=False)
+    ] = None,
     example: Annotated[
         str | None, typer.Option("--example", metavar="NAME", help="Run a built-in example instead of a file.")
     ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue what was interrupted (default: the newest of this campaign).")
+    ] = False,
     store: StoreFolder = None,
     accept: AcceptFile = None,
     jobs: Jobs = None,
@@ -28,18 +34,29 @@ def run(
 
     Exit code 0 when every outcome is as the campaign expects (or all that was found is accepted), 1 when one is not.
 
+    A run that was killed is continued with --resume and ends with the list it would have had; finished runs of a
+    campaign are not run again.
+
     \b
     Example:  bbfalsify run experiments/heater/campaign.yaml --jobs 2
     """
     from bbfalsify.campaigns import load_campaign
+    from bbfalsify.campaigns.directory import find_begun, origin_in, read_manifest
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.errors import UserError
 
     if (campaign is None) == (example is None):
         raise UserError("give a campaign file, or --example NAME ('bbfalsify list examples' names them).")
+    if run_directory is not None and not resume:
+        raise UserError(f"a run directory ({run_directory}) is given without --resume.")
     if example is not None:
         from bbfalsify.examples import example_folder
 
         campaign = example_folder(example) / "campaign.yaml"
-    loaded = load_campaign(campaign, seed=seed, jobs=jobs, store=store, accepted=accept)
-    return run_campaign(loaded, out=out, as_json=as_json, quiet=quiet, verbose=verbose)
+    drawn_seed = None
+    if resume:
+        run_directory = run_directory or find_begun(out or Path("runs"), campaign)
+        if run_directory is not None:
+            drawn_seed = origin_in(read_manifest(run_directory)).get("drawn_seed")
+    loaded = load_campaign(campaign, seed=seed, jobs=jobs, store=store, accepted=accept, drawn_seed=drawn_seed)
+    return run_campaign(loaded, out=out, directory=run_directory, as_json=as_json, quiet=quiet, verbose=verbose)

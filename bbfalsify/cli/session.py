@@ -16,25 +16,43 @@ if TYPE_CHECKING:
     from bbfalsify.reporting.results import RunResult
 
 
-def run_campaign(campaign: Campaign, *, out: Path | None, as_json: bool, quiet: bool, verbose: bool) -> int:
-    from bbfalsify.campaigns.execute import execute
+def run_campaign(
+    campaign: Campaign, *, out: Path | None, directory: Path | None = None, as_json: bool, quiet: bool, verbose: bool
+) -> int:
+    from bbfalsify.campaigns.run_all import run_all
     from bbfalsify.reporting.results import result_from_json
 
     results: list[dict[str, Any]] = []
+    codes: list[int] = []
+    several = len(campaign.runs) > 1
     with Progress(quiet=quiet) as progress:
         announce_compilation(progress)
-        for plan in campaign.runs:
-            listener = RunProgress(progress, plan.name if len(campaign.runs) > 1 else "")
-            results.append(execute(plan, out=out or Path("runs"), listeners=[listener]))
+        if directory is not None:
+            progress.say(f"continuing {directory}")
+        for done in run_all(
+            campaign,
+            out=out or Path("runs"),
+            directory=directory,
+            listeners=lambda plan: [RunProgress(progress, plan.name if several else "")],
+        ):
             progress.end_stage()
-            write_plots(result_from_json(results[-1]))
-            if not as_json:
-                show_result(result_from_json(results[-1]), plan.varies, verbose=verbose)
-            if results[-1]["stop_reason"] == StopReason.INTERRUPTED:
-                break
+            result = result_from_json(done.results)
+            codes.append(exit_code([result]))
+            if done.executed:
+                write_plots(result)
+            if as_json:
+                results.append(done.results)
+            else:
+                show_result(result, done.plan.varies, verbose=verbose)
     if as_json:
-        print(json.dumps(results[0] if len(campaign.runs) == 1 else {"runs": results}, allow_nan=False))
-    return exit_code([result_from_json(r) for r in results])
+        print(json.dumps({"runs": results} if several else results[0], allow_nan=False))
+    return worst_exit(codes)
+
+
+def worst_exit(codes: list[int]) -> int:
+    """Of several runs: interrupted, then news, then a failed system, then inconclusive."""
+    order = (Exit.INTERRUPTED, Exit.FOUND, Exit.SYSTEM_FAILED, Exit.INCONCLUSIVE)
+    return next((code for code in order if code in codes), Exit.NOTHING_FOUND)
 
 
 def exit_code(results: list[RunResult]) -> int:

@@ -4,8 +4,8 @@ The recorder gives each event its sequence number and time and appends it as one
 Console, reports and progress bars are listeners of the same stream.  A listener that raises is named in the log and
 switched off, and the run goes on; the recorder itself must not fail, so its errors stop the run.
 
-Simulations are recorded many to a line (`BatchAnswered`), well under 300 bytes each.  A record holds all that an engine
-was told, so feeding the recorded answers to the same engine with the same seed leads it to the same place.
+Simulations are recorded many to a line (`BatchAnswered`), see `records.py`.  A record holds all that an engine was
+told, so feeding the recorded answers to the same engine with the same seed leads it to the same place.
 """
 
 from __future__ import annotations
@@ -13,23 +13,27 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import math
 import os
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.json_files import as_number, plain_number
+from bbfalsify.core.json_files import WritingFailed, plain_number, sync_folder
 from bbfalsify.core.query import Answer
-from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.core.records import answer_from_record
 
 _log = logging.getLogger("bbfalsify.core")
 _log.addHandler(logging.NullHandler())
 
-_MESSAGE_LIMIT = 160
+_SYNC_EVERY_S = 1.0
+"""What was written longer ago than this survives a power failure; the rest only the death of this process."""
+_LOCK_WAIT_S = 5.0
+"""Workers of a run that was just killed hold its lock until they have gone, too."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,15 @@ class RunStarted(Event):
 
 
 @dataclass(frozen=True)
+class RunResumed(Event):
+    """The run goes on in another process; what it was told before is fed to it again."""
+
+    answers: int
+    """Recorded so far."""
+    jobs: int
+
+
+@dataclass(frozen=True)
 class StageStarted(Event):
     stage: str
     simulations: int
@@ -60,6 +73,22 @@ class StageStarted(Event):
 class BatchAnswered(Event):
     answers: tuple[dict[str, Any], ...]
     """One `answer_record` per query, in the order asked."""
+
+
+@dataclass(frozen=True)
+class Repeated(Event):
+    """What was asked before, executed again to confirm it: outside the budget, with whole traces."""
+
+    answers: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class TimeUp(Event):
+    """A limit of wall-clock time was reached; a run that is resumed stops at the same simulation."""
+
+    what: str
+    """"search" or "run"."""
+    simulations: int
 
 
 @dataclass(frozen=True)
@@ -143,81 +172,55 @@ class RunStopped(Event):
 Listener = Callable[[Event], None]
 
 
-def answer_record(name: str, answer: Answer) -> dict[str, Any]:
-    """The compact record of one simulation; `answer_from_record` is its inverse (all but the trace)."""
-    record: dict[str, Any] = {
-        "query": name,
-        "status": answer.status.value,
-        "judgements": [_judgement_record(judgement) for judgement in answer.judgements],
-        "seconds": round(answer.seconds, 6),
-    }
-    if answer.symbols:
-        record["symbols"] = list(answer.symbols)
-    if answer.cpu_seconds is not None:
-        record["cpu_seconds"] = round(answer.cpu_seconds, 6)
-    if answer.memory_mb is not None:
-        record["memory_mb"] = round(answer.memory_mb, 1)
-    if answer.message:
-        short = len(answer.message) <= _MESSAGE_LIMIT
-        record["message"] = answer.message if short else answer.message[: _MESSAGE_LIMIT - 1] + "…"
-    return record
-
-
-def _judgement_record(judgement: Judgement) -> list:
-    """[verdict, robustness] and, when there is more to say, first violation time, vacuity and outliers."""
-    record: list = [judgement.verdict.value, plain_number(judgement.robustness)]
-    if judgement.first_violation_time != math.inf or judgement.vacuous or judgement.outlier_times:
-        record.append(plain_number(judgement.first_violation_time))
-    if judgement.vacuous or judgement.outlier_times:
-        record.append(judgement.vacuous)
-    if judgement.outlier_times:
-        record.append(list(judgement.outlier_times))
-    return record
-
-
-def answer_from_record(record: dict[str, Any]) -> Answer:
-    judgements = tuple(
-        Judgement(
-            Verdict(verdict),
-            as_number(robustness),
-            as_number(rest[0]) if rest else math.inf,
-            len(rest) > 1 and rest[1],
-            tuple(rest[2]) if len(rest) > 2 else (),
-        )
-        for verdict, robustness, *rest in record["judgements"]
-    )
-    status, symbols = SimulationStatus(record["status"]), tuple(record.get("symbols", ()))
-    usage = record.get("cpu_seconds"), record.get("memory_mb")
-    return Answer(status, judgements, record.get("message", ""), None, record["seconds"], symbols, *usage)
-
-
 class Recorder:
-    """Appends events to a file (or to nothing, when there is none) and tells the listeners."""
+    """Appends events to a file (or to nothing, when there is none) and tells the listeners.
 
-    def __init__(self, path: str | Path | None = None, listeners: Iterable[Listener] = ()) -> None:
+    Lines are appended and never changed.  A line reaches the operating system at once, and the disk within a second;
+    where there is no room for all of it, none of it stays.  Of a run that is resumed, events that are recorded already
+    (`again`) are told to the listeners and not written a second time.
+    """
+
+    def __init__(
+        self, path: str | Path | None = None, listeners: Iterable[Listener] = (), *, again: Iterable[RecordedEvent] = ()
+    ) -> None:
         self.path = None if path is None else Path(path)
         self._listeners = list(listeners)
         self._sequence = 0
-        self._file: IO[str] | None = None
+        self._again = Counter(_content(event.kind, event.data) for event in again)
+        self._file: int | None = None
+        self._length = 0
+        self._synced = time.monotonic()
         if self.path is not None:
             self._open(self.path)
 
     def _open(self, path: Path) -> None:
-        """Continue a record that is there already; its last line goes if it was cut off."""
+        """Continue a record that is there already; what follows its last whole line goes."""
+        with _told(path):
+            new = not path.is_file()
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o644)
         try:
-            old = path.read_bytes() if path.is_file() else b""
-            if not old.endswith(b"\n") and old:
-                os.truncate(path, old.rfind(b"\n") + 1)
-            self._sequence = old.count(b"\n")
-            self._file = open(path, "a", encoding="utf-8")
-        except OSError as error:
-            raise UserError(Problem(f"events cannot be recorded: {error.strerror}.", file=str(path))) from None
+            _lock(file, path)
+            with _told(path):
+                if os.fstat(file).st_size:
+                    whole = _whole_lines(path.read_bytes())
+                    self._length, self._sequence = len(whole), whole.count(b"\n")
+                    os.ftruncate(file, self._length)
+                if new:
+                    sync_folder(path.parent)
+        except BaseException:
+            os.close(file)
+            raise
+        self._file = file
 
     def add_listener(self, listener: Listener) -> None:
         self._listeners.append(listener)
 
     def record(self, event: Event) -> None:
         self._append(event)
+        self.tell(event)
+
+    def tell(self, event: Event) -> None:
+        """To the listeners alone."""
         for listener in tuple(self._listeners):
             try:
                 listener(event)
@@ -228,23 +231,45 @@ class Recorder:
                 self._append(ListenerFailed(name, f"{type(error).__name__}: {error}"[:500]))
 
     def _append(self, event: Event) -> None:
-        if self._file is not None:
-            line = {"sequence": self._sequence, "time": _now(), "event": type(event).__name__}
-            for part in fields(event):
-                line[part.name] = _plain(getattr(event, part.name))
-            text = json.dumps(line, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-            try:
-                self._file.write(text + "\n")
-                self._file.flush()
-            except OSError as error:
-                problem = Problem(f"events cannot be recorded: {error.strerror}.", file=str(self.path))
-                raise UserError(problem) from None
+        if self._file is None:
+            self._sequence += 1
+            return
+        kind, data = type(event).__name__, {part.name: _plain(getattr(event, part.name)) for part in fields(event)}
+        if self._again:
+            content = _content(kind, data)
+            if self._again[content]:
+                self._again[content] -= 1
+                return
+        line = {"sequence": self._sequence, "time": _now(), "event": kind, **data}
+        self._write(_json(line).encode() + b"\n")
         self._sequence += 1
+        if isinstance(event, RunStopped) or time.monotonic() - self._synced >= _SYNC_EVERY_S:
+            self.sync()
+
+    def _write(self, line: bytes) -> None:
+        with _told(self.path):
+            written = 0
+            try:
+                while written < len(line):
+                    written += os.write(self._file, line[written:])
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.ftruncate(self._file, self._length)
+                raise
+            self._length += len(line)
+
+    def sync(self) -> None:
+        """Wait until everything recorded so far is on disk."""
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # a file system that cannot (a pipe, a device) has nothing to lose
+                os.fsync(self._file)
+            self._synced = time.monotonic()
 
     def close(self) -> None:
         if self._file is not None:
-            with contextlib.suppress(OSError):  # every event has been flushed; what failed then has been told
-                self._file.close()
+            self.sync()
+            with contextlib.suppress(OSError):
+                os.close(self._file)
             self._file = None
 
     def __enter__(self) -> Recorder:
@@ -254,12 +279,51 @@ class Recorder:
         self.close()
 
 
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise WritingFailed(Problem(f"events cannot be recorded: {error.strerror}.", file=str(path))) from None
+
+
+def _lock(file: int, path: Path) -> None:
+    """Two processes that continue the same run would spoil its record."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return
+    until = time.monotonic() + _LOCK_WAIT_S
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                problem = Problem("another process is still writing the record of this run.", file=str(path))
+                raise UserError(problem) from None
+            time.sleep(0.05)
+        except OSError:  # a file system without locks
+            return
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _plain(value: Any) -> Any:
     return plain_number(value) if isinstance(value, float) else value
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _content(kind: str, data: dict[str, Any]) -> str:
+    return kind + _json(data)
+
+
+# ---------------------------------------------------------------------- reading
 
 
 @dataclass(frozen=True)
@@ -272,22 +336,39 @@ class RecordedEvent:
 
 
 def read_events(path: str | Path) -> Iterator[RecordedEvent]:
-    """The events of a run in order; an unfinished last line (the machine stopped there) is left out."""
+    """The events of a run in order; what is spoilt at the end (the machine stopped there) is left out.
+
+    A line that is no event and has events after it was not left by an interruption, and is refused.
+    """
     path = Path(path)
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise UserError(Problem(f"the events cannot be read: {error.strerror}.", file=str(path))) from None
+    lines.pop()  # empty after the last newline; otherwise a line that was cut off
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            data = json.loads(line)
-            yield RecordedEvent(data.pop("sequence"), data.pop("time"), data.pop("event"), data)
-        except (ValueError, KeyError, AttributeError):
-            if number == len(lines):
-                return
-            raise UserError(Problem("not an event of bbfalsify.", file=str(path), line=number)) from None
+        event = _event(line)
+        if event is None:
+            if any(_event(later) is not None for later in lines[number:]):
+                raise UserError(Problem("not an event of bbfalsify.", file=str(path), line=number))
+            return
+        yield event
+
+
+def _event(line: bytes) -> RecordedEvent | None:
+    try:
+        data = json.loads(line)
+        return RecordedEvent(data.pop("sequence"), data.pop("time"), data.pop("event"), data)
+    except (ValueError, KeyError, AttributeError, TypeError):
+        return None
+
+
+def _whole_lines(data: bytes) -> bytes:
+    """Without a spoilt end: a line that was cut off, or blocks that never reached the disk (zeros)."""
+    data = data[: data.rfind(b"\n") + 1]
+    while data and _event(data[data.rfind(b"\n", 0, -1) + 1 :]) is None:
+        data = data[: data.rfind(b"\n", 0, -1) + 1]
+    return data
 
 
 def recorded_answers(path: str | Path) -> dict[str, Answer]:

@@ -18,6 +18,10 @@ from typing import Any
 from bbfalsify.core.errors import Problem, UserError
 
 
+class WritingFailed(UserError):
+    """There is no room, or no right to write: nothing more can be recorded."""
+
+
 def plain_number(value: float) -> float | str:
     """A number that JSON can hold."""
     value = float(value)
@@ -53,8 +57,22 @@ def write_json(path: Path, data: Any) -> None:
 
 def write_atomically(path: Path, text: str) -> None:
     """The file is either the old one or the whole new one, also when the machine stops in between."""
-    with written_beside(path, text) as temporary:
-        os.replace(temporary, path)
+    try:
+        with written_beside(path, text) as temporary:
+            os.replace(temporary, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise WritingFailed(Problem(f"cannot be written: {error.strerror}.", file=str(path))) from None
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in it are on disk, where that can be asked for: a new file is lost without its name."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 @contextlib.contextmanager

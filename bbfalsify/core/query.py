@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
+
+import numpy as np
 
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
@@ -15,6 +17,9 @@ class Draft(Protocol):
     """A stimulus described by little data: it travels light, and is made where it is used, which is in a worker."""
 
     def stimulus(self) -> Stimulus: ...
+
+    def parts(self) -> Iterable[np.ndarray]:
+        """The data that decide the stimulus: what makes two drafts different."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +72,8 @@ class Answer:
     """CPU time of the system's own process in this simulation, where there is one and it can be measured."""
     memory_mb: float | None = None
     """The largest memory of that process in this simulation."""
+    dissent: str = ""
+    """Where it was executed several times and answered in several ways: what was said, and how often."""
 
     @property
     def ok(self) -> bool:

@@ -52,10 +52,7 @@ class Fit:
     notes: tuple[str, ...] = ()
 
     def write(self, path: str | Path) -> None:
-        try:
-            write_atomically(Path(path), self.text)
-        except OSError as error:
-            raise UserError(Problem(f"cannot be written: {error.strerror}.", file=str(path))) from None
+        write_atomically(Path(path), self.text)
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -8,6 +8,7 @@ check the invariants of the state they enter.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import dataclass
 
@@ -53,6 +54,10 @@ class CompiledModel:
         """Process index and edge of a global edge number."""
         process = int(self.T[self.T[at.H_EDGE_TABLE] + at.EDGE_WIDTH * number + at.E_PROCESS])
         return process, self.network.processes[process].edges[number - self.first_edge[process]]
+
+    def digest(self) -> str:
+        """SHA-256 of the packed tables: models with the same walks for the same seed have the same."""
+        return hashlib.sha256(self.T.tobytes() + self.F.tobytes() + repr(self.actions).encode()).hexdigest()
 
     def edge_number(self, process: int, edge: int) -> int:
         return self.first_edge[process] + edge

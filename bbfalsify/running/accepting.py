@@ -81,10 +81,7 @@ def _write(file: Path, text: str, before: Acceptances, added: int) -> None:
         raise UserError(
             Problem("entries cannot be added at the end: write 'accepted:' last, one '- ' per entry.", file=str(file))
         )
-    try:
-        write_atomically(file, text)
-    except OSError as error:
-        raise UserError(Problem(f"cannot be written: {error.strerror}.", file=str(file))) from None
+    write_atomically(file, text)
 
 
 def _entry_text(entry: Acceptance, indent: str) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,12 +25,23 @@ from typing import Any, Literal
 
 from bbfalsify.core.budget import Budget, BudgetSpent, Spent
 from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError, unknown_name
-from bbfalsify.core.events import BatchAnswered, Listener, Recorder, RunStarted, RunStopped, answer_record
+from bbfalsify.core.events import (
+    BatchAnswered,
+    Listener,
+    Recorder,
+    Repeated,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    TimeUp,
+)
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
+from bbfalsify.core.records import answer_record, with_checksums
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.modelling.observation_tree import Contradiction, ObservationTree
 from bbfalsify.running.answering import Judge
+from bbfalsify.running.tape import Tape
 from bbfalsify.running.voting import Poll, ballots
 from bbfalsify.running.workers import WorkerPool
 from bbfalsify.systems.interface import System, require_capability, usable_jobs
@@ -69,10 +80,12 @@ class Driver:
         early_stop: bool = False,
         tree: ObservationTree | None = None,
         shared: Sequence[object] = (),
+        tape: Tape | None = None,
     ) -> None:
         """`votes`: execute each query so often and believe the majority.  `early_stop`: end a simulation once every
         requirement is violated (of a stepwise system).  `tree`: words seen in it are not executed.
-        `shared`: objects that queries refer to; workers get them once.
+        `shared`: objects that queries refer to; workers get them once.  `tape`: answers recorded before the run was
+        interrupted; they count as if they had been executed now.
         """
         if on_failure not in ON_FAILURE:
             raise UserError(unknown_name("value of on_failure", on_failure, ON_FAILURE))
@@ -92,6 +105,7 @@ class Driver:
         self.failures: dict[SimulationStatus, int] = {}
         self.poll = Poll(votes)
         self.tree = tree
+        self.tape = tape if tape is not None else Tape()
         self.symbols = 0
         """Given to the system, resets not counted."""
         self._simulations = 0
@@ -125,50 +139,92 @@ class Driver:
             self.stop_reason = self.budget.used_up(self.spent)
         if self.stop_reason is not None:
             raise BudgetSpent(self.stop_reason)
-        left = self.budget.simulations_left(self.spent)
-        answers = self._run(queries if left is None else queries[: left // self.poll.votes])
+        answers = self._run(queries[: self._allowed(len(queries))])
         if len(answers) < len(queries):
             if self.stop_reason is None:
                 self.stop_reason = self.budget.used_up(self.spent) or StopReason.BUDGET_TIME
+            if self.stop_reason is StopReason.BUDGET_TIME:
+                self._note_time_up("run")
             raise BudgetSpent(self.stop_reason, tuple(answers))
         return answers
 
+    def _allowed(self, wanted: int) -> int:
+        """How many queries the budget has room for; a run that is resumed stops where its time was up then."""
+        left = self.budget.simulations_left(self.spent)
+        if "run" in self.tape.time_up:
+            until_then = self.tape.time_up["run"] - self._simulations
+            left = until_then if left is None else min(left, until_then)
+        return wanted if left is None else min(wanted, left // self.poll.votes)
+
+    def out_of_time(self, seconds: float | None) -> bool:
+        """Whether so many seconds of the run are over; recorded, so that a resumed run decides as it did before."""
+        if seconds is None:
+            return False
+        if "search" in self.tape.time_up:
+            return self._simulations >= self.tape.time_up["search"]
+        if self.tape.playing or self.spent.seconds < seconds:
+            return False
+        self._note_time_up("search")
+        return True
+
+    def _note_time_up(self, what: str) -> None:
+        if what not in self.tape.time_up:
+            self.tape.time_up[what] = self._simulations
+            self.recorder.record(TimeUp(what, self._simulations))
+
     def _run(self, queries: Sequence[AnyQuery]) -> list[Answer]:
         answers: list[Answer] = []
+        told = self._taped(queries)
         recorded, recorded_at = 0, time.monotonic()
         try:
-            with closing(self._answers(queries)) as arriving:
+            with closing(self._answers(queries, told)) as arriving:
                 for query, answer in zip(queries, arriving, strict=False):
                     answers.append(self._interpret(query, answer))
                     self._give_up_if_hopeless(answer)
                     waited_s = time.monotonic() - recorded_at
                     if len(answers) - recorded >= _RECORD_AT_MOST or waited_s >= _RECORD_AT_LEAST_EVERY_S:
-                        self._record(queries, answers, recorded)
+                        self._record(queries, answers, recorded, told)
                         recorded, recorded_at = len(answers), time.monotonic()
         except KeyboardInterrupt:
             self.stop_reason = StopReason.INTERRUPTED
         finally:
-            self._record(queries, answers, recorded)
+            self._record(queries, answers, recorded, told)
         return answers
 
-    def _answers(self, queries: Sequence[AnyQuery]) -> Iterator[Answer]:
-        """From what is known already, else from the system: cache, count and vote, in this order."""
+    def _taped(self, queries: Sequence[AnyQuery]) -> dict[str, Answer]:
+        """What the record answers, by the names of the queries."""
+        if not self.tape.playing:
+            return {}
+        return {q.name: answer for q in queries if (answer := self.tape.answer(q)) is not None}
+
+    def _answers(self, queries: Sequence[AnyQuery], told: Mapping[str, Answer]) -> Iterator[Answer]:
+        """From what is known already, else from the record or the system: cache, count and vote, in this order."""
         known = {q.name: self._remembered(q) for q in queries} if self.tree is not None else {}
-        unknown = [q for q in queries if known.get(q.name) is None]
+        unknown = [q for q in queries if known.get(q.name) is None and q.name not in told]
         executed = ballots(unknown, self.poll.votes)
         with closing(self._pool.answers(executed, deadline=self._deadline)) as arriving:
             elected = self.poll.results(unknown, self._counted(executed, arriving))
             for query in queries:
-                answer = known.get(query.name) or next(elected, None)
+                answer = known.get(query.name)
                 if answer is None:
-                    return
+                    answer = told.get(query.name)
+                    if answer is not None:
+                        self._count(query, self.poll.votes)
+                    else:
+                        answer = next(elected, None)
+                    if answer is None:
+                        return
+                    self.poll.count(query, answer)
                 yield self._remember(query, answer)
 
     def _counted(self, queries: Sequence[AnyQuery], arriving: Iterable[Answer]) -> Iterator[Answer]:
         for query, answer in zip(queries, arriving, strict=False):
-            self._simulations += 1
-            self.symbols += len(query.word) if isinstance(query, WordQuery) else 0
+            self._count(query)
             yield answer
+
+    def _count(self, query: AnyQuery, times: int = 1) -> None:
+        self._simulations += times
+        self.symbols += times * len(query.word) if isinstance(query, WordQuery) else 0
 
     def _remembered(self, query: AnyQuery) -> Answer | None:
         seen = self.tree.outputs(query.word) if isinstance(query, WordQuery) else None
@@ -184,21 +240,34 @@ class Driver:
         return answer
 
     def rerun(self, queries: Sequence[AnyQuery]) -> list[Answer]:
-        """Answer again what was asked before, to confirm it: outside the budget, and not recorded one by one."""
+        """Answer again what was asked before, to confirm it: outside the budget, and recorded with whole traces."""
         if self.stop_reason is StopReason.INTERRUPTED:
             raise BudgetSpent(StopReason.INTERRUPTED)
         try:
             return [
                 self._interpret(query, answer)
-                for query, answer in zip(queries, self._pool.answers(queries), strict=True)
+                for query, answer in zip(queries, self.repeat(queries, self._pool.answers), strict=True)
             ]
         except KeyboardInterrupt:
             self.stop_reason = StopReason.INTERRUPTED
             raise BudgetSpent(StopReason.INTERRUPTED) from None
 
+    def repeat(
+        self, queries: Sequence[AnyQuery], execute: Callable[[Sequence[AnyQuery]], Iterable[Answer]]
+    ) -> list[Answer]:
+        """As recorded, where the run is resumed; else executed now, and recorded."""
+        told = self._taped(queries)
+        rest = [query for query in queries if query.name not in told]
+        fresh = dict(zip((q.name for q in rest), execute(rest), strict=True)) if rest else {}
+        if fresh and self.recorder.path is not None:
+            self.recorder.record(Repeated(with_checksums(((q, fresh[q.name]) for q in rest), traces=True)))
+        return [told.get(query.name) or fresh[query.name] for query in queries]
+
     @property
     def spent(self) -> Spent:
-        return Spent(self._simulations, time.monotonic() - self._started if self._started is not None else 0.0)
+        """All sessions of the run together."""
+        now = time.monotonic() - self._started if self._started is not None else 0.0
+        return Spent(self._simulations, self.tape.seconds + now)
 
     # ------------------------------------------------------------------ what an answer means
 
@@ -228,20 +297,31 @@ class Driver:
                 f"({answer.status}): {answer.message}"
             )
 
-    def _record(self, queries: Sequence[AnyQuery], answers: Sequence[Answer], start: int) -> None:
-        if start < len(answers):
-            records = (answer_record(q.name, a) for q, a in zip(queries[start:], answers[start:], strict=False))
-            self.recorder.record(BatchAnswered(tuple(records)))
+    def _record(
+        self, queries: Sequence[AnyQuery], answers: Sequence[Answer], start: int, told: Mapping[str, Answer]
+    ) -> None:
+        """What was executed is recorded; what was on record already is only shown."""
+        batch = list(zip(queries[start:], answers[start:], strict=False))
+        again = [pair for pair in batch if pair[0].name in told]
+        new = [pair for pair in batch if pair[0].name not in told]
+        if again:
+            self.recorder.tell(BatchAnswered(tuple(answer_record(q.name, a) for q, a in again)))
+        if new and self.recorder.path is None:
+            self.recorder.record(BatchAnswered(tuple(answer_record(q.name, a) for q, a in new)))
+        elif new:
+            self.recorder.record(BatchAnswered(with_checksums(new)))
 
     # ------------------------------------------------------------------ beginning and end
 
     def __enter__(self) -> Driver:
         self._started = time.monotonic()
         if self.budget.seconds is not None:
-            self._deadline = self._started + self.budget.seconds
+            self._deadline = self._started + self.budget.seconds - self.tape.seconds
         limits = self.budget.simulations, self.budget.seconds
         self.recorder.record(
-            RunStarted(self._name, self.system.name, self.requirements, self.seeds.root, *limits, self._jobs)
+            RunResumed(self.tape.answers, self._jobs)
+            if self.tape.started
+            else RunStarted(self._name, self.system.name, self.requirements, self.seeds.root, *limits, self._jobs)
         )
         return self
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ from bbfalsify.running.insights import insights_of
 from bbfalsify.running.judging import RequirementsJudge
 from bbfalsify.running.known import Memory, replay_known, set_aside_impossible
 from bbfalsify.running.result import FalsificationResult, RequirementResult
-from bbfalsify.running.rundir import RunDirectory
+from bbfalsify.running.rundir import begin_or_continue, file_hash, recorded_seed
 from bbfalsify.running.scribe import Scribe, counterexample_file, row_of
 from bbfalsify.running.store import Store
 from bbfalsify.systems import System
@@ -75,6 +75,7 @@ def falsify(
     baseline: smc.Options | None = None,
     store: str | Path | None = None,
     accepted: Acceptances | str | Path | None = None,
+    directory: str | Path | None = None,
 ) -> FalsificationResult:
     """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
 
@@ -87,8 +88,12 @@ def falsify(
 
     Counterexamples in the folder `store` are executed again before the search and ranked with its findings; new ones
     are added to it.  `accepted` (a file, or what `load_acceptances` read) says which failures are no news.
+
+    `directory` is exactly the run directory to use.  If the same run was begun there and interrupted, by whatever, it
+    is continued and ends as it would have ended; if it is another run, it is refused.
     """
     options, name = options or Options(), name or profile.name
+    seed = recorded_seed(directory) if seed is None else seed
     seed = draw_seed() if seed is None else seed
     _check_arguments(system, profile, requirements, horizon)
     duration = max(r.duration(horizon) for r in requirements)
@@ -103,11 +108,33 @@ def falsify(
     record = replace(record, name=record.name or system.name)
     compile_everything()
     started = time.monotonic()  # the limits of a run do not count the compiling that only the very first one needs
-    directory = None if out is None else RunDirectory.create(out, name)
-    if directory is not None:
-        directory.write_manifest(seed=seed, configuration=configuration or {}, adapter_sha256=record.sha256)
+    decided_by = {
+        "horizon": horizon,
+        "period": period,
+        "requirements": {r.id: [r.formula.text, r.time, r.period] for r in requirements},
+        "system": {"name": system.name, "sha256": record.sha256},
+        "profile": {"sha256": file_hash(profile.file) or usage.model.digest()},
+        "engine": asdict(options),
+        "smc": None if baseline is None else _settings(baseline),
+        "max_time": max_time,
+        "time_limit": time_limit_s,
+        "on_failure": on_failure,
+        "votes": votes,
+        "memory_limit": memory_limit_mb,
+        "early_stop": early_stop,
+        "store": memory is not None,
+    }
+    directory, tape = begin_or_continue(
+        out,
+        name,
+        directory,
+        seed=seed,
+        decided_by=decided_by,
+        configuration=configuration,
+        adapter_sha256=record.sha256,
+    )
     with (
-        directory.recorder(*listeners) if directory is not None else Recorder(None, listeners) as recorder,
+        directory.recorder(*listeners, tape=tape) if directory is not None else Recorder(None, listeners) as recorder,
         Driver(
             system,
             judge,
@@ -123,6 +150,7 @@ def falsify(
             name=name,
             log=None if directory is None else directory.log,
             shared=[usage] if usage.makes_drafts else [],
+            tape=tape,
         ) as driver,
     ):
         scribe = Scribe(driver, recorder, requirements, options)
@@ -143,7 +171,7 @@ def falsify(
             requirements=len(requirements),
             seeds=SeedTree(seed),
             listener=scribe,
-            out_of_time=lambda: max_time is not None and time.monotonic() - started >= max_time,
+            out_of_time=lambda: driver.out_of_time(max_time),
         )
         if memory is not None:
             set_aside_impossible(memory, scribe)
@@ -194,6 +222,8 @@ def falsify(
         if (example := ranked.evidence.example) is not None:
             visits["counterexamples"].add_walk(usage.model, example)
     counterexamples, files, limits = [], [], (time_limit_s, memory_limit_mb)
+    if directory is not None:
+        directory.forget_counterexamples()
     for number, requirement in enumerate(requirements):
         for rank, item in enumerate(scribe.items(number), start=1):
             known = None if memory is None else memory.of(item.finding)
@@ -235,7 +265,7 @@ def falsify(
         counterexamples=tuple(counterexamples),
         # Different requirements may be broken by the same use, so their totals do not add up.
         found_probability=totals[0] if len(requirements) == 1 else None,
-        seconds=time.monotonic() - started,
+        seconds=tape.seconds + time.monotonic() - started,
         directory=None if directory is None else directory.path,
         notes=tuple(notes),
         store=None if memory is None else memory.store.path,
@@ -247,6 +277,10 @@ def falsify(
     if directory is not None:
         directory.write_results(result.as_json())
     return result
+
+
+def _settings(options: smc.Options) -> dict[str, Any]:
+    return {part.name: getattr(options, part.name) for part in fields(options) if part.init}
 
 
 def _check_arguments(system: System, profile: Profile, requirements: Sequence[Requirement], horizon: float) -> None:

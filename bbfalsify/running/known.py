@@ -8,7 +8,7 @@ estimated anew under this run's profile, ranked.  Afterwards the store learns wh
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from bbfalsify.core.counterexample import Counterexample, SystemRecord
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import KnownReplayed, Recorder, StageStarted
+from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
@@ -90,13 +91,19 @@ class Memory:
         actions: Sequence[str],
         *,
         recorder: Recorder,
+        repeat: Callable[[Sequence[Query], Callable[..., Iterable[Answer]]], Sequence[Answer]],
         jobs: int,
         time_limit_s: float | None,
         memory_limit_mb: float | None = None,
         failing_violates: bool,
+        only: Collection[str] | None = None,
     ) -> None:
-        """Execute everything known about this system and these requirements again."""
+        """Execute everything known about this system and these requirements again (`repeat` is the driver's).
+
+        `only`: the files that took part before the run was interrupted; what the store has learned since is left out.
+        """
         entries, problems = self.store.read()
+        entries = [entry for entry in entries if only is None or str(entry.file) in only]
         self.notes += [f"store: {problem} The file is left alone." for problem in problems]
         of_system = [e for e in entries if same_system(e.counterexample, system.name, reference)]
         chosen: list[tuple[int, StoredCounterexample]] = []
@@ -120,7 +127,7 @@ class Memory:
             with WorkerPool(system, judge, jobs=jobs, seeds=seeds, **limits) as pool:
                 for _, entry in members:
                     found = entry.counterexample
-                    answers = tuple(pool.answers(repetitions(found, name=f"known/{entry.name}")))
+                    answers = tuple(repeat(repetitions(found, name=f"known/{entry.name}"), pool.answers))
                     result = conclude(found, answers, unbounded=never_seen_to_hold(requirement))
                     self.known.append(_known(entry, number, result, actions, failing_violates))
                     recorder.record(
@@ -193,6 +200,8 @@ def replay_known(
             scribe.requirements,
             actions,
             recorder=scribe.recorder,
+            repeat=scribe.driver.repeat,
+            only=scribe.driver.tape.known,
             jobs=jobs,
             time_limit_s=time_limit_s,
             memory_limit_mb=memory_limit_mb,

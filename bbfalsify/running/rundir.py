@@ -1,21 +1,26 @@
 """A run directory holds everything about one run, and nothing outside it is needed to read it.
 
     runs/heater-2026-11-16-1/
-        manifest.json           versions, platform, seed, the whole configuration, the hash of the adapter
+        manifest.json           versions, platform, seed, the whole configuration, hashes of the inputs
         events.jsonl            what happened, in order (core/events.py)
         counterexamples/        001-on-on-off.json, …, best first
         results.json            what the run concluded
         workers.log             what the system printed, up to a limit; absent if nothing
 
 Names are never reused: the number at the end is the first that is free.  Files are written whole or not at all.
+
+A run that was interrupted is continued in its directory, by the same version and with the same inputs: what decides its
+result is in the manifest under `decided_by`, and every difference is named.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -24,7 +29,9 @@ from typing import Any
 from bbfalsify.core.counterexample import Counterexample
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.events import Listener, Recorder
-from bbfalsify.core.json_files import read_json, write_json
+from bbfalsify.core.json_files import read_json, sync_folder, write_json
+from bbfalsify.core.verdict import StopReason
+from bbfalsify.running.tape import Tape
 
 FORMAT_VERSION = 1
 _PACKAGES = ("bbfalsify", "numpy", "scipy", "numba", "rtamt")
@@ -38,6 +45,10 @@ class RunDirectory:
     @staticmethod
     def create(base: str | Path, name: str) -> RunDirectory:
         """A new, empty directory under `base`, named after the run and the day."""
+        return RunDirectory(RunDirectory.new_folder(base, name))._furnished()
+
+    @staticmethod
+    def new_folder(base: str | Path, name: str) -> Path:
         base = Path(base)
         stem = f"{file_name(name) or 'run'}-{date.today().isoformat()}"
         number = 1 + max((_number(p.name, stem) for p in base.glob(f"{stem}-*")), default=0)
@@ -45,13 +56,30 @@ class RunDirectory:
             path = base / f"{stem}-{number}"
             try:
                 path.mkdir(parents=True)
-                break
+                return path
             except FileExistsError:  # another run took the number in between
                 number += 1
             except OSError as error:
                 raise UserError(Problem(f"cannot make the run directory: {error.strerror}.", file=str(path))) from None
-        (path / "counterexamples").mkdir()
-        return RunDirectory(path)
+
+    @staticmethod
+    def at(path: str | Path) -> RunDirectory:
+        """Exactly there: a new directory, or one in which a run was begun."""
+        path = Path(path)
+        if path.is_dir() and not (path / "manifest.json").is_file():
+            # A run that was killed before its manifest was written has left nothing but this.
+            if any(p.name != "counterexamples" and not p.name.startswith(".manifest.json.") for p in path.iterdir()):
+                raise UserError(Problem("not a run directory (it has no manifest.json).", file=str(path)))
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(Problem(f"cannot make the run directory: {error.strerror}.", file=str(path))) from None
+        return RunDirectory(path)._furnished()
+
+    def _furnished(self) -> RunDirectory:
+        (self.path / "counterexamples").mkdir(exist_ok=True)
+        sync_folder(self.path.parent)
+        return self
 
     @staticmethod
     def open(path: str | Path) -> RunDirectory:
@@ -67,11 +95,28 @@ class RunDirectory:
     def log(self) -> Path:
         return self.path / "workers.log"
 
-    def recorder(self, *listeners: Listener) -> Recorder:
-        return Recorder(self.events, listeners)
+    @property
+    def begun(self) -> bool:
+        return (self.path / "manifest.json").is_file()
+
+    @property
+    def finished(self) -> bool:
+        """Its results are there, and are not those of a run that was interrupted."""
+        if not (self.path / "results.json").is_file():
+            return False
+        return self.read_results().get("stop_reason") != StopReason.INTERRUPTED
+
+    def recorder(self, *listeners: Listener, tape: Tape | None = None) -> Recorder:
+        return Recorder(self.events, listeners, again=() if tape is None else tape.events)
 
     def write_manifest(
-        self, *, seed: int, configuration: Mapping[str, Any], adapter_sha256: str | None = None, **more: Any
+        self,
+        *,
+        seed: int,
+        configuration: Mapping[str, Any],
+        adapter_sha256: str | None = None,
+        decided_by: Mapping[str, Any] | None = None,
+        **more: Any,
     ) -> None:
         write_json(
             self.path / "manifest.json",
@@ -82,9 +127,32 @@ class RunDirectory:
                 "platform": platform.platform(),
                 "adapter_sha256": adapter_sha256,
                 "configuration": dict(configuration),
+                "decided_by": dict(decided_by or {}),
                 **more,
             },
         )
+
+    def check_same(self, seed: int, decided_by: Mapping[str, Any]) -> None:
+        """Refuse to continue a run of another version, or with inputs that have changed; all reasons at once."""
+        manifest, file = self.read_manifest(), str(self.path / "manifest.json")
+        if not isinstance(manifest, dict) or manifest.get("format_version") != FORMAT_VERSION:
+            found = manifest.get("format_version") if isinstance(manifest, dict) else None
+            what = f"a run directory of format {found}; this version continues format {FORMAT_VERSION}."
+            raise UserError(Problem(what, file=file))
+        reasons = [
+            f"{name} was {before}, and is {now} now"
+            for name, before, now in _differences(manifest.get("versions", {}), versions())
+        ]
+        reasons += [
+            f"{name} was {before}, and is {now} now"
+            for name, before, now in _differences(
+                {"seed": manifest.get("seed"), **manifest.get("decided_by", {})}, {"seed": seed, **decided_by}
+            )
+        ]
+        if reasons:
+            advice = "Nothing was changed. Undo that to continue this run, or start a new one."
+            problems = [Problem(f"this run cannot be continued: {reason}.", file=file) for reason in reasons]
+            raise UserError([*problems, Problem(advice)])
 
     def read_manifest(self) -> dict[str, Any]:
         return read_json(self.path / "manifest.json")
@@ -95,6 +163,11 @@ class RunDirectory:
     def read_results(self) -> dict[str, Any]:
         return read_json(self.path / "results.json")
 
+    def forget_counterexamples(self) -> None:
+        """Those that an interrupted run had listed: it goes on, and lists them anew."""
+        for file in self.counterexamples():
+            file.unlink()
+
     def write_counterexample(self, counterexample: Counterexample, rank: int) -> Path:
         """Store it under its rank; a file that already has that rank and key is replaced."""
         key = file_name("-".join(counterexample.actions))
@@ -104,6 +177,39 @@ class RunDirectory:
 
     def counterexamples(self) -> list[Path]:
         return sorted((self.path / "counterexamples").glob("*.json"))
+
+
+def begin_or_continue(
+    out: str | Path | None,
+    name: str,
+    directory: str | Path | None,
+    *,
+    seed: int,
+    decided_by: Mapping[str, Any],
+    configuration: Mapping[str, Any] | None = None,
+    adapter_sha256: str | None = None,
+) -> tuple[RunDirectory | None, Tape]:
+    """Where a run is recorded, and what was recorded of it before: nothing, unless it is continued.
+
+    `directory` is exactly the one to use; without it there is a new one under `out`, or none where that is None.
+    """
+    if directory is None and out is None:
+        return None, Tape()
+    place = RunDirectory.create(out, name) if directory is None else RunDirectory.at(directory)
+    decided_by = json.loads(json.dumps(decided_by))  # as it will be read
+    if place.begun:
+        place.check_same(seed, decided_by)
+        return place, Tape(place.events)
+    place.write_manifest(
+        seed=seed, configuration=configuration or {}, adapter_sha256=adapter_sha256, decided_by=decided_by
+    )
+    return place, Tape()
+
+
+def recorded_seed(directory: str | Path | None) -> int | None:
+    """Of the run that was begun there, if one was."""
+    begun = directory is not None and RunDirectory(directory).begun
+    return RunDirectory(directory).read_manifest().get("seed") if begun else None
 
 
 @functools.cache  # each look-up reads the metadata of a package, and every counterexample file holds them
@@ -120,6 +226,27 @@ def versions() -> dict[str, str]:
 
         found["bbfalsify"] = bbfalsify.__version__
     return found
+
+
+def file_hash(path: str | Path | None) -> str | None:
+    """SHA-256 of a file, None where there is none."""
+    if path is None or not Path(path).is_file():
+        return None
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def _differences(before: Any, now: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
+    """(dotted name, what it was, what it is) of everything that is not the same."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        for key in dict.fromkeys([*before, *now]):
+            yield from _differences(before.get(key), now.get(key), f"{name}.{key}" if name else str(key))
+    elif before != now:
+        yield name, _short(before), _short(now)
+
+
+def _short(value: Any) -> str:
+    text = "nothing" if value is None else str(value)
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
 
 def file_name(text: str) -> str:

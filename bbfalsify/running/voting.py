@@ -44,12 +44,18 @@ class Poll:
 
     def results(self, queries: Sequence[AnyQuery], arriving: Iterable[Answer]) -> Iterator[Answer]:
         stream = iter(arriving)
-        for query in queries:
+        for _ in queries:
             answers = list(islice(stream, self.votes))
             if len(answers) < self.votes:
                 return
-            self.queries += 1
-            yield answers[0] if self.votes == 1 else self._elect(query, answers)
+            yield answers[0] if self.votes == 1 else _elect(answers)
+
+    def count(self, query: AnyQuery, answer: Answer) -> None:
+        """Take note of an elected answer, whoever elected it: this run, or the part of it that was recorded."""
+        self.queries += 1
+        if answer.dissent:
+            self.disagreements += 1
+            self.first = self.first or f"{query.name}: {answer.dissent}"
 
     def notes(self) -> list[str]:
         """What a reader must know about a system that did not always answer alike."""
@@ -60,24 +66,24 @@ class Poll:
             f"in several ways; the first: {self.first}"
         ]
 
-    def _elect(self, query: AnyQuery, answers: list[Answer]) -> Answer:
-        groups: list[list[Answer]] = []
-        for answer in answers:
-            for group in groups:
-                if alike(group[0], answer):
-                    group.append(answer)
-                    break
-            else:
-                groups.append([answer])
-        if len(groups) == 1:
-            return answers[0]
-        groups.sort(key=len, reverse=True)
-        self.disagreements += 1
-        message = "; ".join(f"{len(g)} of {len(answers)}: {describe(g[0])}" for g in groups)
-        self.first = self.first or f"{query.name}: {message}"
-        if 2 * len(groups[0]) > len(answers):
-            return groups[0][0]
-        return Answer(SimulationStatus.NON_DETERMINISTIC, message=message, seconds=sum(a.seconds for a in answers))
+
+def _elect(answers: list[Answer]) -> Answer:
+    groups: list[list[Answer]] = []
+    for answer in answers:
+        for group in groups:
+            if alike(group[0], answer):
+                group.append(answer)
+                break
+        else:
+            groups.append([answer])
+    if len(groups) == 1:
+        return answers[0]
+    groups.sort(key=len, reverse=True)
+    said = "; ".join(f"{len(g)} of {len(answers)}: {describe(g[0])}" for g in groups)
+    if 2 * len(groups[0]) > len(answers):
+        return replace(groups[0][0], dissent=said)
+    seconds = sum(a.seconds for a in answers)
+    return Answer(SimulationStatus.NON_DETERMINISTIC, message=said, seconds=seconds, dissent=said)
 
 
 def alike(one: Answer, other: Answer) -> bool:

@@ -122,6 +122,10 @@ class WalkDraft:
     def stimulus(self) -> Stimulus:
         return self.usage.stimulus(self.walk, stop=self.stop)
 
+    def parts(self) -> list[np.ndarray]:
+        stop = self.usage.duration if self.stop is None else self.stop
+        return [self.walk.times, self.walk.edges, self.walk.reals, np.array([stop])]
+
 
 def _shorten(actions: tuple[str, ...], limit: int = 8) -> str:
     if not actions:

@@ -1,0 +1,132 @@
+"""Where a campaign is recorded: one run in a run directory of its own, several in a directory of the campaign.
+
+    runs/heater-2026-11-16-1/
+        campaign.json           versions, platform, hashes of the inputs, which runs there are
+        runs/0001/              run directories (running/rundir.py), in the order of the campaign
+        summary.json            the outcome of every run, when all are done; summary.csv is the same as a table
+
+A campaign that was interrupted is continued in its directory: runs that are finished are not run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.campaigns.execute import origin_of
+from bbfalsify.campaigns.plan import Campaign, RunPlan
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.json_files import read_json, write_json
+from bbfalsify.running.rundir import FORMAT_VERSION, RunDirectory, file_hash, versions
+from bbfalsify.systems.loading import resolve_reference
+
+MANIFEST = "campaign.json"
+SUMMARY = "summary.json"
+
+
+class CampaignDirectory:
+    """Of a campaign of several runs."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @staticmethod
+    def create(out: Path, campaign: Campaign, runs: Sequence[Mapping[str, Any]]) -> CampaignDirectory:
+        directory = CampaignDirectory(RunDirectory.new_folder(out, campaign.name))
+        write_json(
+            directory.path / MANIFEST,
+            {
+                "format_version": FORMAT_VERSION,
+                "name": campaign.name,
+                "campaign": origin_of(campaign),
+                "versions": versions(),
+                "platform": platform.platform(),
+                "inputs": _input_hashes(campaign.runs),
+                "runs": [
+                    {
+                        "name": plan.name,
+                        "directory": str(directory.run(number).relative_to(directory.path)),
+                        "varies": dict(plan.varies),
+                        "sha256": _digest(configuration),
+                    }
+                    for number, (plan, configuration) in enumerate(zip(campaign.runs, runs, strict=True), start=1)
+                ],
+            },
+        )
+        return directory
+
+    def run(self, number: int) -> Path:
+        return self.path / "runs" / f"{number:04d}"
+
+    def check_same(self, campaign: Campaign, runs: Sequence[Mapping[str, Any]]) -> None:
+        """Refuse to continue a campaign that has changed since it was begun; all reasons at once."""
+        file = str(self.path / MANIFEST)
+        manifest = read_manifest(self.path)
+        if manifest.get("format_version") != FORMAT_VERSION or "runs" not in manifest:
+            what = f"a campaign of format {manifest.get('format_version')}; this version continues {FORMAT_VERSION}."
+            raise UserError(Problem(what, file=file))
+        reasons = []
+        for name, before in manifest["versions"].items():
+            if versions().get(name) != before:
+                reasons.append(f"{name} was {before}, and is {versions().get(name, 'missing')} now")
+        now = _input_hashes(campaign.runs)
+        reasons += [f"{name} has changed" for name, sha in manifest["inputs"].items() if now.get(name) != sha]
+        if [run["sha256"] for run in manifest["runs"]] != [_digest(configuration) for configuration in runs]:
+            reasons.append(
+                f"the campaign describes other runs than the {len(manifest['runs'])} that were begun "
+                f"({len(campaign.runs)} now)"
+            )
+        if reasons:
+            problems = [Problem(f"this campaign cannot be continued: {reason}.", file=file) for reason in reasons]
+            raise UserError([*problems, Problem("Nothing was changed. Undo that to continue, or start a new one.")])
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Of a campaign or of a single run."""
+    for name in (MANIFEST, "manifest.json"):
+        if (path / name).is_file():
+            manifest = read_json(path / name)
+            if isinstance(manifest, dict):
+                return manifest
+            raise UserError(Problem("not a manifest of bbfalsify.", file=str(path / name)))
+    raise UserError(Problem(f"not a run directory (it has neither {MANIFEST} nor manifest.json).", file=str(path)))
+
+
+def origin_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What a manifest says about the campaign file: in that of a single run it is part of the configuration."""
+    return manifest.get("campaign") or manifest.get("configuration", {}).get("campaign") or {}
+
+
+def find_begun(out: Path, file: Path) -> Path | None:
+    """The newest directory under `out` that was made from this campaign file, finished or not."""
+    wanted, found = str(file.resolve()), []
+    for path in out.glob("*/"):
+        try:
+            manifest = read_manifest(path)
+        except UserError:
+            continue  # something else, or a run that was killed before it had begun
+        if origin_in(manifest).get("file") == wanted:
+            name = MANIFEST if (path / MANIFEST).is_file() else "manifest.json"
+            found.append(((path / name).stat().st_mtime_ns, path))
+    return max(found)[1] if found else None
+
+
+def _digest(configuration: Mapping[str, Any]) -> str:
+    """Of all that decides a run; the number of workers does not."""
+    decides = {key: value for key, value in configuration.items() if key not in ("jobs", "campaign")}
+    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+
+
+def _input_hashes(plans: Sequence[RunPlan]) -> dict[str, str | None]:
+    """The files that a campaign's runs are made of, by their names."""
+    hashes: dict[str, str | None] = {}
+    for plan in plans:
+        if plan.system_reference not in hashes:
+            hashes[plan.system_reference] = resolve_reference(plan.system_reference, plan.base.resolve()).file_hash()
+        if plan.profile.file is not None and plan.profile.file not in hashes:
+            hashes[plan.profile.file] = file_hash(plan.profile.file)
+    return hashes

@@ -1,0 +1,121 @@
+"""Execute a campaign: every run that is not finished, one after the other, each recorded before it is told about.
+
+    for done in run_all(load_campaign("campaign.yaml"), out=Path("runs")):
+        done.plan.name, done.results["outcome"], done.executed
+
+What is yielded can be forgotten: nothing is kept but a line per run for the summary, so a thousand runs need no more
+memory than one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.campaigns.categories import run_category
+from bbfalsify.campaigns.directory import SUMMARY, CampaignDirectory
+from bbfalsify.campaigns.execute import configuration_of, execute
+from bbfalsify.campaigns.plan import Campaign, RunPlan
+from bbfalsify.core.errors import SystemFailure, UserError
+from bbfalsify.core.events import Event
+from bbfalsify.core.json_files import WritingFailed, write_json
+from bbfalsify.core.verdict import Outcome, StopReason
+from bbfalsify.running.rundir import RunDirectory
+
+Listeners = Callable[[RunPlan], Sequence[Callable[[Event], None]]]
+
+
+@dataclass(frozen=True)
+class Done:
+    """One run, executed now or before."""
+
+    plan: RunPlan
+    results: dict[str, Any]
+    executed: bool = True
+    """False where it was finished before the campaign was interrupted."""
+
+
+def run_all(
+    campaign: Campaign,
+    *,
+    out: Path,
+    directory: Path | None = None,
+    listeners: Listeners = lambda plan: (),
+) -> Iterator[Done]:
+    """`directory`: of the same campaign, begun before; it is continued."""
+    if len(campaign.runs) == 1:
+        [plan] = campaign.runs
+        yield _run(plan, campaign, directory, out, listeners(plan))
+        return
+    configurations = [configuration_of(plan, campaign) for plan in campaign.runs]
+    if directory is None:
+        place = CampaignDirectory.create(out, campaign, configurations)
+    else:
+        place = CampaignDirectory(directory)
+        place.check_same(campaign, configurations)
+    rows, counts = [], Counter()
+    for number, plan in enumerate(campaign.runs, start=1):
+        try:
+            done = _run(plan, campaign, place.run(number), out, listeners(plan))
+        except WritingFailed:
+            raise
+        except (UserError, SystemFailure) as error:  # one run that cannot be made must not cost the others
+            done = Done(plan, _failed(plan, place.run(number), str(error)))
+        yield done
+        if done.results["stop_reason"] == StopReason.INTERRUPTED:
+            return
+        rows.append(_summary_row(done))
+        counts[rows[-1]["category"]] += 1
+    summary = {"name": campaign.name, "categories": dict(counts), "runs": rows}
+    write_json(place.path / SUMMARY, summary)
+
+
+def _run(
+    plan: RunPlan, campaign: Campaign, directory: Path | None, out: Path, listeners: Sequence[Callable[[Event], None]]
+) -> Done:
+    if directory is not None:
+        begun = RunDirectory(directory)
+        if begun.begun and begun.finished:
+            return Done(plan, begun.read_results(), executed=False)
+    return Done(plan, execute(plan, campaign, out=out, directory=directory, listeners=listeners))
+
+
+def _failed(plan: RunPlan, directory: Path, message: str) -> dict[str, Any]:
+    """What stands in the place of results where a run could not be made; it is tried again when resumed."""
+    return {
+        "name": plan.name,
+        "outcome": Outcome.ERROR.value,
+        "category": "error",
+        "seed": plan.seed,
+        "simulations": 0,
+        "stop_reason": "error",
+        "requirements": [
+            {"id": p.requirement.id, "text": p.requirement.text, "outcome": Outcome.ERROR.value, "expected": p.expected}
+            for p in plan.requirements
+        ],
+        "counterexamples": [],
+        "found_probability": None,
+        "smc": None,
+        "run_directory": str(directory),
+        "notes": [message],
+        "varies": dict(plan.varies),
+    }
+
+
+def _summary_row(done: Done) -> dict[str, Any]:
+    results = done.results
+    return {
+        "name": done.plan.name,
+        "run_directory": results["run_directory"],
+        "varies": dict(done.plan.varies),
+        "outcome": results["outcome"],
+        "category": run_category(results),
+        "stop_reason": results["stop_reason"],
+        "simulations": results["simulations"],
+        "seconds": results.get("seconds"),
+        "counterexamples": len(results["counterexamples"]),
+        "found_probability": results["found_probability"],
+    }

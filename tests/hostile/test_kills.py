@@ -1,0 +1,194 @@
+"""kill -9 at any moment: what was recorded is continued, and the run ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bbfalsify.cli.main import main
+from bbfalsify.core.events import read_events
+from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.examples.heater.system import heater as heater_system
+from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.running import RunDirectory
+from bbfalsify.running.falsify import falsify
+from tests import heater
+from tests.hostile.processes import survivors, worker_sessions
+
+FORK = multiprocessing.get_context("fork")
+REQUIREMENT = Requirement("R1", "", parse_stl("always[0:20](T <= 75)", signals=["T", "heat"]))
+
+
+def run(directory: Path) -> None:
+    falsify(
+        heater_system,
+        heater.profile(),
+        [REQUIREMENT],
+        horizon=20.0,
+        options=Options(simulations=660, passes=5, traces=40),
+        seed=1,
+        jobs=2,
+        directory=directory,
+    )
+
+
+def ranked(directory: Path) -> list:
+    """The list as it was stored, without the paths."""
+    rows = RunDirectory(directory).read_results()["counterexamples"]
+    return [{**row, "file": os.path.basename(row["file"])} for row in rows]
+
+
+def killed_after(seconds: float, target, *arguments) -> bool:
+    """Call it in a process of its own, which is killed after so long; whether it was still at work then."""
+    child = FORK.Process(target=target, args=arguments)
+    child.start()
+    child.join(seconds)
+    at_work = child.exitcode is None
+    workers = worker_sessions(child.pid) if at_work else set()
+    child.kill()
+    child.join()
+    assert survivors(workers) == set()
+    return at_work
+
+
+def kill_and_resume(folder: Path, kills: int, seed: int) -> tuple[int, list]:
+    """Runs killed at moments spread over the whole run, each resumed; how many were really interrupted."""
+    whole = folder / "whole"
+    run(folder / "warm")
+    started = time.monotonic()
+    run(whole)
+    lasts = time.monotonic() - started
+    rng, interrupted, lists = np.random.default_rng(seed), 0, []
+    for number, moment in enumerate((np.arange(kills) + rng.random(kills)) / kills * lasts):
+        directory = folder / str(number)
+        interrupted += killed_after(float(moment), run, directory)
+        run(directory)
+        lists.append(ranked(directory))
+        asked = [
+            record["query"]
+            for event in read_events(directory / "events.jsonl")
+            if event.kind == "BatchAnswered"
+            for record in event.data["answers"]
+        ]
+        assert len(asked) == len(set(asked))
+    assert len(ranked(whole)) == 4
+    assert all(found == ranked(whole) for found in lists)
+    return interrupted, lists
+
+
+def test_killed_three_times(tmp_path):
+    interrupted, _ = kill_and_resume(tmp_path, kills=3, seed=1)
+    assert interrupted >= 1
+
+
+@pytest.mark.slow
+def test_killed_fifty_times(tmp_path):
+    interrupted, lists = kill_and_resume(tmp_path, kills=50, seed=2)
+    assert len(lists) == 50 and interrupted >= 35
+
+
+def test_one_run_killed_again_and_again_comes_to_its_end(tmp_path):
+    """Each session gets a little further, because nothing recorded is executed again."""
+    run(tmp_path / "whole")
+    sessions = 0
+    while killed_after(0.3 + 0.2 * sessions, run, tmp_path / "again"):
+        sessions += 1
+        assert sessions < 60
+    assert ranked(tmp_path / "again") == ranked(tmp_path / "whole")
+
+
+# ---------------------------------------------------------------------- a campaign of several runs
+
+
+def command(folder: Path, *arguments: str) -> None:
+    """In a child: the command line, silently."""
+    os.chdir(folder)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    sys.argv = ["bbfalsify", *arguments]
+    main()
+
+
+def campaign(folder: Path) -> Path:
+    """Four runs, of which the third is slow; without a seed, so that the one drawn has to be remembered."""
+    from bbfalsify.examples import example_folder
+
+    text = (example_folder("heater") / "campaign.yaml").read_text()
+    for name in ("system.py", "profile.yaml", "specification.yaml"):
+        (folder / name).write_text((example_folder("heater") / name).read_text())
+    file = folder / "campaign.yaml"
+    text = text.replace("seed: 1", "").replace("simulations: 2000", "simulations: [44, 88, 660, 132]")
+    file.write_text(text.replace("traces: 100", "traces: 20"))
+    return file
+
+
+def test_finished_runs_of_a_campaign_are_not_run_again(tmp_path, monkeypatch, capsys):
+    file = campaign(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    child = FORK.Process(target=command, args=(tmp_path, "run", str(file), "-q"))
+    child.start()
+    third = "runs/*/runs/0003/events.jsonl"
+    until = time.monotonic() + 120
+    while not any(p.stat().st_size > 30_000 for p in tmp_path.glob(third)) and time.monotonic() < until:
+        time.sleep(0.01)
+    child.kill()
+    child.join()
+    [directory] = (tmp_path / "runs").iterdir()
+    finished = {p: p.stat().st_mtime_ns for p in directory.glob("runs/*/results.json")}
+    assert {p.parent.name for p in finished} == {"0001", "0002"}
+    monkeypatch.setattr(sys, "argv", ["bbfalsify", "run", str(file), "--resume", "--json", "-q"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [Path(r["run_directory"]).name for r in runs] == ["0001", "0002", "0003", "0004"]
+    assert len({r["seed"] for r in runs}) == 1
+    assert {p: p.stat().st_mtime_ns for p in finished} == finished
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+    summary = json.loads((directory / "summary.json").read_text())
+    assert summary["categories"] == {"correct": 4}
+    # The same campaign, undisturbed, from the same seed.
+    seed = runs[0]["seed"]
+    monkeypatch.setattr(sys, "argv", ["bbfalsify", "run", str(file), "--seed", str(seed), "--json", "-q"])
+    with pytest.raises(SystemExit):
+        main()
+    again = json.loads(capsys.readouterr().out)["runs"]
+
+    def lists(results):
+        return [[(c["actions"], c["probability"], c["robustness"]) for c in r["counterexamples"]] for r in results]
+
+    assert lists(runs) == lists(again)
+
+
+def test_a_full_disk_ends_the_run_in_words_and_it_goes_on_when_there_is_room(tmp_path):
+    """A limit on the size of files fails like a full disk does: in the middle of a line."""
+    run(tmp_path / "whole")
+    directory = tmp_path / "again"
+
+    def in_a_small_space():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        try:
+            run(directory)
+        except Exception as error:
+            (tmp_path / "error").write_text(f"{type(error).__name__}: {error}")
+
+    child = FORK.Process(target=in_a_small_space)
+    child.start()
+    child.join()
+    said = (tmp_path / "error").read_text()
+    assert said.startswith("WritingFailed: ") and "events.jsonl: events cannot be recorded: File too large" in said
+    text = (directory / "events.jsonl").read_bytes()
+    assert text.endswith(b"\n") and len(text) <= 20_000, "a line that has no room leaves no half of it"
+    run(directory)
+    assert ranked(directory) == ranked(tmp_path / "whole")

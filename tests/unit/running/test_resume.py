@@ -1,0 +1,258 @@
+"""A run that is continued: the same end whatever was lost, nothing executed twice, and nothing mixed."""
+
+import json
+import os
+import shutil
+import signal
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.core.events import read_events
+from bbfalsify.core.query import Query
+from bbfalsify.core.trace import Stimulus
+from bbfalsify.core.verdict import Judgement, StopReason, Verdict
+from bbfalsify.engines import smc
+from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.examples.heater.system import heater as heater_system
+from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.running import Driver, RunDirectory, drive
+from bbfalsify.running.falsify import falsify
+from bbfalsify.running.tape import Tape
+from bbfalsify.systems import FunctionSystem, system
+from tests import heater
+
+SMALL = Options(simulations=220, passes=2, traces=10)
+
+
+def requirement(stl="always[0:20](T <= 75)"):
+    return Requirement("R1", "", parse_stl(stl, signals=["T", "heat"]))
+
+
+def run(directory, box=heater_system, **arguments):
+    settings = {"horizon": 20.0, "options": SMALL, "seed": 1, "requirements": [requirement()], **arguments}
+    return falsify(box, heater.profile(), settings.pop("requirements"), directory=directory, **settings)
+
+
+def told(result) -> dict:
+    """All that a run concludes, without how long it took and where it is."""
+    data = {**result.as_json(), "seconds": None, "run_directory": None}
+    data["counterexamples"] = [{**c, "file": os.path.basename(c["file"])} for c in data["counterexamples"]]
+    return data
+
+
+def interrupted(whole, copy, keep):
+    """The directory as a kill leaves it: the first `keep` bytes of the record, and no results."""
+    shutil.copytree(whole, copy)
+    events = copy / "events.jsonl"
+    events.write_bytes(events.read_bytes()[:keep])
+    shutil.rmtree(copy / "counterexamples")
+    (copy / "results.json").unlink()
+    return copy
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("undisturbed") / "run"
+    baseline = smc.Options(simulations=100)
+    return directory, run(directory, baseline=baseline), baseline
+
+
+@pytest.mark.parametrize("share", [0.0, 0.002, 0.1, 0.45, 0.6, 0.9, 1.0])
+def test_whatever_was_lost_the_end_is_the_same(undisturbed, tmp_path, share):
+    whole, expected, baseline = undisturbed
+    size = (whole / "events.jsonl").stat().st_size
+    again = run(interrupted(whole, tmp_path / "again", int(share * size)), baseline=baseline)
+    assert told(again) == told(expected)
+    assert [f.name for f in RunDirectory(tmp_path / "again").counterexamples()] == [
+        f.name for f in RunDirectory(whole).counterexamples()
+    ]
+    for file in RunDirectory(whole).counterexamples():
+        assert (tmp_path / "again" / "counterexamples" / file.name).read_text() == file.read_text()
+    events = list(read_events(tmp_path / "again" / "events.jsonl"))
+    assert [e.sequence for e in events] == list(range(len(events)))
+    asked = [r["query"] for e in events if e.kind in ("BatchAnswered", "Repeated") for r in e.data["answers"]]
+    assert len(asked) == len(set(asked)), "no simulation is recorded twice"
+    sessions = ("BatchAnswered", "RunResumed", "RunStopped")
+    said = [(e.kind, json.dumps(e.data)) for e in events if e.kind not in sessions]
+    assert len(said) == len(set(said)), "nothing is said twice"
+
+
+def test_what_is_on_record_is_not_executed_again(undisturbed, tmp_path):
+    """Zero bytes at the end, as a power failure may leave them, are no record."""
+    whole, expected, baseline = undisturbed
+    directory = interrupted(whole, tmp_path / "again", None)
+    with open(directory / "events.jsonl", "ab") as file:
+        file.write(bytes(3000) + b"\n" + bytes(100))
+
+    def never(stimulus):
+        raise AssertionError("executed")
+
+    box = FunctionSystem(never, inputs=["heat"], outputs=["T"], name=heater_system.name)
+    assert told(run(directory, box, baseline=baseline)) == told(expected)
+
+
+def test_a_record_is_small(undisturbed):
+    whole, result, _ = undisturbed
+    assert (whole / "events.jsonl").stat().st_size < 300 * result.simulations
+
+
+def test_an_interrupted_run_goes_on_with_a_list_of_its_own(undisturbed, tmp_path):
+    """Ctrl-C leaves results and files; they are replaced by those of the end."""
+    _, expected, baseline = undisturbed
+    seen = []
+
+    def stop(event):
+        seen.append(type(event).__name__)
+        if seen[-1] == "EstimateMade" and seen.count("EstimateMade") == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    first = run(tmp_path / "run", baseline=baseline, listeners=[stop])
+    assert first.stop_reason is StopReason.INTERRUPTED and first.counterexamples
+    assert not RunDirectory(tmp_path / "run").finished
+    again = run(tmp_path / "run", baseline=baseline)
+    assert told(again) == told(expected) and RunDirectory(tmp_path / "run").finished
+    assert len(RunDirectory(tmp_path / "run").counterexamples()) == len(expected.counterexamples)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"seed": 2}, "seed was 1, and is 2 now"),
+        ({"horizon": 21.0}, "horizon was 20.0, and is 21.0 now"),
+        ({"options": replace(SMALL, traces=11)}, "engine.traces was 10, and is 11 now"),
+        ({"requirements": [requirement("always[0:20](T <= 74)")]}, "requirements.R1 was .*75.*and is .*74"),
+        ({"on_failure": "violation"}, "on_failure was inconclusive, and is violation now"),
+    ],
+)
+def test_another_run_is_refused_and_nothing_is_touched(undisturbed, tmp_path, change, reason):
+    whole, _, baseline = undisturbed
+    directory = interrupted(whole, tmp_path / "again", 5000)
+    before = {p.name: p.read_bytes() for p in directory.iterdir() if p.is_file()}
+    with pytest.raises(UserError, match=f"manifest.json: this run cannot be continued: {reason}"):
+        run(directory, **{"baseline": baseline, **change})
+    assert {p.name: p.read_bytes() for p in directory.iterdir() if p.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("format_version", 0, "a run directory of format 0; this version continues format 1"),
+        ("versions", {"numpy": "1.0"}, "numpy was 1.0, and is "),
+    ],
+)
+def test_a_run_of_another_version_is_refused(undisturbed, tmp_path, key, value, reason):
+    whole, _, baseline = undisturbed
+    directory = interrupted(whole, tmp_path / "again", 5000)
+    manifest = RunDirectory(directory).read_manifest()
+    (directory / "manifest.json").write_text(json.dumps({**manifest, key: value}))
+    with pytest.raises(UserError, match=reason):
+        run(directory, baseline=baseline)
+
+
+def test_a_record_of_other_inputs_is_refused(undisturbed, tmp_path):
+    """Same manifest, other questions: as when arithmetic differs between machines."""
+    whole, _, baseline = undisturbed
+    directory = interrupted(whole, tmp_path / "again", None)
+    text = (directory / "events.jsonl").read_text()
+    at = text.index('"asked":"') + 9
+    (directory / "events.jsonl").write_text(text[:at] + "00000000" + text[at + 8 :])
+    with pytest.raises(UserError, match="events.jsonl: this run cannot be continued: it now asks another 'search/1'"):
+        run(directory, baseline=baseline)
+
+
+def test_two_processes_cannot_continue_one_run(undisturbed, tmp_path, monkeypatch):
+    monkeypatch.setattr("bbfalsify.core.events._LOCK_WAIT_S", 0.0)
+    whole, _, baseline = undisturbed
+    directory = interrupted(whole, tmp_path / "again", 5000)
+    with RunDirectory(directory).recorder():
+        with pytest.raises(UserError, match="another process is still writing"):
+            run(directory, baseline=baseline)
+
+
+# ---------------------------------------------------------------------- the driver's part
+
+
+def judge(trace):
+    value = float(trace.signals["y"][-1])
+    return (Judgement(Verdict.VIOLATED if value < 0 else Verdict.SATISFIED, value, 1.0 if value < 0 else np.inf),)
+
+
+def query(name, value=1.0, **more):
+    return Query(name, Stimulus(np.array([0.0, 1.0]), {"x": np.array([value, value])}), **more)
+
+
+@system(inputs=["x"], outputs=["y"])
+def twice(stimulus):
+    return {"y": 2 * stimulus.inputs["x"] / 3}
+
+
+def test_whole_traces_come_back_bit_by_bit(tmp_path):
+    directory = RunDirectory.create(tmp_path, "x")
+    value = np.nextafter(0.1, 1.0)
+
+    def engine(ask):
+        return driver_of[0].rerun([query("a", value, keep_trace=True), query("b", value, keep_trace=True)])
+
+    driver_of = []
+    results = []
+    for _ in range(2):
+        tape = Tape(directory.events)
+        with directory.recorder(tape=tape) as recorder:
+            with Driver(twice, judge, recorder=recorder, tape=tape) as driver:
+                driver_of[:] = [driver]
+                results.append(drive(engine, driver).result)
+    first, second = results
+    for one, two in zip(first, second, strict=True):
+        assert one.judgements == two.judgements
+        assert one.trace.signals["y"].tobytes() == two.trace.signals["y"].tobytes()
+        assert set(two.trace.signals) == {"x", "y"}
+    stored = [r for e in read_events(directory.events) if e.kind == "Repeated" for r in e.data["answers"]]
+    assert [type(r["outputs"]) for r in stored] == [dict, str], "equal outputs are stored once"
+
+
+def test_a_limit_of_time_is_reached_at_the_same_simulation(tmp_path):
+    """The first session has no time at all after its second batch; the second one has plenty, and stops there too."""
+    directory = RunDirectory.create(tmp_path, "x")
+
+    def engine(ask, limits):
+        batches = 0
+        while not limits(batches):
+            ask([query(f"{batches}/{i}") for i in range(3)])
+            batches += 1
+        return batches
+
+    def over(driver, patience, batches):
+        return batches >= 9 or driver.out_of_time(patience(batches))
+
+    counts = []
+    for patience in (lambda batches: 0.0 if batches == 2 else 1e9, lambda batches: 1e9):
+        tape = Tape(directory.events)
+        with directory.recorder(tape=tape) as recorder:
+            with Driver(twice, judge, recorder=recorder, tape=tape) as driver:
+                counts.append(drive(engine, driver, partial(over, driver, patience)).result)
+    assert counts == [2, 2]
+
+
+def test_votes_that_differed_are_remembered(tmp_path):
+    directory = RunDirectory.create(tmp_path, "x")
+    notes = []
+    for _ in range(2):
+        (tmp_path / "count").write_text("0")
+
+        @system(inputs=["x"], outputs=["y"], name="fickle")
+        def fickle(stimulus):
+            count = int((tmp_path / "count").read_text()) + 1
+            (tmp_path / "count").write_text(str(count))
+            return {"y": stimulus.inputs["x"] * (1 if count % 3 else 5)}
+
+        tape = Tape(directory.events)
+        with directory.recorder(tape=tape) as recorder:
+            with Driver(fickle, judge, recorder=recorder, tape=tape, votes=3) as driver:
+                drive(lambda ask: ask([query("a"), query("b")]), driver)
+        notes.append((driver.poll.notes(), driver.spent.simulations))
+    assert notes[0] == notes[1] and "2 of 2 simulations" in notes[0][0][0] and notes[0][1] == 6
+    assert (tmp_path / "count").read_text() == "0", "nothing was executed again"
