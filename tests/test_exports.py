@@ -13,6 +13,9 @@ PUBLIC = {
     "bbfalsify.fitting": "Fit Log fit_profile learn_profile read_logs",
     "bbfalsify.logic": "Formula Requirement parse_stl",
     "bbfalsify.testing": "check_system",
+    "bbfalsify.logic.temporal": """
+        Automaton Lasso Property dfa find_violation first_bad_prefix hoa hoa_text ltl ltlf monitor search vacuity violates
+    """,
 }
 
 

@@ -52,7 +52,7 @@ class MqttMapper:
 
     alphabet = (
         "connect_clean", "connect_persistent", "disconnect", "drop", "subscribe", "unsubscribe",
-        "publish_qos0", "publish_qos1", "publish_retained", "clear_retained",
+        "publish_qos0", "publish_qos1", "publish_qos2", "publish_retained", "clear_retained",
     )  # fmt: skip
 
     def begin(self, line: Connection, identity: str) -> None:
@@ -90,6 +90,8 @@ class MqttMapper:
                 return packet(PUBLISH, topic + b"x")
             case "publish_qos1":
                 return packet(PUBLISH, topic + number + b"y", flags=2)
+            case "publish_qos2":
+                return packet(PUBLISH, topic + number + b"w", flags=4)
             case "publish_retained":
                 return packet(PUBLISH, topic + b"z", flags=1)
             case _:  # clear_retained: an empty retained message removes the one the broker keeps
@@ -97,15 +99,16 @@ class MqttMapper:
 
     def _answers(self, line: Connection) -> str:
         line.send(packet(PINGREQ))
-        seen = []
-        while True:
+        fences, seen = 1, []
+        while fences:
             try:
                 answer = line.receive(whole_packet)
             except Closed:
                 return "+".join([*seen, "closed"])
             kind = answer[0] >> 4
             if kind == PINGRESP:
-                return "+".join(seen) or NOTHING
+                fences -= 1
+                continue
             name = NAMES.get(kind, f"packet {kind}")
             if kind == CONNACK:
                 name += f":{answer[3]}" + (" session" if answer[2] & 1 else "")
@@ -114,7 +117,11 @@ class MqttMapper:
                 if answer[0] & 6:  # it wants to be acknowledged, else it comes again after a reconnect
                     end = 4 + int.from_bytes(answer[2:4], "big")
                     line.send(packet(PUBACK, answer[end : end + 2]))
+            if kind == PUBREC:  # the second half of a delivery; what comes of it needs a fence of its own
+                line.send(packet(PUBREL, answer[2:4], flags=2) + packet(PINGREQ))
+                fences += 1
             seen.append(name)
+        return "+".join(seen) or NOTHING
 
 
 Adapter = SocketSystem(

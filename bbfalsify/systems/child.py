@@ -29,6 +29,7 @@ _LOOK_MS = 1000 * _LOOK_S
 _ENDING_S = 0.2
 """How long a program may take to end after it was told to, or after it has closed its output."""
 _READ = 1 << 16
+_clock, _write, _read = time.monotonic, os.write, os.read
 _TAIL = 4096
 
 
@@ -64,7 +65,11 @@ class Child:
         self._tail = b""
         self._logged = 0
         self._only_answer = [(self._stdout, select.POLLIN)]
-        self._looked_at = 0.0
+        self._wait = self._poll.poll
+        self._look_at = 0.0
+        """When to look next."""
+        self._plain = not self._redactor.active
+        """Requests can be written, and answers believed, as they are."""
         self.code: int | None = None
         """How it ended, as subprocess says it; None until it has been ended."""
         self.cpu_seconds_total: float | None = None
@@ -76,19 +81,19 @@ class Child:
 
     def ask(self, line: bytes, limit_s: float | None, what: str) -> bytes:
         """Send a line, wait for a line."""
-        now = time.monotonic()
-        if now - self._looked_at >= _LOOK_S or self._redactor.active or self._stdin not in self._open:
+        now = _clock()
+        if now >= self._look_at or not self._plain:
             self._send(line)
             return self.line(limit_s, what, since=now)
         # The usual case without ceremony, because it is met at every step: a whole answer, soon, in one piece.
         try:
-            sent = os.write(self._stdin, line)
+            sent = _write(self._stdin, line)
         except OSError:
             sent = 0
         if sent < len(line):
             self._send(line[sent:])
-        elif self._poll.poll(_LOOK_MS if limit_s is None else min(_LOOK_MS, 1000 * limit_s)) == self._only_answer:
-            data = os.read(self._stdout, _READ)
+        elif self._wait(_LOOK_MS if limit_s is None or limit_s > _LOOK_S else 1000 * limit_s) == self._only_answer:
+            data = _read(self._stdout, _READ)
             if data.find(b"\n") == len(data) - 1 and data:
                 return data
             self.unread += data
@@ -152,7 +157,7 @@ class Child:
         """Wait a moment for something to happen, deal with it, and now and then look."""
         now = time.monotonic()
         happened = self._deal_with(_LOOK_S if deadline is None else max(0.0, min(_LOOK_S, deadline - now)))
-        if not happened or now - self._looked_at >= _LOOK_S:
+        if not happened or now >= self._look_at:
             self._look()
 
     def _deal_with(self, wait_s: float) -> bool:
@@ -205,6 +210,7 @@ class Child:
         pipe = self._open.pop(fd, None)
         if pipe is None:
             return
+        self._plain &= fd != self._stdin
         if fd != self._stdin or self._waits_to_write:
             self._poll.unregister(fd)
             self._waits_to_write &= fd != self._stdin
@@ -229,7 +235,7 @@ class Child:
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def _look(self) -> None:
-        self._looked_at = time.monotonic()
+        self._look_at = time.monotonic() + _LOOK_S
         if self.exited():
             # What it started may hold its output open; all that it said itself is in the pipe by now.
             most = self._launch.output_limit_bytes

@@ -79,6 +79,11 @@ class Connection:
     def connected(self) -> bool:
         return self._socket is not None
 
+    @property
+    def unread(self) -> bytes:
+        """What has come and nobody has taken yet (its beginning)."""
+        return bytes(self._buffer[:1000])
+
     def connect(self) -> None:
         """Connect; keeps trying for `connect_s` while nobody listens (a server that has just been started)."""
         self.close(abrupt=True)
@@ -175,7 +180,7 @@ class Connection:
             raise Closed
         self._buffer += data
         if len(self._buffer) > LONGEST_ANSWER:
-            self._buffer.clear()
+            self.close(abrupt=True)  # nobody knows where in the flood the next answer would begin
             raise Flood(f"more than {LONGEST_ANSWER >> 20} MiB in one step")
 
     def _wait(self, ready: Callable[[float], object], until: float) -> None:

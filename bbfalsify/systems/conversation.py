@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from bbfalsify.core.errors import Problem, SystemFailure, UserError
@@ -52,11 +52,10 @@ class Conversation:
         self._number = self._served = 0
         self._between_requests = True
         self._cpu_before: float | None = None
-        self._encode_step: Callable[[int, Mapping[str, float], float], bytes] | None = None
-        self._encoded_inputs: frozenset[str] = frozenset()
+        self._steps = protocol.StepRequests()
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_child": None, "_encode_step": None}
+        return self.__dict__ | {"_child": None}
 
     def describe(self) -> Hello:
         """What the program is; if nobody has said so yet, it is started and asked."""
@@ -88,9 +87,7 @@ class Conversation:
 
     def step(self, inputs: Mapping[str, float], duration_s: float) -> dict[str, Any]:
         """As `request("step", …)`, but faster."""
-        if self._encode_step is None or self._encoded_inputs != inputs.keys():
-            self._encoded_inputs, self._encode_step = frozenset(inputs), protocol.step_encoder(inputs)
-        return self._ask(self._encode_step(self._number + 1, inputs, duration_s), "its answer to 'step'")
+        return self._ask(self._steps.encode(self._number + 1, inputs, duration_s), "its answer to 'step'")
 
     def _ask(self, request: bytes, what: str) -> dict[str, Any]:
         child = self._child

@@ -12,6 +12,8 @@ import signal
 import time
 from pathlib import Path
 
+_EXITING = 0x4
+"""Of the flags of a process in /proc: it is getting shut down."""
 Process = tuple[int, str]
 """Number and start time: together they name one process, also after its number has been used again."""
 
@@ -27,6 +29,19 @@ def descendants(pid: int) -> set[Process]:
                 found.add((child, started))
                 waiting.append(child)
     return found
+
+
+def is_ending(pid: int) -> bool:
+    """Linux: whether a process has begun to end.  It does so before its connections are closed, and is a zombie or gone
+    a moment after: whoever sees the end of a connection can tell whether it was the end of the process."""
+    fields = _stat(pid)
+    return bool(fields) and bool(int(fields[6]) & _EXITING)
+
+
+def is_asleep(pid: int) -> bool:
+    """Linux: whether it waits for something; elsewhere nobody knows, and it is taken to."""
+    fields = _stat(pid)
+    return not fields or fields[0] == "S"
 
 
 def kill(processes: set[Process]) -> None:
@@ -102,8 +117,14 @@ def _children(pid: int) -> list[int]:
 
 
 def _start_time(pid: int) -> str | None:
+    fields = _stat(pid)
+    return fields[19] if fields else None
+
+
+def _stat(pid: int) -> list[str]:
+    """What the kernel says about a process, from its state on; nothing where it is gone, or not on Linux."""
     try:
-        # The name, in parentheses, may contain anything; the start time is the 20th field after it.
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+        # The name, in parentheses, may contain anything.
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:
-        return None
+        return []

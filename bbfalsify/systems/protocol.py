@@ -14,7 +14,7 @@ An answer {"id": 1, "error": "…"} says that this simulation failed and the pro
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -46,16 +46,32 @@ def encode(number: int, kind: str, members: Mapping[str, Any]) -> bytes:
     return json.dumps({"id": number, "request": kind, **members}, separators=(",", ":")).encode() + b"\n"
 
 
-def step_encoder(names: Iterable[str]) -> Callable[[int, Mapping[str, float], float], bytes]:
-    """A faster `encode` for steps, of which there are many: everything but the numbers is written once."""
-    names = tuple(names)
-    inputs = ",".join(json.dumps(name).replace("%", "%%") + ":%r" for name in names)
-    template = '{"id":%d,"request":"step","inputs":{' + inputs + '},"duration":%r}\n'
+class StepRequests:
+    """A faster `encode` for steps, of which there are many.
 
-    def encode_step(number: int, values: Mapping[str, float], duration_s: float) -> bytes:
-        return (template % (number, *[float(values[name]) for name in names], float(duration_s))).encode()
+    Names are written once, and numbers only when they change: between two events all but the number of the request is
+    what it was a step before.
+    """
 
-    return encode_step
+    def __init__(self) -> None:
+        self._names: tuple[str, ...] = ()
+        self._template = ""
+        self._inputs: Mapping[str, float] | None = None
+        self._duration_s = 0.0
+        self._request = b""
+
+    def encode(self, number: int, inputs: Mapping[str, float], duration_s: float) -> bytes:
+        if inputs != self._inputs or duration_s != self._duration_s:
+            self._write(inputs, duration_s)
+        return self._request % number
+
+    def _write(self, inputs: Mapping[str, float], duration_s: float) -> None:
+        if self._names != (names := tuple(inputs)):
+            members = ",".join(json.dumps(name).replace("%", "%%%%") + ":%r" for name in names)
+            self._names = names
+            self._template = '{"id":%%d,"request":"step","inputs":{' + members + '},"duration":%r}\n'
+        self._request = (self._template % (*map(float, inputs.values()), float(duration_s))).encode()
+        self._inputs, self._duration_s = dict(inputs), duration_s
 
 
 def whole_signal(stimulus: Stimulus, seed: int) -> dict[str, Any]:

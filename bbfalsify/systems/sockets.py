@@ -3,31 +3,37 @@
     system = SocketSystem("smtp", LineMapper({"helo": "HELO {id}", "quit": "QUIT"}, banner=True), server=Server([...]))
 
 One session is one use of the server from reset on.  How it is reset is a policy: a new connection (`reconnect`), the
-server process started again (`restart`), or whatever a function does (`reset=function`).  Every session gets an
-identity of its own, so that two sessions never meet by name in what the server remembers.
+server process started again (`restart`), a command (`reset=["rm", "-r", "{folder}/mail"]`), or whatever a function does
+(`reset=function`).  Every session gets an identity of its own, so that two sessions never meet by name in what the
+server remembers.
 
 Within a step silence and the end of the connection are outputs like any other (`silence`, `closed`): a requirement may
-speak about them.  A protocol with a request that is always answered should end its steps with that (a fence): waiting
-for silence costs its whole time in every step.
+speak about them.  The end of the server is not: the session has failed (`died`), and the next one gets a new server.
+A protocol with a request that is always answered should end its steps with that (a fence): waiting for silence costs
+its whole time in every step.
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
+import subprocess
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, Protocol
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.systems.connections import Closed, Connection, Flood, Silence, Tls
-from bbfalsify.systems.interface import Capabilities
+from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SessionFailure, SystemDied, excerpt
+from bbfalsify.systems.interface import Capabilities, Usage
+from bbfalsify.systems.process_cost import cpu_seconds, forget_peak, memory_mb
 from bbfalsify.systems.servers import Server
 
 SILENCE, CLOSED, FLOOD = "silence", "closed", "flood"
-_DYING_S = 0.1
+RESET_S = 10.0
+"""How long a command that resets the server may take."""
 
-Reset = Literal["reconnect", "restart"] | Callable[[], None]
+Reset = Literal["reconnect", "restart"] | Sequence[str] | Callable[[], None]
 
 
 class Mapper(Protocol):
@@ -75,6 +81,9 @@ class LineMapper:
             self._read_reply(line)
 
     def step(self, line: Connection, symbol: str) -> str:
+        if line.connected and (early := line.unread):  # else it would be taken for the reply to this request
+            what = excerpt(early.decode("utf-8", "backslashreplace").strip())
+            raise MalformedAnswer(f"before '{symbol}' the server had said something nobody had asked for: {what}")
         line.send((self.request(symbol) + self.end).encode())
         output = self._read_reply(line)
         if symbol in self.closing:
@@ -119,8 +128,12 @@ class SocketSystem:
             raise UserError(f"system '{name}': give either the server to start or the port of one that runs.")
         if reset == "restart" and server is None:
             raise UserError(f"system '{name}': only a server that is started here can be restarted.")
-        if not (callable(reset) or reset in ("reconnect", "restart")):
-            raise UserError(f"system '{name}': reset must be reconnect, restart or a function, found '{reset}'.")
+        command = isinstance(reset, Sequence) and not isinstance(reset, str) and len(reset) > 0
+        if not (callable(reset) or command or reset in ("reconnect", "restart")):
+            raise UserError(
+                f"system '{name}': reset must be reconnect, restart, a command (a list of words) or a function, "
+                f"found '{reset}'."
+            )
         self.name, self.mapper, self.server, self.reset = name, mapper, server, reset
         self.alphabet = tuple(mapper.alphabet)
         self.capabilities = Capabilities(
@@ -143,7 +156,24 @@ class SocketSystem:
             self.server.start()
         if callable(self.reset):
             self.reset()
+        elif not isinstance(self.reset, str):
+            self._run_reset(self.reset)
         return SocketSession(self)
+
+    def _run_reset(self, command: Sequence[str]) -> None:
+        """No shell is involved; what it prints goes where the server's words go."""
+        words = [word if self.server is None else self.server.fill(word) for word in map(str, command)]
+        try:
+            done = subprocess.run(
+                words, stdin=subprocess.DEVNULL, stdout=2, stderr=2, timeout=RESET_S, check=False,
+                cwd=None if self.server is None else self.server.folder,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise NoAnswer(f"the reset command '{words[0]}' did not end within {RESET_S:g} s") from None
+        except OSError as error:
+            raise SessionFailure(f"the reset command '{words[0]}' cannot be started: {error.strerror}") from None
+        if done.returncode != 0:
+            raise SessionFailure(f"the reset command '{words[0]}' ended with exit code {done.returncode}")
 
     def line(self) -> Connection:
         """A connection to the server as it is now, not connected yet."""
@@ -161,34 +191,54 @@ class SocketSession:
     def __init__(self, system: SocketSystem) -> None:
         self._system, self._mapper, self._line = system, system.mapper, system.line()
         self._fresh = True
+        self.usage = Usage()
+        self._cpu_before: float | None = None
 
     def step(self, symbol: str) -> str:
         fresh, self._fresh = self._fresh, False
+        connected = self._line.connected
         try:
             try:
                 return self._mapper.step(self._line, symbol)
             except Closed:
                 if not (fresh and self._revived()):
                     raise
+                connected = self._line.connected
                 return self._mapper.step(self._line, symbol)
         except Silence:
             return SILENCE
         except Closed:
+            if connected:
+                self._notice_death()
             return CLOSED
         except Flood:
             return FLOOD
+        except ConnectionError as error:
+            self._notice_death()
+            raise SessionFailure(f"the server cannot be reached any more: {error.strerror}") from None
+
+    def _notice_death(self) -> None:
+        server = self._system.server
+        if server is not None and not server.goes_on():
+            raise SystemDied(f"the server is gone: {server.how_it_ended()}")
 
     def __enter__(self) -> SocketSession:
+        server = self._system.server
         try:
             try:
                 self._begin()
-            except (ConnectionRefusedError, Closed):
+            except (ConnectionError, Closed):
                 if not self._revived():
                     raise
-        except (Silence, Closed) as error:
+        except (Silence, Closed, ConnectionResetError) as error:
             self._line.close(abrupt=True)
+            self._notice_death()
             what = "says nothing" if isinstance(error, Silence) else "closed the connection"
-            raise ConnectionError(f"the server {what} before the first symbol") from None
+            raise SessionFailure(f"the server {what} before the first symbol") from None
+        except BaseException:
+            self._line.close(abrupt=True)
+            raise
+        self._cpu_before = None if server is None else cpu_seconds(server.pid)
         return self
 
     def _begin(self) -> None:
@@ -201,7 +251,7 @@ class SocketSession:
         If it was our own first symbol that killed it, the new one will die of it too, and then that is the answer.
         """
         server = self._system.server
-        if server is None or not server.ended(within_s=_DYING_S):
+        if server is None or server.goes_on():
             return False
         server.start()
         self._line.close(abrupt=True)
@@ -209,5 +259,16 @@ class SocketSession:
         self._begin()
         return True
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        """Close in order, and note what the session has cost the server (one that somebody else runs: unknown)."""
         self._line.close()
+        server = self._system.server
+        if server is None or not server.running:
+            return
+        now, before = cpu_seconds(server.pid), self._cpu_before
+        self.usage = Usage(None if now is None or before is None else now - before, memory_mb(server.pid, peak=True))
+        forget_peak(server.pid)
+        if (too_much := server.over_memory()) is not None:
+            server.stop()
+            if kind is None:
+                raise SystemDied(too_much)

@@ -12,9 +12,10 @@ socket   a symbol to a server that sends back each line, through SocketSystem an
 
 Microseconds of CPU time of both processes together per round trip, the best of many short rounds taken in turn (ours,
 bare, ours, …), so that both meet the same machine; beside it the wall time, which on a busy machine says little.
-The target is 1.5 times the bare talk per step.  Symbols over sockets are at it (1.46 to 1.50 in CPU time), whole
-signals far below it, per sample; single steps over pipes are not: what remains above it is Python writing and reading
-two numbers as JSON, the limits and the checks.  Another transport is one more row in `main`.
+The target is 1.5 times the bare talk per step.  Symbols over sockets are below it (1.2 to 1.5 in CPU time), whole
+signals far below it, per sample; single steps over pipes are not (1.6): what remains above it is one `poll`, without
+which there would be no limits, and Python reading a number as JSON and checking it.  Another transport is one more row
+in `main`.
 """
 
 from __future__ import annotations

@@ -155,7 +155,9 @@ def test_a_server_that_died_is_started_again(tmp_path):
     with Driver(echo_system(tmp_path), None) as driver:
         words = [("count", "die", "count"), ("count",), ("die",), ("count",)]
         answers = driver.ask([WordQuery(f"w{i}", word) for i, word in enumerate(words)])
-    assert [a.symbols for a in answers] == [("1", "closed", "closed"), ("1",), ("closed",), ("1",)]
+    assert [a.status.value for a in answers] == ["died", "ok", "died", "ok"]
+    assert [a.symbols for a in answers] == [("1",), ("1",), (), ("1",)]
+    assert answers[2].message == "answer 1: the server is gone: the process ended itself with exit code 1"
 
 
 def test_each_worker_has_its_own_server(tmp_path):
@@ -220,7 +222,7 @@ def test_wrong_settings():
         SocketSystem("box", mapper())
     with pytest.raises(UserError, match="only a server that is started here"):
         SocketSystem("box", mapper(), port=1, reset="restart")
-    with pytest.raises(UserError, match="reset must be reconnect, restart or a function, found 'reboot'"):
+    with pytest.raises(UserError, match="reset must be reconnect, restart, a command .* or a function, found 'reboot'"):
         SocketSystem("box", mapper(), port=1, reset="reboot")
 
 

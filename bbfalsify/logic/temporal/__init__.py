@@ -1,0 +1,40 @@
+"""Requirements about words of (input, output) letters, for black box checking.
+
+    ltl("G(in == request -> F out == grant)")        infinite words; patterns such as response(…) as well
+    ltlf("F out == ready", ends="in == quit")         finite words
+    monitor("door.yaml"), dfa(…)                      machines that watch
+    hoa("spec.hoa")                                   Büchi automata
+
+Each is a `Property`: it knows the automaton of the words that violate it and the watch that recognises bad prefixes.
+
+    find_violation(machine, property)                 a short `Lasso` of inputs, or None
+    violates(property, prefix, loop)                  of a word that was seen, letters being (input, output) pairs
+    first_bad_prefix(property, word, outputs)         the length, or None
+    vacuity(machine, property)                        why it holds only vacuously, or None
+
+`in` is the input of a step and `out` the answer to it, so one letter is one step of the system.
+"""
+
+from bbfalsify.logic.temporal.automaton import Automaton
+from bbfalsify.logic.temporal.hoa import hoa, hoa_text
+from bbfalsify.logic.temporal.monitors import dfa, monitor
+from bbfalsify.logic.temporal.properties import Property, ltl, ltlf
+from bbfalsify.logic.temporal.search import Lasso, find_violation, first_bad_prefix, search, violates
+from bbfalsify.logic.temporal.vacuity import vacuity
+
+__all__ = [
+    "Automaton",
+    "Lasso",
+    "Property",
+    "dfa",
+    "find_violation",
+    "first_bad_prefix",
+    "hoa",
+    "hoa_text",
+    "ltl",
+    "ltlf",
+    "monitor",
+    "search",
+    "vacuity",
+    "violates",
+]
