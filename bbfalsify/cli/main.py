@@ -11,7 +11,21 @@ from typing import Annotated
 import typer
 
 from bbfalsify import __version__
-from bbfalsify.cli import accept, doctor, falsify, fit, listing, monitor, new, replay, run, show, simulate, validate
+from bbfalsify.cli import (
+    accept,
+    convert,
+    doctor,
+    falsify,
+    fit,
+    listing,
+    monitor,
+    new,
+    replay,
+    run,
+    show,
+    simulate,
+    validate,
+)
 from bbfalsify.cli.exits import Exit, boundary, report_problems
 
 app = typer.Typer(
@@ -33,6 +47,7 @@ for command, name in (
     (replay.replay, "replay"),
     (accept.accept, "accept"),
     (validate.validate, "validate"),
+    (convert.convert, "convert"),
     (doctor.doctor, "doctor"),
     (new.new, "new"),
     (listing.list_things, "list"),

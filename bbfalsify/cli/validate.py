@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bbfalsify.cli.exits import Exit, report_problems
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
+
+if TYPE_CHECKING:
+    from bbfalsify.core.errors import Problem
 
 
 def validate(
@@ -31,9 +34,11 @@ def validate(
     kinds: list[dict] = []
     for file in files:
         try:
-            kind, summary = check_file(file)
-            kinds.append({"file": str(file), "kind": kind, "summary": summary})
+            kind, summary, notes = check_file(file)
+            kinds.append({"file": str(file), "kind": kind, "summary": summary, "notes": [str(n) for n in notes]})
             if not as_json and not quiet:
+                for note in notes:
+                    print(f"note: {note}")
                 print(f"{file}: {kind}, {summary}: no problems")
         except UserError as error:
             problems += [str(p) for p in error.problems]
@@ -44,24 +49,27 @@ def validate(
     return Exit.NOTHING_FOUND
 
 
-def check_file(file: Path) -> tuple[str, str]:
-    """What the file is, and a few words about it; raises UserError with all its problems."""
+def check_file(file: Path) -> tuple[str, str, list[Problem]]:
+    """What the file is, a few words about it, and what was left out of it; raises UserError with all its problems."""
     from bbfalsify.core.documents import read_yaml
     from bbfalsify.core.errors import Problem, UserError
+    from bbfalsify.modelling.uppaal import is_uppaal
 
+    if is_uppaal(file):
+        return "UPPAAL model", *_model(file)
     keys = set(data) if isinstance(data := read_yaml(file).data, dict) else set()
     if keys & {"engine", "system"} and "requirements" in keys or {"engine", "profile"} <= keys:
-        return "campaign", _campaign(file)
+        return "campaign", _campaign(file), []
     if "accepted" in keys:
-        return "accepted failures", _acceptances(file)
+        return "accepted failures", _acceptances(file), []
     if "requirements" in keys:
-        return "specification", _specification(file)
+        return "specification", _specification(file), []
     if "ports" in keys:
-        return "model with ports", _black_box(file)
+        return "model with ports", _black_box(file), []
     if "inputs" in keys:
-        return "profile", _profile(file)
-    if "automata" in keys:
-        return "model", _model(file)
+        return "profile", _profile(file), []
+    if keys & {"automata", "model"}:
+        return "model", *_model(file)
     raise UserError(
         Problem(
             "cannot tell what this file is. A campaign has 'engine' and 'requirements', a specification "
@@ -114,10 +122,13 @@ def _black_box(file: Path) -> str:
     return "inputs {}; outputs {}".format(*sides)
 
 
-def _model(file: Path) -> str:
-    from bbfalsify.modelling import load_network
+def _model(file: Path) -> tuple[str, list[Problem]]:
+    from bbfalsify.modelling.loading import load_with_text
 
-    network = load_network(file)
+    network, text = load_with_text(file)
     edges = sum(len(p.edges) for p in network.processes)
-    processes = len(network.processes)
-    return f"{processes} process{'es' * (processes != 1)}, {edges} edge{'s' * (edges != 1)}"
+    processes, queries = len(network.processes), len(text.queries)
+    summary = f"{processes} process{'es' * (processes != 1)}, {edges} edge{'s' * (edges != 1)}"
+    if queries:
+        summary += f", {queries} quer{'ies' if queries != 1 else 'y'}"
+    return summary, text.notes

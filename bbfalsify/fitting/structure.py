@@ -38,6 +38,9 @@ class Structure:
     def parse(text: str, file: str) -> Structure:
         profile = parse_profile(text, file)
         document = parse_yaml(text, file=file)
+        if "automata" not in document.data:
+            message = "the automata of this profile stand in another file; 'bbfalsify convert' writes one with both."
+            raise UserError(document.problem(("model",), message))
         automata = [_automaton(document, process) for process in profile.network.processes]
         edges = [_edges(document, a, p) for a, p in zip(automata, profile.network.processes, strict=True)]
         return Structure(document, profile, tuple(automata), tuple(edges))

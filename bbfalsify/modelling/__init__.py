@@ -1,6 +1,6 @@
 """Models: networks of automata, their language, readers and builder, and profiles of use.
 
-    load_network, parse_network      YAML → Network
+    load_network, parse_network      YAML or UPPAAL → Network; load_model: and the queries stored in the file
     load_profile, parse_profile      YAML → Profile (a network that drives a system's inputs)
     NetworkBuilder                   a network in a few lines of Python
     parse_expression                 an expression over a finished network (queries, inputs)
@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bbfalsify.modelling.builder import AutomatonBuilder, NetworkBuilder
     from bbfalsify.modelling.checks import check_profile
+    from bbfalsify.modelling.loading import load_model, load_network
     from bbfalsify.modelling.network import Network
     from bbfalsify.modelling.parameters import Parameter, profile_parameters
     from bbfalsify.modelling.profile import (
         ComputedInput,
         HeldInput,
         Profile,
-        load_network,
         load_profile,
         parse_network,
         parse_profile,
@@ -43,7 +43,8 @@ _HOMES = {
     "ComputedInput": "profile",
     "HeldInput": "profile",
     "Profile": "profile",
-    "load_network": "profile",
+    "load_model": "loading",
+    "load_network": "loading",
     "load_profile": "profile",
     "parse_network": "profile",
     "parse_profile": "profile",
@@ -61,6 +62,7 @@ __all__ = [
     "Profile",
     "check_profile",
     "describe_network",
+    "load_model",
     "load_network",
     "load_profile",
     "parse_expression",

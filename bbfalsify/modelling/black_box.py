@@ -21,8 +21,9 @@ from pathlib import Path
 from bbfalsify.core.documents import Document, parse_yaml, read_yaml
 from bbfalsify.core.errors import Problem, unknown_name
 from bbfalsify.modelling.expressions import Expression, Kind
+from bbfalsify.modelling.loading import raise_sorted
 from bbfalsify.modelling.network import Network, Variable
-from bbfalsify.modelling.profile import raise_sorted, unit_of
+from bbfalsify.modelling.profile import unit_of
 from bbfalsify.modelling.resolve import assemble, new_assembly, resolve_against
 from bbfalsify.modelling.schema import Node
 from bbfalsify.modelling.scopes import Assembly

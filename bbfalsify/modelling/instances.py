@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from itertools import product
 
 from bbfalsify.core.errors import unknown_name
 from bbfalsify.modelling import tree
-from bbfalsify.modelling.declarations import Declarer, array_type, define, initial_value
-from bbfalsify.modelling.expressions import Kind
+from bbfalsify.modelling.declarations import Declarer, channel_type, define, initial_value
+from bbfalsify.modelling.expressions import AtLocation, Kind
 from bbfalsify.modelling.network import Process
 from bbfalsify.modelling.process_builder import ProcessBuilder
+from bbfalsify.modelling.resolve_access import part_type
 from bbfalsify.modelling.resolve_expressions import ExpressionResolver
-from bbfalsify.modelling.resolve_names import BROKEN, Context
+from bbfalsify.modelling.resolve_names import Context
 from bbfalsify.modelling.scopes import (
     MANY,
     Assembly,
@@ -22,10 +24,21 @@ from bbfalsify.modelling.scopes import (
     Scope,
     Symbol,
     Type,
-    VariableSymbol,
 )
-from bbfalsify.modelling.source import InstanceText, ModelText, TemplateText
+from bbfalsify.modelling.source import InstanceText, ModelText, TemplateText, Text
 from bbfalsify.modelling.tree import Place
+
+
+@dataclass(eq=False)
+class Pattern:
+    """What processes can be made of: a template, or `Fast(int[0,3] i) = Train(i, 10)` with what it fixes."""
+
+    name: str
+    parameters: tuple[tree.Parameter, ...]
+    place: Place
+    template: TemplateText | None = None
+    target: Pattern | None = None
+    arguments: tuple[tree.Expression, ...] = ()
 
 
 class Instances:
@@ -35,161 +48,191 @@ class Instances:
         self.model = model
         self.assembly = assembly
         self.scope = scope
-        self.templates = {template.name: template for template in model.templates}
+        self.patterns: dict[str, Pattern] = {}
         self.processes: list[Process] = []
         self.names: set[str] = set()
         self.rates: dict[int, str] = {}
 
     def build(self) -> list[Process]:
+        for template in self.model.templates:
+            text = template.parameters
+            parameters = () if text is None else self.assembly.parse(text.text, "parameters", text.place, "parameters")
+            place = template.place if text is None else text.place
+            self.patterns[template.name] = Pattern(template.name, parameters or (), place, template)
+        for text in self.model.definitions:
+            self.definition(text)
         if self.model.system is None:
             for template in self.model.templates:
-                self.every_value(template, template.name, template.place)
+                self.every_value(self.patterns[template.name], template.name, template.place)
         else:
             for entry in self.model.system:
                 self.entry(entry)
         return self.processes
 
+    def definition(self, text: Text) -> None:
+        node: tree.Instance | None = self.assembly.parse(text.text, "definition", text.place, "instance")
+        target = None if node is None else self.pattern(node.template, text.place, node.line)
+        if node is None or node.name is None:
+            return
+        if node.name in self.patterns:
+            self.assembly.report(text.place.problem(f"there is already an automaton '{node.name}'.", node.line))
+            return
+        self.patterns[node.name] = Pattern(node.name, node.parameters, text.place, None, target, node.arguments)
+
+    def pattern(self, name: str, place: Place, line: int = 1) -> Pattern | None:
+        if name not in self.patterns:
+            self.assembly.report(
+                unknown_name("automaton", name, self.patterns, file=place.file, line=place.line_of(line))
+            )
+        return self.patterns.get(name)
+
     def entry(self, entry: InstanceText) -> None:
         text = entry.text
         node: tree.Instance | None = self.assembly.parse(text.text, "instance", text.place, "system")
-        if node is None:
-            return
-        template = self.templates.get(node.template)
-        if template is None:
-            self.assembly.report(
-                unknown_name("automaton", node.template, self.templates, file=text.place.file, line=text.place.line)
-            )
+        pattern = None if node is None else self.pattern(node.template, text.place)
+        if node is None or pattern is None:
             return
         name = entry.name or node.name
         if node.arguments:
-            self.with_arguments(template, name, node.arguments, text.place)
+            symbols = self.bound(pattern, node.arguments, text.place, self.scope)
+            if symbols is not None:
+                shown = [str(s.values[0] if isinstance(s, ConstantSymbol) else s.name) for s in symbols.values()]
+                self.instantiate(pattern, name or f"{pattern.name}({','.join(shown)})", symbols, text.place)
         else:
-            self.every_value(template, name or template.name, text.place)
+            self.every_value(pattern, name or pattern.name, text.place)
 
-    def parameters(self, template: TemplateText) -> tuple[tree.Parameter, ...]:
-        if template.parameters is None:
-            return ()
-        text = template.parameters
-        return self.assembly.parse(text.text, "parameters", text.place, "parameters") or ()
-
-    def every_value(self, template: TemplateText, name: str, place: Place) -> None:
-        parameters = self.parameters(template)
-        if not parameters:
-            self.process(template, name, {}, place)
+    def every_value(self, pattern: Pattern, name: str, place: Place) -> None:
+        if not pattern.parameters:
+            self.instantiate(pattern, name, {}, place)
             return
-        assert template.parameters is not None
-        resolver = ExpressionResolver(self.assembly, self.scope, template.parameters.place, Context("parameters"))
+        resolver = ExpressionResolver(self.assembly, self.scope, pattern.place, Context("parameters"))
         types: list[Type] = []
-        for parameter in parameters:
+        for parameter in pattern.parameters:
             type_ = None
-            if isinstance(parameter.type, tree.TypeName):
+            if isinstance(parameter.type, tree.TypeName) and channel_type(self.scope, parameter.type) is None:
                 type_ = resolver.type_of(parameter.type)
                 if type_ is None:
                     return
             if type_ is None or type_.values is None or parameter.reference or parameter.dimensions:
                 self.assembly.report(
                     place.problem(
-                        f"automaton '{template.name}' needs a value for its parameter '{parameter.name}': write "
-                        f"'{template.name}(…)' in the system, or give the parameter a range such as int[0,3]."
+                        f"automaton '{pattern.name}' needs a value for its parameter '{parameter.name}': write "
+                        f"'{pattern.name}(…)' in the system, or give the parameter a range such as int[0,3]."
                     )
                 )
                 return
             types.append(type_)
         if math.prod(len(type_.values or ()) for type_ in types) > MANY:
-            self.assembly.report(place.problem(f"automaton '{template.name}' would have more than {MANY} instances."))
+            self.assembly.report(place.problem(f"automaton '{pattern.name}' would have more than {MANY} instances."))
             return
         for values in product(*(type_.values or () for type_ in types)):
-            symbols = {
+            symbols: dict[str, Symbol] = {
                 parameter.name: ConstantSymbol(parameter.name, type_, (value,), line=0)
-                for parameter, type_, value in zip(parameters, types, values, strict=True)
+                for parameter, type_, value in zip(pattern.parameters, types, values, strict=True)
             }
-            self.process(template, f"{name}({','.join(str(v) for v in values)})", symbols, place)
+            self.instantiate(pattern, f"{name}({','.join(str(v) for v in values)})", symbols, place)
 
-    def with_arguments(
-        self, template: TemplateText, name: str | None, arguments: tuple[tree.Expression, ...], place: Place
-    ) -> None:
-        parameters = self.parameters(template)
+    def instantiate(self, pattern: Pattern, name: str, symbols: dict[str, Symbol], place: Place) -> None:
+        if pattern.template is not None:
+            self.process(pattern, pattern.template, name, symbols, place)
+        elif pattern.target is not None:  # one that was not understood is reported already
+            inner = self.bound(pattern.target, pattern.arguments, pattern.place, Scope(self.scope, symbols))
+            if inner is not None:
+                self.instantiate(pattern.target, name, inner, pattern.place)
+
+    def bound(
+        self, pattern: Pattern, arguments: tuple[tree.Expression, ...], place: Place, scope: Scope
+    ) -> dict[str, Symbol] | None:
+        """What the parameters stand for; None after reporting what is wrong with the arguments."""
+        parameters = pattern.parameters
         if len(arguments) != len(parameters):
             self.assembly.report(
                 place.problem(
-                    f"automaton '{template.name}' takes {len(parameters)} argument{'s' * (len(parameters) != 1)}, "
+                    f"automaton '{pattern.name}' takes {len(parameters)} argument{'s' * (len(parameters) != 1)}, "
                     f"found {len(arguments)}."
                 )
             )
-            return
+            return None
         symbols: dict[str, Symbol] = {}
-        shown: list[str] = []
         for parameter, argument in zip(parameters, arguments, strict=True):
-            symbol = self.argument(template, parameter, argument, place)
+            symbol = self.argument(pattern, parameter, argument, place, scope)
             if symbol is None:
-                return
-            symbol.line = 0
-            symbols[parameter.name] = symbol
-            value = symbol.values[0] if isinstance(symbol, ConstantSymbol) else symbol.name
-            shown.append(str(value))
-        self.process(template, name or f"{template.name}({','.join(shown)})", symbols, place)
+                return None
+            symbols[parameter.name] = replace(symbol, line=0)
+        return symbols
 
     def argument(
-        self, template: TemplateText, parameter: tree.Parameter, node: tree.Expression, place: Place
+        self, pattern: Pattern, parameter: tree.Parameter, node: tree.Expression, place: Place, scope: Scope
     ) -> Symbol | None:
-        assert template.parameters is not None
-        declared = ExpressionResolver(self.assembly, self.scope, template.parameters.place, Context("parameters"))
-        given = ExpressionResolver(self.assembly, self.scope, place, Context(f"argument '{parameter.name}'"))
-        if isinstance(parameter.type, tree.ChannelType):
-            return self.channel_argument(declared, given, parameter, node)
+        declared = ExpressionResolver(self.assembly, self.scope, pattern.place, Context("parameters"))
+        given = ExpressionResolver(self.assembly, scope, place, Context(f"argument '{parameter.name}'"))
+        channel = parameter.type if isinstance(parameter.type, tree.ChannelType) else None
+        if channel is not None:
+            return self.channel_argument(channel, Type(Kind.INT), declared, given, parameter, node)
+        assert isinstance(parameter.type, tree.TypeName)
+        named = channel_type(self.scope, parameter.type)
+        if named is not None and named.channel is not None:
+            return self.channel_argument(named.channel, named.type, declared, given, parameter, node)
         base = declared.type_of(parameter.type)
-        type_ = None if base is None else array_type(declared, base, parameter.dimensions)
+        type_ = None if base is None else declared.array(base, parameter.dimensions)
         if type_ is None:
             return None
-        if parameter.reference or type_.kind is Kind.CLOCK or type_.dimensions:
+        by_reference = parameter.reference and not (parameter.constant and type_.is_single)
+        if by_reference or type_.kind is Kind.CLOCK or not type_.is_single:
             return self.reference(given, parameter, type_, node)
-        value = initial_value(given, type_, node, f"the argument '{parameter.name}' of '{template.name}'")
+        value = initial_value(given, type_, node, f"the argument '{parameter.name}' of '{pattern.name}'")
         return None if value is None else ConstantSymbol(parameter.name, type_, (value,))
 
     def channel_argument(
-        self, declared: ExpressionResolver, given: ExpressionResolver, parameter: tree.Parameter, node: tree.Expression
-    ) -> Symbol | None:
-        type_ = array_type(declared, Type(Kind.INT), parameter.dimensions)
+        self, wanted: tree.ChannelType, base: Type, declared: ExpressionResolver, given: ExpressionResolver,
+        parameter: tree.Parameter, node: tree.Expression,
+    ) -> Symbol | None:  # fmt: skip
+        type_ = declared.array(base, parameter.dimensions)
         if type_ is None:
             return None
         if type_.dimensions:
-            symbol = self.scope.find(node.name) if isinstance(node, tree.Name) else None
-            if not isinstance(symbol, ChannelSymbol) or symbol.dimensions != type_.dimensions:
+            symbol = given.scope.find(node.name) if isinstance(node, tree.Name) else None
+            if not isinstance(symbol, ChannelSymbol) or symbol.type.dimensions != type_.dimensions:
                 given.fail(f"the argument '{parameter.name}' must be an array of {type_.size} channels.", node.line)
                 return None
-            return ChannelSymbol(symbol.name, symbol.first, symbol.dimensions)
-        found = given.channel(node)
-        if found is None:
+            found = replace(symbol)
+        else:
+            channel = given.channel(node)
+            if channel is None:
+                return None
+            symbol, index = channel
+            position = 0 if index is None else getattr(index, "value", -1)
+            if not 0 <= position < symbol.type.size:
+                given.fail(f"the argument '{parameter.name}' needs a constant index inside '{symbol.name}'.", node.line)
+                return None
+            found = ChannelSymbol(self.assembly.channels[symbol.first + position].name, symbol.first + position, type_)
+        real = self.assembly.channels[found.first]
+        if wanted.broadcast and not real.broadcast:
+            message = f"the argument '{parameter.name}' must be a broadcast channel; '{real.name}' is not."
+            given.fail(message, node.line)
             return None
-        symbol, index = found
-        position = 0 if index is None else getattr(index, "value", -1)
-        if not 0 <= position < math.prod(symbol.dimensions):
-            given.fail(f"the argument '{parameter.name}' needs a constant index inside '{symbol.name}'.", node.line)
-            return None
-        return ChannelSymbol(self.assembly.channels[symbol.first + position].name, symbol.first + position, ())
+        return found
 
     def reference(
         self, given: ExpressionResolver, parameter: tree.Parameter, type_: Type, node: tree.Expression
     ) -> Symbol | None:
-        """The variable, array or element that the parameter stands for."""
-        symbol = given.lookup(node.name, node.line) if isinstance(node, tree.Name) else None
-        if isinstance(node, tree.Name) and symbol is None:
-            return None
-        if isinstance(symbol, VariableSymbol | ConstantSymbol) and symbol.type.dimensions == type_.dimensions:
-            if symbol.type.kind is type_.kind:
-                return symbol
-        elif isinstance(node, tree.Index):
-            element = given.access(node)
-            if element is BROKEN:
+        """The variable, array, struct or element that the parameter stands for."""
+        if isinstance(node, tree.Name | tree.Index | tree.Member):
+            part = given.part(node)
+            if part is None:
                 return None
-            slot = getattr(element, "slot", None)
-            if slot is not None and element.kind is type_.kind and getattr(element, "index", None) is None:
-                low, high = self.assembly.range_of(element) or (type_.low, type_.high)  # type: ignore[arg-type]
-                return VariableSymbol(parameter.name, Type(element.kind, low, high), slot)
+            if not isinstance(part, AtLocation) and part_type(part).shape == type_.shape:
+                found = given.reference(part)
+                if found is None:
+                    return None
+                if found[1] is None:
+                    return found[0]
         given.fail(f"the argument '{parameter.name}' must be a variable of type {type_}.", node.line)
         return None
 
-    def process(self, template: TemplateText, name: str, symbols: dict[str, Symbol], place: Place) -> None:
+    def process(
+        self, pattern: Pattern, template: TemplateText, name: str, symbols: dict[str, Symbol], place: Place
+    ) -> None:
         if name in self.names:
             self.assembly.report(
                 place.problem(f"there are two processes '{name}'; name them: 'A = {template.name}', 'B = …'.")
@@ -197,10 +240,9 @@ class Instances:
             return
         self.names.add(name)
         scope = Scope(self.scope, {})
-        parameter_place = template.parameters.place if template.parameters is not None else template.place
-        for parameter in self.parameters(template):
+        for parameter in pattern.parameters:
             symbol = symbols.get(parameter.name, BrokenSymbol(parameter.name))
-            define(self.assembly, scope, parameter.name, symbol, parameter_place, parameter.line)
+            define(self.assembly, scope, parameter.name, symbol, pattern.place, parameter.line)
         for text in template.declarations:
             declarations, unread = self.assembly.parse_declarations(text.text, text.place)
             scope.silent |= unread

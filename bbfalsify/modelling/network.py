@@ -23,6 +23,7 @@ Branches.  Where an edge has several, one is drawn in proportion to the weights 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product, repeat
 
 from bbfalsify.modelling.expressions import Expression, Function, Kind, Statement
 
@@ -41,6 +42,13 @@ class Variable:
     high: int = 2**31 - 1
     initial: tuple[object, ...] = (0,)
     """One int or Fraction per slot."""
+    origins: tuple[int, ...] = ()
+    """Lowest index in each dimension; empty: all 0."""
+
+    def element_names(self) -> list[str]:
+        """The name of each slot: "x", or "a[0][1]"."""
+        ranges = [range(low, low + n) for n, low in zip(self.dimensions, self.origins or repeat(0), strict=False)]
+        return [self.name + "".join(f"[{i}]" for i in indices) for indices in product(*ranges)]
 
 
 @dataclass(frozen=True)
@@ -128,6 +136,8 @@ class Network:
     """Step of the integration of ODEs that have no plain solution, and of the scan of guards; None: the default."""
     scope: object | None = field(default=None, compare=False, repr=False)
     """Names of the model's text (constants, types, functions), for expressions written later: queries, inputs."""
+    implicit_booleans: bool = field(default=False, compare=False)
+    """Whether such expressions may mix ints and bools, as in UPPAAL."""
 
     def variable(self, name: str) -> Variable:
         for variable in self.variables:

@@ -9,7 +9,6 @@ from itertools import product
 
 from bbfalsify.core.errors import unknown_name
 from bbfalsify.modelling import tree
-from bbfalsify.modelling.declarations import element_suffix
 from bbfalsify.modelling.expressions import Constant, Expression, Kind, Read
 from bbfalsify.modelling.folding import FALSE, TRUE, make_binary
 from bbfalsify.modelling.network import Branch, Edge, Location, Process, Rate
@@ -18,6 +17,7 @@ from bbfalsify.modelling.resolve_names import BROKEN, Context
 from bbfalsify.modelling.scopes import MANY, Assembly, ConstantSymbol, Frame, Scope, Type
 from bbfalsify.modelling.source import BranchText, EdgeText, LocationText, TemplateText, Text
 from bbfalsify.modelling.statements import StatementResolver
+from bbfalsify.modelling.storage import element_suffix
 from bbfalsify.modelling.tree import Place
 from bbfalsify.modelling.visit import reads_clock
 
@@ -139,7 +139,7 @@ class ProcessBuilder:
         value: tree.Expression,
         location: str,
     ) -> None:
-        target = clock_resolver.access(clock) if isinstance(clock, tree.Name | tree.Index) else None
+        target = clock_resolver.access(clock) if isinstance(clock, tree.Name | tree.Index | tree.Member) else None
         if target is None:
             clock_resolver.fail("only clocks have rates.", clock.line)
         expression = rate_resolver.number(value)
@@ -152,6 +152,8 @@ class ProcessBuilder:
         if target.index is not None:
             clock_resolver.fail(f"the index of '{name}' must be constant where a rate is given.", clock.line)
             return
+        if Rate(target.slot, expression) in rates:
+            return  # a `forall` reaches to the end of its line, and so says some things once for each value
         if any(rate.slot == target.slot for rate in rates):
             clock_resolver.fail(f"location '{location}' gives the rate of '{name}' twice.", clock.line)
             return
@@ -259,7 +261,7 @@ class ProcessBuilder:
         if found is None:
             return
         symbol, index = found
-        size = math.prod(symbol.dimensions)
+        size = symbol.type.size
         channels = self.assembly.channels
         if channels[symbol.first].urgent and reads_clock(guard, self.assembly.functions):
             place = (text.guard or text.sync).place
@@ -272,10 +274,10 @@ class ProcessBuilder:
             if 0 <= index.value < size:
                 yield guard, symbol.first + int(index.value), node.sends
             elif guard != FALSE:
+                last = symbol.name + element_suffix(size - 1, symbol.type)
+                found = index.value + symbol.type.origins[0]
                 resolver.fail(
-                    f"sync: index {index.value} is outside '{symbol.name}', whose last element is "
-                    f"'{symbol.name}{element_suffix(size - 1, symbol.dimensions)}'.",
-                    node.line,
+                    f"sync: index {found} is outside '{symbol.name}', whose last element is '{last}'.", node.line
                 )
         else:
             for position in range(size):
@@ -285,12 +287,13 @@ class ProcessBuilder:
     def branch(self, text: BranchText, target: int, scope: Scope) -> Branch:
         frame = Frame()
         updates: list = []
-        if text.update is not None:
-            nodes = self.assembly.parse(text.update.text, "updates", text.update.place, "update")
-            context = Context("update", frame, random=True, effects=True)
-            statements = StatementResolver(self.resolver(text.update, context, scope))
-            for node in nodes or ():
-                updates += statements.statement(node)
+        for update in (text.before, text.update):
+            if update is not None:
+                nodes = self.assembly.parse(update.text, "updates", update.place, "update")
+                context = Context("update", frame, random=True, effects=True)
+                statements = StatementResolver(self.resolver(update, context, Scope(scope)))
+                for node in nodes or ():
+                    updates += statements.statement(node)
         return Branch(target, tuple(updates), frame.size, self.number_of(text.weight, "weight", scope))
 
 
@@ -303,4 +306,6 @@ def _written(node: tree.Expression) -> str:
             return f"{_written(base)}[{value}]"
         case tree.Index(base=base, index=index):
             return f"{_written(base)}[{_written(index)}]"
+        case tree.Member(base=base, name=name):
+            return f"{_written(base)}.{name}"
     return "…"

@@ -8,6 +8,8 @@
     uncertainty:
       weight of User.S -> S (on): 0.04                            how well a parameter is known, see `Profile`
 
+Its automata stand beside them, as in any model, or in a file of their own: `model: gate.xml`.
+
 A profile is open loop: it never reads an output of the system.
 """
 
@@ -21,12 +23,14 @@ from bbfalsify.core.documents import Document, parse_yaml, read_yaml
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.units import unit_problem
 from bbfalsify.modelling.expressions import Expression, Kind
+from bbfalsify.modelling.loading import raise_sorted
 from bbfalsify.modelling.network import Network
 from bbfalsify.modelling.parameters import profile_parameters
 from bbfalsify.modelling.resolve import assemble, new_assembly, resolve_against
 from bbfalsify.modelling.schema import Node
 from bbfalsify.modelling.scopes import Assembly
 from bbfalsify.modelling.source import ModelText
+from bbfalsify.modelling.uppaal import is_uppaal
 from bbfalsify.modelling.yaml_reader import read_model, root_node
 
 
@@ -64,28 +68,29 @@ class Profile:
     observations of an edge or stay gives about 1/n.  Parameters not named are taken as known."""
 
 
-def load_network(path: str | Path) -> Network:
-    """The network of a model or profile."""
-    return _network(read_yaml(path))
-
-
 def parse_network(text: str, file: str = "<text>") -> Network:
-    return _network(parse_yaml(text, file=file))
+    problems: list[Problem] = []
+    network, _ = _read(parse_yaml(text, file=file), problems)
+    raise_sorted(problems)
+    return network
 
 
 def load_profile(path: str | Path) -> Profile:
+    """From YAML; one whose automata stand in a file of their own (`model: gate.xml`) names it."""
+    if is_uppaal(path):
+        raise UserError(
+            Problem(
+                "a profile also says which inputs of the system its actions drive: write a YAML file with "
+                f"'model: {Path(path).name}' and 'inputs'.",
+                file=str(path),
+                line=1,
+            )
+        )
     return _profile(read_yaml(path))
 
 
 def parse_profile(text: str, file: str = "<text>") -> Profile:
     return _profile(parse_yaml(text, file=file))
-
-
-def _network(document: Document) -> Network:
-    problems: list[Problem] = []
-    network, _ = _read(document, problems)
-    raise_sorted(problems)
-    return network
 
 
 def _profile(document: Document) -> Profile:
@@ -96,13 +101,6 @@ def _profile(document: Document) -> Profile:
         root.problem("the key 'inputs' is missing: a profile says which inputs of the system it drives.")
     raise_sorted(problems)
     return profile
-
-
-def raise_sorted(problems: list[Problem]) -> None:
-    """All of them, in the order of the file."""
-    if problems:
-        unique = dict.fromkeys(problems)
-        raise UserError(sorted(unique, key=lambda problem: problem.line or 0))
 
 
 def _read(document: Document, problems: list[Problem]) -> tuple[Network, Profile]:

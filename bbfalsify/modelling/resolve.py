@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling.declarations import Declarer, language_scope
@@ -22,9 +21,7 @@ from bbfalsify.modelling.scopes import (
     Assembly,
     Frame,
     Scope,
-    Symbol,
-    Type,
-    VariableSymbol,
+    visible_variables,
 )
 from bbfalsify.modelling.source import ModelText, TemplateText
 from bbfalsify.modelling.tree import Place
@@ -65,6 +62,7 @@ def assemble(model: ModelText, assembly: Assembly) -> Network:
         largest_constant=largest_constant(assembly, processes),
         ode_step=model.ode_step,
         scope=scope,
+        implicit_booleans=model.implicit_booleans,
     )
 
 
@@ -114,7 +112,7 @@ def parse_expression(
     It may use all names of the model's global declarations, and `P.x` and `P.location` for what belongs to a process;
     in a network of one process also that process's variables without the prefix.
     """
-    assembly = Assembly(functions=list(network.functions))
+    assembly = Assembly(network.implicit_booleans, functions=list(network.functions))
     place = Place(file, line)
     expression, frame_size = resolve_against(text, network, assembly, place, what)
     if assembly.problems or expression is None:
@@ -139,15 +137,9 @@ def resolve_against(
 
 
 def _scope_of(network: Network) -> Scope:
-    outer = network.scope if isinstance(network.scope, Scope) else Scope(language_scope(), dict(_visible(network, "")))
+    outer = network.scope
+    if not isinstance(outer, Scope):
+        outer = Scope(language_scope(), dict(visible_variables(network, "")))
     if len(network.processes) == 1:
-        return Scope(outer, dict(_visible(network, network.processes[0].name + ".")))
+        return Scope(outer, dict(visible_variables(network, network.processes[0].name + ".")))
     return outer
-
-
-def _visible(network: Network, prefix: str) -> Iterator[tuple[str, Symbol]]:
-    for variable in network.variables:
-        name = variable.name.removeprefix(prefix)
-        if variable.name.startswith(prefix) and "." not in name:
-            type_ = Type(variable.kind, variable.low, variable.high, variable.dimensions)
-            yield name, VariableSymbol(variable.name, type_, variable.slot, line=0)

@@ -10,6 +10,7 @@ constraints.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from bbfalsify.core.errors import unknown_name
@@ -17,6 +18,7 @@ from bbfalsify.modelling import tree
 from bbfalsify.modelling.expressions import (
     BUILTINS,
     RANDOM_DRAWS,
+    AtLocation,
     Call,
     Constant,
     Expression,
@@ -25,7 +27,8 @@ from bbfalsify.modelling.expressions import (
     Random,
 )
 from bbfalsify.modelling.folding import FALSE, TRUE, make_binary, make_builtin, make_conditional, make_unary
-from bbfalsify.modelling.resolve_names import BROKEN, NameResolver, is_number, kind_of
+from bbfalsify.modelling.resolve_access import AccessResolver, Part, leaves_of, part_type
+from bbfalsify.modelling.resolve_names import BROKEN, is_number, kind_of
 from bbfalsify.modelling.scopes import (
     KIND_OF_SYMBOL,
     MANY,
@@ -33,9 +36,11 @@ from bbfalsify.modelling.scopes import (
     ConstantSymbol,
     FunctionSymbol,
     LocalSymbol,
+    Reference,
     Scope,
     Symbol,
     Type,
+    VariableSymbol,
 )
 from bbfalsify.modelling.visit import reads_clock
 
@@ -46,7 +51,7 @@ _EXTREMA = {"<?": "min", ">?": "max"}
 _SYNONYMS = {"fabs": "abs"}
 
 
-class ExpressionResolver(NameResolver):
+class ExpressionResolver(AccessResolver):
     # --- entry points ---
 
     def condition(self, node: tree.Expression) -> Expression:
@@ -96,12 +101,22 @@ class ExpressionResolver(NameResolver):
                 return self.conditional(node)
             case tree.Quantified():
                 return self.quantified(node)
+            case tree.Assignment():
+                return self.assigned(node)
             case tree.Prime():
                 return self.fail(
                     f"{self.context.what}: a rate such as x' == 2 stands alone in an invariant, joined by && only.",
                     node.line,
                 )
         raise AssertionError(node)
+
+    def assigned(self, node: tree.Assignment) -> Expression:
+        """`n++` inside an expression; only statements know what to do with it."""
+        return self.fail(
+            f"{self.context.what}: an assignment inside an expression is only supported in updates and statements, "
+            "outside '&&', '||', '?:' and loop conditions; write it as a step of its own.",
+            node.line,
+        )
 
     def literal(self, node: tree.Number) -> Expression:
         if not node.is_decimal and node.value > 2**63 - 1:
@@ -123,6 +138,10 @@ class ExpressionResolver(NameResolver):
         return make_unary(node.operator, operand, kind)
 
     def binary(self, node: tree.Binary) -> Expression:
+        if node.operator in ("==", "!="):
+            wholes = self.whole(node.left), self.whole(node.right)
+            if wholes[0] is not None and wholes[1] is not None:
+                return self.comparison_of_wholes(node, *wholes)
         left, right = self.resolve(node.left), self.resolve(node.right)
         if left is BROKEN or right is BROKEN:
             return BROKEN
@@ -151,6 +170,17 @@ class ExpressionResolver(NameResolver):
         if operator in _ARITHMETIC or operator in _INTEGER_ONLY:
             return make_binary(operator, left, right, kind)
         return make_binary(operator, left, right, Kind.BOOL)
+
+    def comparison_of_wholes(self, node: tree.Binary, left: Part, right: Part) -> Expression:
+        """Two structs or arrays are equal if all their values are."""
+        types = part_type(left), part_type(right)
+        if types[0].shape != types[1].shape:
+            message = f"'{node.operator}' compares two values of one type; found {types[0]} and {types[1]}."
+            return self.fail(message, node.line)
+        equal: Expression = TRUE
+        for (a, _), (b, _) in zip(self.elements(left, node.line), self.elements(right, node.line), strict=True):
+            equal = make_binary("&&", equal, make_binary("==", a, b, Kind.BOOL), Kind.BOOL)
+        return equal if node.operator == "==" else make_unary("!", equal, Kind.BOOL)
 
     def conditional(self, node: tree.Conditional) -> Expression:
         condition = self.condition(node.condition)
@@ -225,17 +255,18 @@ class ExpressionResolver(NameResolver):
             return BROKEN
         if symbol is not None and not isinstance(symbol, FunctionSymbol):
             return self.fail(f"'{node.name}' is {KIND_OF_SYMBOL[type(symbol)]} and cannot be called.", node.line)
+        if symbol is not None:
+            complete = symbol.index is not None or symbol.specialise is not None
+            if symbol.result.kind is None and complete and not as_statement:
+                return self.fail(f"function '{symbol.name}' returns nothing, so it has no value.", node.line)
+            return self.user_call(symbol, node)
         arguments = [self.resolve(argument) for argument in node.arguments]
         name = _SYNONYMS.get(node.name, node.name)
-        if symbol is None and name not in BUILTINS and name not in RANDOM_DRAWS:
+        if name not in BUILTINS and name not in RANDOM_DRAWS:
             known = {*self.scope.names(FunctionSymbol), *BUILTINS, *RANDOM_DRAWS}
             problem = unknown_name("function", name, known, file=self.place.file, line=self.place.line_of(node.line))
             self.assembly.report(problem)
             return BROKEN
-        if symbol is not None:
-            if symbol.result.kind is None and symbol.index is not None and not as_statement:
-                return self.fail(f"function '{name}' returns nothing, so it has no value.", node.line)
-            return self.user_call(symbol, node, arguments)
         needed = BUILTINS[name][0] if name in BUILTINS else RANDOM_DRAWS[name]
         if len(arguments) != needed:
             return self.fail(f"{name} takes {_arguments(needed)}, found {len(arguments)}.", node.line)
@@ -257,19 +288,39 @@ class ExpressionResolver(NameResolver):
             result = Kind.INT if all(kind_of(a) is Kind.INT for a in arguments) else Kind.DOUBLE
         return make_builtin(name, tuple(arguments), result)
 
-    def user_call(self, function: FunctionSymbol, node: tree.Invocation, arguments: list[Expression]) -> Expression:
-        if function.index is None:
+    def user_call(self, function: FunctionSymbol, node: tree.Invocation) -> Expression:
+        if function.index is None and function.specialise is None:
             return self.fail(f"function '{node.name}' calls itself; recursion is not allowed.", node.line)
-        if len(arguments) != len(function.parameters):
+        if len(node.arguments) != len(function.parameters):
             return self.fail(
-                f"function '{node.name}' takes {_arguments(len(function.parameters))}, found {len(arguments)}.",
+                f"function '{node.name}' takes {_arguments(len(function.parameters))}, found {len(node.arguments)}.",
                 node.line,
             )
-        passed = []
-        for type_, argument, argument_node in zip(function.parameters, arguments, node.arguments, strict=True):
-            passed.append(self.converted(argument, type_, f"an argument of '{node.name}'", argument_node))
+        passed: list[Expression] = []
+        references: dict[int, Reference] = {}
+        for number, (type_, argument) in enumerate(zip(function.parameters, node.arguments, strict=True)):
+            what = f"an argument of '{node.name}'"
+            if function.by_reference and function.by_reference[number]:
+                reference = self.referred(argument, type_, what)
+                if reference is None:
+                    return BROKEN
+                references[number] = reference
+                passed += [] if reference.index is None else [reference.index]
+            elif type_.is_single:
+                passed.append(self.converted(self.resolve(argument), type_, what, argument))
+            else:
+                part = self.whole(argument)
+                if part is None or part_type(part).shape != type_.shape:
+                    return self.fail(f"{what} is of type {type_}, found something else.", argument.line)
+                passed += [value for value, _ in self.elements(part, argument.line)]
         if any(argument is BROKEN for argument in passed):
             return BROKEN
+        if function.specialise is not None:
+            made = self.specialised(function, references, node)
+            if made is None:
+                return BROKEN
+            function = made
+        assert function.index is not None
         self.draws |= function.draws
         self.writes |= function.writes
         if function.draws and not self.context.random:
@@ -281,6 +332,53 @@ class ExpressionResolver(NameResolver):
                 f"{self.context.what}: '{node.name}' assigns variables, which is only allowed in updates.", node.line
             )
         return Call(function.index, tuple(passed), function.result.kind or Kind.INT)
+
+    def referred(self, node: tree.Expression, type_: Type, what: str) -> Reference | None:
+        """What the argument names; None after reporting that it names nothing that could be changed."""
+        part = self.part(node) if isinstance(node, tree.Name | tree.Index | tree.Member) else None
+        if part is None or isinstance(part, AtLocation) or part_type(part).shape != type_.shape:
+            if part is not None or not isinstance(node, tree.Name | tree.Index | tree.Member):
+                self.fail(f"{what} must be a variable of type {type_}, passed by reference.", node.line)
+            return None
+        symbol, rest = part[0], part_type(part)
+        found = self.reference(part)
+        if found is None:
+            return None
+        thing, index = found
+        if any(isinstance(leaf, LocalSymbol) for leaf in leaves_of(thing)):
+            self.fail(
+                f"{what} is a local variable; only variables of the model and of automata can be passed by reference.",
+                node.line,
+            )
+            return None
+        moving = [leaf for leaf in leaves_of(thing) if isinstance(leaf, VariableSymbol) and leaf.offset is not None]
+        identity = tuple((leaf.name, getattr(leaf, "slot", None), leaf.type) for leaf in leaves_of(thing))
+        if not moving:
+            return Reference(lambda _: replace(thing), None, identity)
+        if isinstance(thing, VariableSymbol):
+            return Reference(lambda slot: replace(thing, offset=slot), thing.offset, (*identity, thing.extent))
+        if any(leaf.offset is not None for leaf in leaves_of(symbol) if isinstance(leaf, VariableSymbol)):
+            self.fail(f"{what}: a part of a struct that was itself passed by reference cannot be passed on.", node.line)
+            return None
+        return Reference(lambda slot: self.portion(symbol, rest, None, slot), index, (*identity, "moving"))
+
+    def specialised(
+        self, function: FunctionSymbol, references: dict[int, Reference], node: tree.Invocation
+    ) -> FunctionSymbol | None:
+        """The function with the given things in place of its reference parameters."""
+        if self.context.network is not None:
+            self.fail(f"'{node.name}' has reference parameters and cannot be called here.", node.line)
+            return None
+        assert function.specialise is not None
+        key = tuple(reference.identity for reference in references.values())
+        if key in function.special:
+            made = function.special[key]
+            if made is None:
+                self.fail(f"function '{node.name}' calls itself; recursion is not allowed.", node.line)
+            return made
+        function.special[key] = None
+        function.special[key] = made = function.specialise(references)
+        return made
 
     def converted(self, value: Expression, type_: Type, what: str, node: tree.Expression) -> Expression:
         """The value as it can be stored in something of this type."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.modelling import syntax
-from bbfalsify.modelling.expressions import Bound, Function, Kind, Read
-from bbfalsify.modelling.network import Channel, Variable
-from bbfalsify.modelling.tree import Place
+from bbfalsify.modelling.expressions import Bound, Expression, Function, Kind, Read
+from bbfalsify.modelling.network import Channel, Network, Variable
+from bbfalsify.modelling.tree import ChannelType, Place
 
 DEFAULT_RANGE = (Variable.low, Variable.high)
 MANY = 10_000
@@ -22,10 +22,13 @@ MANY = 10_000
 @dataclass(frozen=True)
 class Type:
     kind: Kind | None
-    """None is void."""
+    """None is void, or a struct if there are fields."""
     low: int = DEFAULT_RANGE[0]
     high: int = DEFAULT_RANGE[1]
     dimensions: tuple[int, ...] = ()
+    origins: tuple[int, ...] = ()
+    """Lowest index in each dimension: `int a[id_t]` counts from the lower bound of id_t."""
+    fields: tuple[tuple[str, Type], ...] = ()
 
     @property
     def size(self) -> int:
@@ -38,7 +41,7 @@ class Type:
     @property
     def values(self) -> range | None:
         """What a select or an instance can run through; None where that is not a small set of integers."""
-        if self.dimensions:
+        if self.dimensions or self.fields:
             return None
         if self.kind is Kind.BOOL:
             return range(2)
@@ -51,8 +54,27 @@ class Type:
             return self.low
         return Fraction(0) if self.kind is not None and self.kind.is_real else 0
 
+    @property
+    def element(self) -> Type:
+        """Of one element of the array."""
+        return replace(self, dimensions=(), origins=())
+
+    @property
+    def is_single(self) -> bool:
+        return not self.dimensions and not self.fields
+
+    @property
+    def shape(self) -> tuple:
+        """What two types must share for a value of one to be copied to the other."""
+        kind = "real" if self.kind is not None and self.kind.is_real else self.kind
+        return kind, self.dimensions, tuple((name, type_.shape) for name, type_ in self.fields)
+
+    def in_array(self, dimensions: tuple[int, ...], origins: tuple[int, ...]) -> Type:
+        """Of an array of such values."""
+        return replace(self, dimensions=(*dimensions, *self.dimensions), origins=(*origins, *self.origins))
+
     def __str__(self) -> str:
-        name = "void" if self.kind is None else str(self.kind)
+        name = "struct" if self.fields else "void" if self.kind is None else str(self.kind)
         if self.kind is Kind.INT and self.ranged:
             name = f"int[{self.low},{self.high}]"
         return name + "".join(f"[{d}]" for d in self.dimensions)
@@ -71,6 +93,9 @@ class VariableSymbol:
     name: str
     type: Type
     slot: int
+    offset: Expression | None = None
+    """Of a part passed by reference: where it begins in the array at `slot`, which has `extent` elements."""
+    extent: int = 0
     line: int | None = None
 
 
@@ -89,7 +114,18 @@ class LocalSymbol:
 class ChannelSymbol:
     name: str
     first: int
-    dimensions: tuple[int, ...]
+    type: Type
+    """Only its shape means anything."""
+    line: int | None = None
+
+
+@dataclass(eq=False)
+class StructSymbol:
+    """One symbol per field; those of an array of structs are arrays."""
+
+    name: str
+    type: Type
+    fields: dict[str, Symbol]
     line: int | None = None
 
 
@@ -97,7 +133,21 @@ class ChannelSymbol:
 class TypeSymbol:
     name: str
     type: Type
+    channel: ChannelType | None = None
+    """`typedef broadcast chan signal`; the type then is only its shape."""
     line: int | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a reference parameter of a function stands for in one call."""
+
+    symbol: Callable[[Expression], Symbol]
+    """Given the frame slot that holds the index, the thing itself."""
+    index: Expression | None
+    """Where it is in its array, if only the run knows."""
+    identity: tuple
+    """Calls with the same things share one body."""
 
 
 @dataclass(eq=False)
@@ -109,6 +159,11 @@ class FunctionSymbol:
     """None while its own body is being resolved."""
     writes: bool = False
     draws: bool = False
+    by_reference: tuple[bool, ...] = ()
+    specialise: Callable[[Mapping[int, Reference]], FunctionSymbol] | None = None
+    """Makes the function for given things; those with reference parameters are made for each call."""
+    special: dict[tuple, FunctionSymbol | None] = field(default_factory=dict)
+    """Made already; None while it is being made."""
     line: int | None = None
 
 
@@ -120,12 +175,16 @@ class BrokenSymbol:
     line: int | None = None
 
 
-Symbol = ConstantSymbol | VariableSymbol | LocalSymbol | ChannelSymbol | TypeSymbol | FunctionSymbol | BrokenSymbol
+Symbol = (
+    ConstantSymbol | VariableSymbol | LocalSymbol | StructSymbol | ChannelSymbol | TypeSymbol | FunctionSymbol
+    | BrokenSymbol
+)  # fmt: skip
 
 KIND_OF_SYMBOL = {
     ConstantSymbol: "a constant",
     VariableSymbol: "a variable",
     LocalSymbol: "a local variable",
+    StructSymbol: "a struct",
     ChannelSymbol: "a channel",
     TypeSymbol: "a type",
     FunctionSymbol: "a function",
@@ -189,7 +248,7 @@ class Assembly:
     integer_ranges: list[tuple[int, int]] = field(default_factory=list)
     real_count: int = 0
     _seen: set[Problem] = field(default_factory=set)
-    _parsed: dict[tuple[str, Place, str], Any] = field(default_factory=dict)
+    _parsed: dict[tuple[str, str | Place], Any] = field(default_factory=dict)
     _constant_arrays: dict[int, tuple[ConstantSymbol, int]] = field(default_factory=dict)
 
     def report(self, problem: Problem) -> None:
@@ -200,18 +259,18 @@ class Assembly:
 
     def parse(self, text: str, start: str, place: Place, what: str) -> Any:
         """The syntax tree, or None after reporting that there is none.  Each text is parsed once."""
-        key = (text, place, start)
+        key = (text, start)  # lines of the tree count within the text, so the same text elsewhere has the same tree
         if key not in self._parsed:
             try:
                 self._parsed[key] = syntax.parse(text, start, place, what=what)
             except UserError as error:
                 for problem in error.problems:
                     self.report(problem)
-                self._parsed[key] = None
+                return None
         return self._parsed[key]
 
     def parse_declarations(self, text: str, place: Place) -> tuple[tuple, set[str]]:
-        key = (text, place, "declarations")
+        key = (text, place)
         if key not in self._parsed:
             declarations, problems, words = syntax.parse_declarations(text, place)
             for problem in problems:
@@ -230,7 +289,8 @@ class Assembly:
             bounds = (0, 1) if kind is Kind.BOOL else (type_.low, type_.high)
             self.integer_ranges += [bounds] * type_.size
         low, high = (0, 1) if kind is Kind.BOOL else (type_.low, type_.high)
-        self.variables.append(Variable(name, kind, slot, type_.size, type_.dimensions, low, high, initial))
+        origins = type_.origins if any(type_.origins) else ()
+        self.variables.append(Variable(name, kind, slot, type_.size, type_.dimensions, low, high, initial, origins))
         return slot
 
     def slot_of_constants(self, symbol: ConstantSymbol) -> int:
@@ -252,3 +312,34 @@ class Assembly:
         if isinstance(read, Bound):
             return None if frame is None else frame.ranges[read.slot]
         return self.integer_ranges[read.slot]
+
+
+def visible_variables(network: Network, prefix: str) -> Iterator[tuple[str, Symbol]]:
+    """The variables of a finished network whose names begin with the prefix, without it; "s.f" is a field of s."""
+    structs: dict[str, dict] = {}
+    processes = {process.name for process in network.processes}
+    for variable in network.variables:
+        path = variable.name.removeprefix(prefix).split(".")
+        if not variable.name.startswith(prefix) or (not prefix and path[0] in processes):
+            continue
+        origins = variable.origins or (0,) * len(variable.dimensions)
+        type_ = Type(variable.kind, variable.low, variable.high, variable.dimensions, origins)
+        symbol = VariableSymbol(variable.name, type_, variable.slot, line=0)
+        if len(path) == 1:
+            yield path[0], symbol
+        else:
+            inner = structs
+            for name in path[:-1]:
+                inner = inner.setdefault(name, {})
+            inner[path[-1]] = symbol
+    for name, fields in structs.items():
+        yield name, _struct(prefix + name, fields)
+
+
+def _struct(name: str, parts: dict) -> StructSymbol:
+    fields = {key: _struct(f"{name}.{key}", part) if isinstance(part, dict) else part for key, part in parts.items()}
+    # How many of the indices belong to the struct and not to its fields is forgotten: it takes as many as any field.
+    types = [field.type for field in fields.values()]
+    shape = max(types, key=lambda type_: len(type_.dimensions))
+    known = tuple(zip(fields, types, strict=True))
+    return StructSymbol(name, Type(None, dimensions=shape.dimensions, origins=shape.origins, fields=known), fields, 0)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from bbfalsify.core.errors import Problem
 from bbfalsify.modelling.tree import Place
 
 
@@ -11,6 +13,15 @@ from bbfalsify.modelling.tree import Place
 class Text:
     text: str
     place: Place
+
+
+class StoredQuery(NamedTuple):
+    """A query that stands in the model's file, not yet parsed."""
+
+    text: str
+    comment: str
+    file: str | None
+    line: int | None
 
 
 @dataclass(eq=False)
@@ -32,6 +43,8 @@ class BranchText:
     place: Place
     weight: Text | None = None
     update: Text | None = None
+    before: Text | None = None
+    """Updates of the edge itself, made before those of the branch."""
 
 
 @dataclass(eq=False)
@@ -74,6 +87,8 @@ class ModelText:
     place: Place
     declarations: list[Text] = field(default_factory=list)
     templates: list[TemplateText] = field(default_factory=list)
+    definitions: list[Text] = field(default_factory=list)
+    """Templates with some parameters fixed: "Fast(int[0,3] i) = Train(i, 10)"."""
     system: list[InstanceText] | None = None
     """None: every template once for each value of its parameters."""
     system_outputs: frozenset[str] = frozenset()
@@ -81,3 +96,6 @@ class ModelText:
     ode_step: float | None = None
     implicit_booleans: bool = False
     """As in UPPAAL: an integer is a condition (not zero), a Boolean counts as 0 or 1."""
+    queries: list[StoredQuery] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+    """What was read but changes nothing here, such as a chart's settings: worth saying, not worth refusing."""

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import tree
 from bbfalsify.modelling.expressions import (
     Assign,
+    AtLocation,
     Binary,
     Bound,
     Call,
@@ -25,18 +26,24 @@ from bbfalsify.modelling.expressions import (
     While,
 )
 from bbfalsify.modelling.folding import TRUE
+from bbfalsify.modelling.lifting import contains_assignment, lift, names_in
+from bbfalsify.modelling.resolve_access import Part, chain, leaves_of, part_type
 from bbfalsify.modelling.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.resolve_names import BROKEN
 from bbfalsify.modelling.scopes import (
+    DEFAULT_RANGE,
     KIND_OF_SYMBOL,
     MANY,
     BrokenSymbol,
     ConstantSymbol,
+    Frame,
     LocalSymbol,
     Scope,
+    Symbol,
     Type,
     VariableSymbol,
 )
+from bbfalsify.modelling.storage import initial_nodes, kinds_in, laid_out
 from bbfalsify.modelling.visit import subexpressions, substatements
 
 
@@ -57,12 +64,12 @@ class StatementResolver:
     def fail(self, message: str, line: int) -> None:
         self.expressions.fail(message, line)
 
-    def function_body(self, definition: tree.FunctionDefinition, parameters: tuple[Type, ...]) -> tuple[Statement, ...]:
+    def function_body(self, definition: tree.FunctionDefinition, parameters: Frame) -> tuple[Statement, ...]:
         checks: list[Statement] = []
-        for slot, type_ in enumerate(parameters):
-            if type_.kind is Kind.INT and type_.ranged:
+        for slot, limits in enumerate(parameters.ranges):
+            if limits != DEFAULT_RANGE:
                 argument = Bound(slot, Kind.INT)
-                checks.append(Assign(argument, argument, type_.low, type_.high, self.line(definition.line)))
+                checks.append(Assign(argument, argument, *limits, self.line(definition.line)))
         body = self.block(definition.body.statements)
         if definition.result.name != "void" and not self.returns:
             self.fail(f"function '{definition.name}' never returns a value.", definition.line)
@@ -80,6 +87,41 @@ class StatementResolver:
             self.expressions.scope = outer
 
     def statement(self, node: tree.Statement) -> list[Statement]:
+        steps: list[Statement] = []
+        match node:
+            case tree.Assignment(target=target, value=value) if contains_assignment((target, value)):
+                chained = isinstance(value, tree.Assignment)
+                target = self.lifted(target, node, steps)
+                node = replace(node, target=target, value=value if chained else self.lifted(value, node, steps))
+            case tree.Evaluation(expression=expression) if contains_assignment(expression):
+                node = replace(node, expression=self.lifted(expression, node, steps))
+            case tree.If(condition=condition) if contains_assignment(condition):
+                node = replace(node, condition=self.lifted(condition, condition, steps))
+            case tree.Return(value=value) if contains_assignment(value):
+                node = replace(node, value=self.lifted(value, node, steps))
+        return [*steps, *self.plain_statement(node)]
+
+    def lifted(self, node: tree.Expression, whole: tree.Statement | tree.Expression, steps: list[Statement]):
+        """The expression without the steps inside it (`len++`), which are made before."""
+        result, found = lift(node, self.frame.size)
+        for name, step in found:
+            base, _ = chain(step.target)
+            if names_in(whole).count(getattr(base, "name", "")) > 1:
+                message = f"'{base.name}' is changed and used in one statement; which comes first is not defined."
+                self.fail(message, step.line)
+                continue
+            target = self.single_target(step.target)
+            if target is None:
+                continue
+            slot = self.frame.allocate(target[1])
+            assert target[1].kind is not None
+            keep = Assign(Bound(slot, target[1].kind), target[0], line=self.line(step.line))
+            change = self.assignment(step)
+            steps += [keep, *change] if step.later else [*change, keep]
+            self.expressions.scope.symbols[name] = LocalSymbol(name, target[1], slot, line=0)
+        return result
+
+    def plain_statement(self, node: tree.Statement) -> list[Statement]:
         match node:
             case tree.Assignment():
                 return self.assignment(node)
@@ -105,31 +147,47 @@ class StatementResolver:
 
     # --- assignments ---
 
-    def target(self, node: tree.Expression) -> tuple[Read | Bound, Type] | None:
-        base = node
-        while isinstance(base, tree.Index):
-            base = base.base
+    def target(self, node: tree.Expression) -> Part | None:
+        """What is to be assigned; None after reporting that it cannot be."""
+        base, _ = chain(node)
         if not isinstance(base, tree.Name):
             self.fail("only a variable or an element of an array can be assigned.", node.line)
             return None
         symbol = self.expressions.lookup(base.name, base.line)
         if symbol is None or isinstance(symbol, BrokenSymbol):
             return None
-        if isinstance(symbol, ConstantSymbol) or (isinstance(symbol, LocalSymbol) and not symbol.assignable):
-            self.fail(f"'{base.name}' is constant and cannot be assigned.", node.line)
-            return None
-        if not isinstance(symbol, VariableSymbol | LocalSymbol):
+        leaves = list(leaves_of(symbol))
+        if not leaves:
             self.fail(f"'{base.name}' is {KIND_OF_SYMBOL[type(symbol)]} and cannot be assigned.", node.line)
             return None
-        target = self.expressions.access(node)
-        if target is BROKEN or not isinstance(target, Read | Bound):
+        if any(isinstance(s, ConstantSymbol) or (isinstance(s, LocalSymbol) and not s.assignable) for s in leaves):
+            self.fail(f"'{base.name}' is constant and cannot be assigned.", node.line)
             return None
-        if isinstance(target, Read):
-            self.expressions.writes = True
-        return target, Type(symbol.type.kind, symbol.type.low, symbol.type.high)
+        part = self.expressions.part(node)
+        if part is None or isinstance(part, AtLocation):
+            return None
+        self.expressions.writes |= any(isinstance(leaf, VariableSymbol) for leaf in leaves)
+        return part
+
+    def single_target(self, node: tree.Expression) -> tuple[Read | Bound, Type] | None:
+        part = self.target(node)
+        target = None if part is None else self.expressions.access(node)
+        if part is None or target is BROKEN or not isinstance(target, Read | Bound):
+            return None
+        return target, part[0].type.element
 
     def assignment(self, node: tree.Assignment) -> list[Statement]:
-        found = self.target(node.target)
+        if isinstance(node.value, tree.Assignment):
+            # a = b = 0 and a = ++b assign b first, a = b++ assigns it afterwards.
+            inner = node.value
+            outer = tree.Assignment(node.operator, node.target, inner.target, node.line)
+            first, second = (outer, inner) if inner.later else (inner, outer)
+            return [*self.assignment(first), *self.assignment(second)]
+        if node.operator == "=" and self.expressions.whole(node.target) is not None:
+            source = self.expressions.whole(node.value)
+            if source is not None:
+                return self.copy(node.target, source, node.line)
+        found = self.single_target(node.target)
         value_node = node.value
         if node.operator != "=":
             value_node = tree.Binary(node.operator[:-1], node.target, node.value, node.line)
@@ -141,6 +199,38 @@ class StatementResolver:
             self.fail(f"'{node.operator}' would evaluate the index twice, and the index has effects.", node.line)
             return []
         return self.assign(target, type_, value_node, node.line)
+
+    def copy(self, target: tree.Expression, source: Part, line: int) -> list[Statement]:
+        """The assignment of a whole struct or array, value by value."""
+        to = self.target(target)
+        if to is None:
+            return []
+        if part_type(source).shape != part_type(to).shape:
+            self.fail(f"what is assigned is of type {part_type(to)}, found {part_type(source)}.", line)
+            return []
+        statements: list[Statement] = []
+        to, source = self.with_fixed_indices(to, statements), self.with_fixed_indices(source, statements)
+        pairs = zip(self.expressions.elements(to, line), self.expressions.elements(source, line), strict=True)
+        for (element, type_), (new, _) in pairs:
+            if isinstance(element, Read | Bound) and element is not BROKEN and new is not BROKEN:
+                statements.append(self.store(element, type_, new, line))
+        return statements
+
+    def with_fixed_indices(self, part: Part, statements: list[Statement]) -> Part:
+        """Indices are evaluated once, before anything is copied."""
+        symbol, indices = part
+        fixed: list[tree.Expression] = []
+        for node in indices:
+            index = self.expressions.resolve(node)
+            if index is BROKEN or isinstance(index, Constant):
+                fixed.append(node)
+                continue
+            slot = self.frame.allocate(Type(Kind.INT))
+            statements.append(Assign(Bound(slot, Kind.INT), index, line=self.line(node.line)))
+            name = f"#{slot}"
+            self.expressions.scope.symbols[name] = LocalSymbol(name, Type(Kind.INT), slot, line=0)
+            fixed.append(tree.Name(name, node.line))
+        return symbol, fixed
 
     def calls_function_that_assigns(self, target: Read | Bound) -> bool:
         functions = self.expressions.assembly.functions
@@ -159,15 +249,19 @@ class StatementResolver:
         value = self.expressions.converted(value, type_, "what is assigned", node)
         if value is BROKEN:
             return []
-        if type_.kind is not Kind.INT:
-            return [Assign(target, value, line=self.line(line))]
         literal = isinstance(node, tree.Number) or (
             isinstance(node, tree.Unary) and isinstance(node.operand, tree.Number)
         )
-        if literal and isinstance(value, Constant) and not type_.low <= value.value <= type_.high:
+        outside = isinstance(value, Constant) and not type_.low <= value.value <= type_.high
+        if type_.kind is Kind.INT and literal and outside:
             self.fail(f"{value.value} is outside the variable's range {type_.low}…{type_.high}.", line)
             return []
-        return [Assign(target, value, type_.low, type_.high, self.line(line))]
+        return [self.store(target, type_, value, line)]
+
+    def store(self, target: Read | Bound, type_: Type, value: Expression, line: int) -> Assign:
+        if type_.kind is not Kind.INT:
+            return Assign(target, value, line=self.line(line))
+        return Assign(target, value, type_.low, type_.high, self.line(line))
 
     def evaluation(self, node: tree.Evaluation) -> list[Statement]:
         if isinstance(node.expression, tree.Invocation):
@@ -243,7 +337,7 @@ class StatementResolver:
     # --- local variables ---
 
     def local_variables(self, node: tree.VariableDeclaration) -> list[Statement]:
-        from bbfalsify.modelling.declarations import Declarer, array_type, define
+        from bbfalsify.modelling.declarations import Declarer, define
 
         if node.constant:
             Declarer(self.expressions.assembly, self.expressions.scope, self.expressions.place).variables(node)
@@ -251,51 +345,46 @@ class StatementResolver:
         base = self.expressions.type_of(node.type)
         statements: list[Statement] = []
         for declarator in node.declarators:
-            type_ = None if base is None else array_type(self.expressions, base, declarator.dimensions)
-            if type_ is not None and type_.kind not in (Kind.INT, Kind.BOOL, Kind.DOUBLE):
+            type_ = None if base is None else self.expressions.array(base, declarator.dimensions)
+            if type_ is not None and not {*kinds_in(type_)} <= {Kind.INT, Kind.BOOL, Kind.DOUBLE}:
                 self.fail(
                     f"the local variable '{declarator.name}' cannot be of type {type_}; allowed: int, bool, double.",
                     declarator.line,
                 )
                 type_ = None
-            if type_ is None:
-                symbol = BrokenSymbol(declarator.name)
-            else:
-                symbol = LocalSymbol(declarator.name, type_, self.frame.allocate(type_))
-                statements += self.initialisation(symbol, declarator)
+            symbol: Symbol = BrokenSymbol(declarator.name)
+            if type_ is not None:
+                symbol = laid_out(declarator.name, type_, self.slot_for)
+                statements += self.initialisation(symbol, type_, declarator)
             place = self.expressions.place
             define(self.expressions.assembly, self.expressions.scope, declarator.name, symbol, place, declarator.line)
         return statements
 
-    def initialisation(self, symbol: LocalSymbol, declarator: tree.Declarator) -> list[Statement]:
+    def slot_for(self, path: tuple[str, ...], name: str, type_: Type) -> LocalSymbol:
+        return LocalSymbol(name, type_, self.frame.allocate(type_))
+
+    def initialisation(self, symbol: Symbol, type_: Type, declarator: tree.Declarator) -> list[Statement]:
         """Slots start at 0 on entry; in a loop, and for other values, that has to be said."""
-        type_ = symbol.type
-        assert type_.kind is not None
-        nodes = [None] * type_.size if declarator.initial is None else self.flattened(symbol, declarator.initial)
         statements: list[Statement] = []
-        for offset, node in enumerate(nodes):
-            target, element = Bound(symbol.slot + offset, type_.kind), Type(type_.kind, type_.low, type_.high)
+        source = None if declarator.initial is None else self.expressions.whole(declarator.initial)
+        if source is not None and part_type(source).shape == type_.shape:
+            elements = [value for value, _ in self.expressions.elements(source, declarator.line)]
+            for target, value in zip(self.slots(symbol), elements, strict=True):
+                statements.append(self.store(*target, value, declarator.line))
+            return statements
+        nodes = initial_nodes(self.expressions, type_, declarator.initial, declarator.name)
+        flat = [] if nodes is None else [node for leaf in nodes.values() for node in leaf]
+        for (target, element), node in zip(self.slots(symbol), flat, strict=False):
             if node is not None:
                 statements += self.assign(target, element, node, declarator.line)
-            elif self.loops or type_.default != 0:
-                kind = Kind.DOUBLE if type_.kind is Kind.DOUBLE else type_.kind
-                statements.append(Assign(target, Constant(type_.default, kind), line=self.line(declarator.line)))
+            elif self.loops or element.default != 0:
+                assert element.kind is not None
+                value = Constant(element.default, element.kind)
+                statements.append(Assign(target, value, line=self.line(declarator.line)))
         return statements
 
-    def flattened(self, symbol: LocalSymbol, initial: tree.Expression | tree.ArrayInitialiser) -> list:
-        def elements(node, dimensions: tuple[int, ...]) -> list:
-            if not dimensions:
-                if isinstance(node, tree.ArrayInitialiser):
-                    raise UserError(self.expressions.place.problem(f"'{symbol.name}' is not an array.", node.line))
-                return [node]
-            if not isinstance(node, tree.ArrayInitialiser) or len(node.elements) != dimensions[0]:
-                message = f"the array '{symbol.name}' needs {dimensions[0]} values in braces."
-                raise UserError(self.expressions.place.problem(message, node.line))
-            return [leaf for element in node.elements for leaf in elements(element, dimensions[1:])]
-
-        try:
-            return elements(initial, symbol.type.dimensions)
-        except UserError as error:
-            for problem in error.problems:
-                self.expressions.assembly.report(problem)
-            return []
+    def slots(self, symbol: Symbol) -> Iterator[tuple[Bound, Type]]:
+        for leaf in leaves_of(symbol):
+            if isinstance(leaf, LocalSymbol) and leaf.type.kind is not None:
+                for offset in range(leaf.type.size):
+                    yield Bound(leaf.slot + offset, leaf.type.kind), leaf.type.element

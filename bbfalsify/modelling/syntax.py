@@ -26,7 +26,7 @@ from bbfalsify.modelling.tree_builder import TreeBuilder
 DEEPEST = 250
 """Expressions are walked recursively everywhere; a deeper one was not written by a person."""
 
-STARTS = ("expression", "updates", "declarations", "parameters", "selects", "sync", "instance")
+STARTS = ("expression", "updates", "declarations", "parameters", "selects", "sync", "instance", "definition")
 
 
 @cache
@@ -106,6 +106,7 @@ _WORDS = {
     "QUESTION": "'?'",
     "CHAN": "'chan'",
     "EQUALS": "'='",
+    "ASSIGN": "'='",
 }
 
 

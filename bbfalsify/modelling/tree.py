@@ -112,7 +112,21 @@ class Quantified:
     line: int
 
 
-Expression = Number | Truth | Name | Index | Member | Prime | Invocation | Unary | Binary | Conditional | Quantified
+@dataclass(eq=False)
+class Assignment:
+    operator: str
+    """= or one of += -= *= /= %= &= |= ^= <<= >>=; `n++` is `n += 1`"""
+    target: Expression
+    value: Expression
+    """`a = b = 0` has an assignment as value."""
+    line: int
+    later: bool = False
+    """`b++`: as a value, what stood there before."""
+
+
+Expression = (
+    Number | Truth | Name | Index | Member | Prime | Invocation | Unary | Binary | Conditional | Quantified | Assignment
+)
 
 
 # --- types and declarations ------------------------------------------------------------------------------------------
@@ -120,12 +134,13 @@ Expression = Number | Truth | Name | Index | Member | Prime | Invocation | Unary
 
 @dataclass(eq=False)
 class TypeName:
-    """int, bool, double, clock, void or the name of a typedef; with bounds, int[low, high]."""
+    """int, bool, double, clock, void or the name of a typedef; with bounds, int[low, high]; scalar[high]; struct."""
 
     name: str
     line: int
     low: Expression | None = None
     high: Expression | None = None
+    fields: tuple[Declaration, ...] = ()
 
 
 @dataclass(eq=False)
@@ -139,7 +154,16 @@ class Selection:
 
 @dataclass(eq=False)
 class ArrayInitialiser:
-    elements: tuple[Expression | ArrayInitialiser, ...]
+    elements: tuple[Expression | ArrayInitialiser | FieldInitialiser, ...]
+    line: int
+
+
+@dataclass(eq=False)
+class FieldInitialiser:
+    """`a: 1` among the values of a struct."""
+
+    name: str
+    value: Expression | ArrayInitialiser
     line: int
 
 
@@ -179,7 +203,7 @@ class ChannelDeclaration:
 @dataclass(eq=False)
 class TypeDefinition:
     name: str
-    type: TypeName
+    type: TypeName | ChannelType
     dimensions: tuple[Dimension, ...]
     line: int
 
@@ -191,6 +215,7 @@ class Parameter:
     reference: bool
     dimensions: tuple[Dimension, ...]
     line: int
+    constant: bool = False
 
 
 @dataclass(eq=False)
@@ -206,15 +231,6 @@ Declaration = VariableDeclaration | ChannelDeclaration | TypeDefinition | Functi
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(eq=False)
-class Assignment:
-    operator: str
-    """= or one of += -= *= /= %= &= |= ^= <<= >>=; `n++` is `n += 1`"""
-    target: Expression
-    value: Expression
-    line: int
 
 
 @dataclass(eq=False)
@@ -287,6 +303,8 @@ class Instance:
     template: str
     arguments: tuple[Expression, ...]
     line: int
+    parameters: tuple[Parameter, ...] = ()
+    """Of `Fast(int[0,3] i) = Train(i, 10)`, a definition: what is still open."""
 
 
 def contains_prime(node: object) -> bool:

@@ -129,7 +129,9 @@ class TreeBuilder(lark.Transformer):
         return tuple(items)
 
     def variables(self, items):
-        return tree.VariableDeclaration(items[1], items[0] is not None, tuple(items[2:]), items[1].line)
+        # `meta` and `hybrid` matter to a search that compares states; a walk keeps every variable alike.
+        constant, _memory, type_, *declarators = items
+        return tree.VariableDeclaration(type_, constant is not None, tuple(declarators), type_.line)
 
     def channels(self, items):
         return tree.ChannelDeclaration(items[0], tuple(items[1:]), items[0].line)
@@ -141,6 +143,9 @@ class TreeBuilder(lark.Transformer):
     def declarator(self, items):
         initial = items[-1]
         return tree.Declarator(str(items[0]), tuple(items[1:-2]), initial, items[0].line)
+
+    def field_initialiser(self, items):
+        return tree.FieldInitialiser(str(items[0]), items[1], items[0].line)
 
     def array_initialiser(self, items):
         return tree.ArrayInitialiser(tuple(items[1:]), items[0].line)
@@ -157,15 +162,24 @@ class TreeBuilder(lark.Transformer):
     def range(self, items):
         return tree.TypeName("int", items[0].line, items[1], items[2])
 
+    def struct(self, items):
+        return tree.TypeName("struct", items[0].line, fields=tuple(items[2:]))
+
+    def scalar(self, items):
+        return tree.TypeName("scalar", items[0].line, high=items[1])
+
     def typedef(self, items):
-        return tree.TypeDefinition(str(items[2]), items[1], tuple(items[3:]), items[0].line)
+        word, type_, name, *dimensions = (item for item in items if str(item) != "const")
+        return tree.TypeDefinition(str(name), type_, tuple(dimensions), word.line)
 
     def parameters(self, items):
         return tuple(item for item in items if item is not None)
 
     def parameter(self, items):
-        _constant, type_, reference, name, *dimensions = items
-        return tree.Parameter(str(name), type_, reference is not None, tuple(dimensions), name.line)
+        constant, type_, reference, name, *dimensions = items
+        return tree.Parameter(
+            str(name), type_, reference is not None, tuple(dimensions), name.line, constant is not None
+        )
 
     def channel_parameter(self, items):
         type_, reference, name, *dimensions = items
@@ -186,20 +200,24 @@ class TreeBuilder(lark.Transformer):
         return tuple(item for item in items if item is not None)
 
     def evaluate(self, items):
-        return tree.Evaluation(items[0], items[0].line)
+        return items[0] if isinstance(items[0], tree.Assignment) else tree.Evaluation(items[0], items[0].line)
 
     def assign(self, items):
         target, operator, value = items
+        value = value.expression if isinstance(value, tree.Evaluation) else value
         return tree.Assignment(_SAME_MEANING.get(str(operator), str(operator)), target, value, operator.line)
 
+    def several(self, items):
+        return items[0] if len(items) == 1 else tree.Block(tuple(items), items[0].line)
+
     def step_after(self, items):
-        return self._step(items[0], items[1])
+        return self._step(items[0], items[1], later=True)
 
     def step_before(self, items):
         return self._step(items[1], items[0])
 
-    def _step(self, target, sign):
-        return tree.Assignment(f"{sign[0]}=", target, tree.Number(1, False, sign.line), sign.line)
+    def _step(self, target, sign, *, later=False):
+        return tree.Assignment(f"{sign[0]}=", target, tree.Number(1, False, sign.line), sign.line, later)
 
     def block(self, items):
         return tree.Block(tuple(items[1:]), items[0].line)
@@ -235,3 +253,7 @@ class TreeBuilder(lark.Transformer):
     def instance(self, items):
         name, _equals, template, arguments = items
         return tree.Instance(None if name is None else str(name), str(template), arguments or (), template.line)
+
+    def definition(self, items):
+        name, parameters, _equals, template, arguments = items
+        return tree.Instance(str(name), str(template), arguments or (), name.line, parameters or ())

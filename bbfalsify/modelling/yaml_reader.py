@@ -12,15 +12,19 @@
           S: {invariant: "x <= 5"}
         edges:
           - {from: S, to: S, action: on, guard: "x >= 4", update: "x = 0"}
+    instances: ["Fast(int[0,3] i) = Train(i, 10)"]      # optional: automata with some parameters fixed
     system: [User]             # optional
+    queries: ["E<> User.S"]    # optional
 
 A profile adds `inputs`, `outputs` and `uncertainty` (profile.py), a model that is a black box `ports` (black_box.py).
 """
 
 from __future__ import annotations
 
-from bbfalsify.core.documents import Document
-from bbfalsify.core.errors import Problem
+from pathlib import Path
+
+from bbfalsify.core.documents import Document, read_yaml
+from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.modelling.schema import Node
 from bbfalsify.modelling.source import (
     BranchText,
@@ -28,6 +32,7 @@ from bbfalsify.modelling.source import (
     InstanceText,
     LocationText,
     ModelText,
+    StoredQuery,
     TemplateText,
     Text,
 )
@@ -35,50 +40,108 @@ from bbfalsify.modelling.tree import Place
 
 FORMAT_VERSION = 1
 
-_TOP_KEYS = ("format_version", "name", "declarations", "ode_step", "automata", "system")
-_TOP_KEYS += ("inputs", "outputs", "uncertainty")  # of profiles only
-_TOP_KEYS += ("ports",)  # of models that are played as black boxes
+_TOP_KEYS = ("format_version", "name", "model", "declarations", "implicit_booleans", "ode_step", "automata")
+_TOP_KEYS += ("instances", "system", "queries")
+PORT_KEYS = ("inputs", "outputs", "uncertainty", "ports")
+"""Of profiles, and of models that are played as black boxes."""
+_TOP_KEYS += PORT_KEYS
 _AUTOMATON_KEYS = ("parameters", "declarations", "initial", "locations", "edges")
 _LOCATION_KEYS = ("invariant", "rates", "exponential_rate", "urgent", "committed", "cost_rate")
 _EDGE_KEYS = ("from", "to", "action", "select", "guard", "sync", "update", "weight", "cost", "branches")
 _BRANCH_KEYS = ("to", "weight", "update")
+_OF_THE_MODEL = ("declarations", "implicit_booleans", "automata", "instances", "system", "queries")
+"""What stands in the other file when `model` names one."""
 
 
 def root_node(document: Document, problems: list[Problem]) -> Node:
     return Node(document, (), document.data, problems)
 
 
-def read_model(document: Document, problems: list[Problem]) -> ModelText:
-    """The model as far as it can be read; what is wrong is noted in `problems`."""
+def read_model(document: Document, problems: list[Problem], *, named: bool = False) -> ModelText:
+    """The model as far as it can be read; what is wrong is noted in `problems`.
+
+    One that another file names as its `model` must be complete.
+    """
     root = root_node(document, problems)
     model = ModelText("", Place(document.file, 1))
-    if not root.mapping(_TOP_KEYS, required=("name", "automata")):
+    elsewhere = "model" in root
+    if not root.mapping(_TOP_KEYS, required=("name",) if elsewhere else ("name", "automata")):
         return model
     check_format_version(root)
+    if elsewhere and named:
+        root.child("model").problem("a file that is named as 'model' must itself contain the automata.")
+    elif elsewhere:
+        model = _other_file(root, model)
     name = root.get("name")
     model.name = (name.string() if name is not None else None) or ""
     declarations = _text(root, "declarations")
     if declarations is not None:
         model.declarations.append(declarations)
+    implicit = root.get("implicit_booleans")
+    if implicit is not None:
+        model.implicit_booleans = implicit.boolean()
     step = root.get("ode_step")
-    model.ode_step = None if step is None else step.number()
-    if model.ode_step is not None and not model.ode_step > 0:
+    model.ode_step = model.ode_step if step is None else step.number()
+    if step is not None and model.ode_step is not None and not model.ode_step > 0:
         step.problem(f"'ode_step' must be positive, found {step.value}.")
     automata = root.get("automata")
     if automata is not None and automata.mapping():
         if not automata.value:
             automata.problem("'automata' is empty; a model has at least one automaton.")
         model.templates = [_automaton(name, node) for name, node in automata.items()]
+    instances = root.get("instances")
+    if instances is not None:
+        definitions = [entry.text() for entry in instances.elements()]
+        model.definitions = [definition for definition in definitions if definition is not None]
     system = root.get("system")
     if system is not None:
         entries = [entry.text() for entry in system.elements()]
         model.system = [InstanceText(entry) for entry in entries if entry is not None]
         if system.value == []:
             system.problem("'system' is empty; name at least one automaton, or leave the key out.")
+    queries = root.get("queries")
+    if queries is not None:
+        model.queries = [query for entry in queries.elements() for query in _query(entry)]
     outputs = root.get("outputs")
     if outputs is not None:
         model.system_outputs = frozenset(name for name, _ in outputs.items())
     return model
+
+
+def _other_file(root: Node, model: ModelText) -> ModelText:
+    """The model in the file that `model` names, seen from this file's folder."""
+    from bbfalsify.modelling.uppaal import is_uppaal, uppaal_text
+
+    for key in _OF_THE_MODEL:
+        if key in root:
+            root.child(key).problem(f"'{key}' stands in the file that 'model' names; it cannot be given here as well.")
+    name = root.child("model").string()
+    file = None if name is None else Path(root.document.file).parent / name
+    if file is None or not file.is_file():
+        if file is not None:
+            root.child("model").problem(f"there is no file '{file}'.")
+        return model
+    try:
+        if is_uppaal(file):
+            return uppaal_text(file, root.problems)
+        return read_model(read_yaml(file), root.problems, named=True)
+    except UserError as error:
+        root.problems += error.problems
+        return model
+
+
+def _query(node: Node) -> list[StoredQuery]:
+    """A text, or {query: …, comment: …}."""
+    comment = None
+    if isinstance(node.value, dict):
+        if not node.mapping(("query", "comment"), required=("query",)) or node.get("query") is None:
+            return []
+        comment = node.get("comment")
+        node = node.child("query")
+    text = node.text()
+    if text is None:
+        return []
+    return [StoredQuery(text.text, (comment.string() if comment else None) or "", text.place.file, text.place.line)]
 
 
 def check_format_version(root: Node) -> None:

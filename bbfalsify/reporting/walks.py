@@ -18,6 +18,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import sample_times
 from bbfalsify.modelling import Profile, load_network, load_profile, parse_expression
+from bbfalsify.modelling.uppaal import is_uppaal
 from bbfalsify.reporting.recordings import csv_text
 from bbfalsify.reporting.svg import Line, plot
 
@@ -127,12 +128,12 @@ def _rows(walk: SampledWalk, many: bool) -> list[list[object]]:
 
 def load_walkable(file: Path, show: Sequence[str] | None) -> Walkable:
     """Read a model or profile and resolve what to show; all problems at once."""
-    data = read_yaml(file).data
+    data = None if is_uppaal(file) else read_yaml(file).data
     profile = load_profile(file) if isinstance(data, dict) and "inputs" in data else None
     network = profile.network if profile is not None else load_network(file)
     texts = list(show or [])
     if not texts and profile is None:
-        texts = [v.name if v.size == 1 else f"{v.name}[{i}]" for v in network.variables for i in range(v.size)]
+        texts = [name for variable in network.variables for name in variable.element_names()]
     expressions, problems = {}, []
     for text in texts:
         try:

@@ -1,6 +1,6 @@
 import pytest
 
-COMMANDS = ["run", "falsify", "simulate", "fit", "monitor", "show", "replay", "accept", "validate", "list"]
+COMMANDS = ["run", "falsify", "simulate", "fit", "monitor", "show", "replay", "accept", "validate", "convert", "list"]
 
 
 def test_help_names_every_command_and_the_exit_codes(cli):

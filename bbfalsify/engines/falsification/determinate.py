@@ -198,5 +198,4 @@ def _is_discrete(analysis: Analysis, expression: Expression) -> bool:
 def real_name(network: Network, slot: int) -> str:
     """Kind and name of a real, as a sentence wants it."""
     v = next(v for v in network.variables if v.kind.is_real and v.slot <= slot < v.slot + v.size)
-    index = f"[{slot - v.slot}]" if v.dimensions else ""
-    return f"{'clock' if v.kind == Kind.CLOCK else 'double'} '{v.name}{index}'"
+    return f"{'clock' if v.kind == Kind.CLOCK else 'double'} '{v.element_names()[slot - v.slot]}'"

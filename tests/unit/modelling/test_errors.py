@@ -41,14 +41,15 @@ LOCATION_LINE, EDGE_LINE = 9, 12  # in `model(…)` with one line of declaration
         ("int f() { return; }", 4, "a value of type int must be returned."),
         ("int f() {\n  return true;\n}", 5, "what is returned is of type int, found a bool. Write (… ? 1 : 0)."),
         ("clock f() { return 1; }", 4, "a function cannot return clock; allowed: void, int, bool, double."),
-        ("void f(int a[2]) { }", 4,
-         "parameter 'a': functions take single values, neither references nor arrays (they may "
-         "use the model's arrays directly)."),
-        ("void f(clock c) { }", 4, "parameter 'c' cannot be of type clock; allowed: int, bool, double."),
+        ("void f(clock a[2]) { }", 4,
+         "parameter 'a' cannot be of type clock[2]; allowed: int, bool, double, arrays and "
+         "structs of them; a clock by reference, with '&'."),
+        ("void f(clock c) { }", 4, "parameter 'c' cannot be of type clock; allowed: int, bool, double, arrays and "
+         "structs of them; a clock by reference, with '&'."),
         ("void f(chan c) { }", 4, "function 'f' cannot take a channel."),
         ("void f() { clock c; }", 4, "the local variable 'c' cannot be of type clock; allowed: int, bool, double."),
         ("void f() {\n  for (i : int) { }\n}", 5, "'for' needs a bounded range such as (i : int[0,3]), found int."),
-        ("void f() { int x[2] = {1}; }", 4, "the array 'x' needs 2 values in braces."),
+        ("void f() { int x[2] = {1}; }", 4, "'x' has 2 elements, found 1 values."),
         ("int n;\nvoid f() {\n  if (n) n = 1;\n}", 6,
          "function 'f': a condition (bool) is needed, found an int. Compare it, for example with '!= 0'."),
         ("int n = 99999999999999999999;", 4, "the number 99999999999999999999 does not fit into 64 bits."),

@@ -1,0 +1,48 @@
+"""bbfalsify convert: a model in our YAML, whatever file it came from."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bbfalsify.cli.exits import Exit
+from bbfalsify.cli.options import AsJson, Quiet, Verbose
+
+
+def convert(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="An UPPAAL model (.xml, .xta, .ta), or YAML.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The YAML file.", show_default="stdout")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Write a model as YAML: UPPAAL models become models that can be edited here; YAML becomes its normal form.
+
+    \b
+    Example:  bbfalsify convert train_gate.xml -o train_gate.yaml
+    """
+    from bbfalsify.core.errors import UserError
+    from bbfalsify.modelling.yaml_writer import converted
+
+    text, notes = converted(model)
+    if output is not None:
+        try:
+            output.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"{output} cannot be written: {error.strerror}.") from None
+    if as_json:
+        print(json.dumps({"model": str(model), "yaml": text, "notes": [str(note) for note in notes]}))
+    elif output is None:
+        sys.stdout.write(text)
+    if not quiet:
+        for note in notes:
+            print(f"note: {note}", file=sys.stderr)
+        if output is not None and not as_json:
+            print(f"{output} written", file=sys.stderr)
+    return Exit.NOTHING_FOUND

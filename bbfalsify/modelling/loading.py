@@ -1,0 +1,51 @@
+"""Files → models: the reader is chosen by the file's name.
+
+network, queries = load_model("train_gate.xml")      YAML, or UPPAAL's .xml, .xta and .ta
+model = model_text(path, problems)                    the texts only, for `convert` and for profiles
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from bbfalsify.core.documents import read_yaml
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.modelling.network import Network
+from bbfalsify.modelling.resolve import assemble, new_assembly
+from bbfalsify.modelling.source import ModelText, StoredQuery
+
+
+def load_model(path: str | Path) -> tuple[Network, list[StoredQuery]]:
+    """The network of a model or profile, and the queries stored in its file."""
+    network, model = load_with_text(path)
+    return network, model.queries
+
+
+def load_network(path: str | Path) -> Network:
+    """The network of a model or profile."""
+    return load_with_text(path)[0]
+
+
+def load_with_text(path: str | Path) -> tuple[Network, ModelText]:
+    problems: list[Problem] = []
+    model = model_text(path, problems)
+    assembly = new_assembly(model)
+    network = assemble(model, assembly)
+    raise_sorted([*problems, *assembly.problems])
+    return network, model
+
+
+def model_text(path: str | Path, problems: list[Problem]) -> ModelText:
+    """The model's texts as far as they can be read; what is wrong is noted in `problems`."""
+    from bbfalsify.modelling.uppaal import is_uppaal, uppaal_text
+    from bbfalsify.modelling.yaml_reader import read_model
+
+    return uppaal_text(path, problems) if is_uppaal(path) else read_model(read_yaml(path), problems)
+
+
+def raise_sorted(problems: Iterable[Problem]) -> None:
+    """Each problem once, in the order of their lines; those of other files after those of the first."""
+    unique = list(dict.fromkeys(problems))
+    if unique:
+        raise UserError(sorted(unique, key=lambda problem: problem.line or 0))

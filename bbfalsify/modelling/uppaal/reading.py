@@ -1,0 +1,43 @@
+"""An UPPAAL file as a ModelText, and the whole way to a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.modelling.network import Network
+from bbfalsify.modelling.source import ModelText, StoredQuery
+from bbfalsify.modelling.tree import Place
+
+SUFFIXES = (".xml", ".xta", ".ta")
+
+
+def is_uppaal(path: str | Path) -> bool:
+    """By the file's name."""
+    return Path(path).suffix.lower() in SUFFIXES
+
+
+def read_uppaal(path: str | Path) -> tuple[Network, list[StoredQuery]]:
+    """The network, and the queries stored in the file; raises UserError with every problem of the model."""
+    from bbfalsify.modelling.loading import load_model
+
+    if not is_uppaal(path):
+        raise UserError(Problem(f"an UPPAAL model ends in {', '.join(SUFFIXES)}.", file=str(path)))
+    return load_model(path)
+
+
+def uppaal_text(path: str | Path, problems: list[Problem]) -> ModelText:
+    """The model's texts as far as they can be read; what is wrong is noted in `problems`."""
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(Problem("there is no such file.", file=str(path)))
+    model = ModelText(path.stem, Place(str(path), 1), implicit_booleans=True)
+    if path.suffix.lower() == ".xml":
+        from bbfalsify.modelling.uppaal.xml_reader import read_xml
+
+        read_xml(path, model, problems)
+    else:
+        from bbfalsify.modelling.uppaal.xta_reader import read_xta
+
+        read_xta(path, model, problems)
+    return model
