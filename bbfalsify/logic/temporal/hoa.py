@@ -189,7 +189,8 @@ class _Reader:
                 for _ in range(int(self.take("number"))):
                     self.conditions.append(self.proposition(self.take("string")[1:-1]))
             elif header == "Alias:":
-                self.aliases[self.take("alias")] = self.label()
+                alias = self.take("alias")
+                self.aliases[alias] = self.label()
             elif header == "name:":
                 self.name = self.take("string")[1:-1]
             elif header == "Acceptance:":

@@ -22,7 +22,7 @@ from bbfalsify.logic.temporal.patterns import Counting
 from bbfalsify.logic.temporal.prefixes import Watch
 from bbfalsify.logic.temporal.properties import _Base, text_of
 from bbfalsify.logic.temporal.reading import parse
-from bbfalsify.logic.temporal.reduction import reduced
+from bbfalsify.logic.temporal.reduction import trimmed
 from bbfalsify.logic.temporal.syntax import Binary, Formula, Unary, atoms, propositional
 
 Moves = tuple[tuple[tuple[Formula, int], ...], ...]
@@ -59,7 +59,7 @@ class MonitorProperty(_Base):
         return Automaton(letters, (0,), edges, tuple(state in self.bad for state in range(len(edges))))
 
     def _make_bad(self, inputs: tuple[str, ...]) -> Automaton:
-        return reduced(self.plain(inputs))
+        return trimmed(self.plain(inputs))
 
     def _make_watch(self, inputs: tuple[str, ...]) -> Watch:
         return Watch(self.plain(inputs), of_violations=True)

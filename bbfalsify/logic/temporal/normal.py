@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bbfalsify.logic.temporal.letters import Letters
-from bbfalsify.logic.temporal.syntax import Binary, Formula, Unary, propositional
+from bbfalsify.logic.temporal.syntax import Atom, Binary, Formula, Truth, Unary
 
 FALSE, TRUE = 0, 1
 _DUAL = {"&": "|", "|": "&", "X": "N", "N": "X", "U": "R", "R": "U"}
@@ -26,6 +26,7 @@ class Store:
         self._implied: dict[tuple[int, int], bool] = {}
         self._negated = {FALSE: TRUE, TRUE: FALSE}
         self._purity: dict[int, tuple[bool, bool]] = {}
+        self._read: dict[tuple[int, bool], int] = {}
 
     def _node(self, *parts: object) -> int:
         number = self._numbers.get(parts)
@@ -37,11 +38,18 @@ class Store:
     # --- building ----------------------------------------------------------------------------------------------------
 
     def read(self, formula: Formula, positive: bool = True) -> int:
-        """The node of a formula, or of its negation."""
-        if propositional(formula):
-            bits = self.letters.satisfying(formula)
-            return self.condition(bits if positive else self.letters.all & ~bits)
+        """The node of a formula, or of its negation; a part that is shared is read once."""
+        key = id(formula), positive
+        found = self._read.get(key)
+        if found is None:
+            found = self._read[key] = self._reading(formula, positive)
+        return found
+
+    def _reading(self, formula: Formula, positive: bool) -> int:
         match formula:
+            case Truth() | Atom():
+                bits = self.letters.satisfying(formula)
+                return self.condition(bits if positive else self.letters.all & ~bits)
             case Unary("!", body):
                 return self.read(body, not positive)
             case Unary("X" | "WX" as operator, body):

@@ -19,9 +19,11 @@ from bbfalsify.logic.temporal.prefixes import Watch
 from bbfalsify.logic.temporal.reading import parse
 from bbfalsify.logic.temporal.reduction import reduced
 from bbfalsify.logic.temporal.syntax import Atom, Formula, Unary, atoms, propositional
-from bbfalsify.logic.temporal.tableau import safe, translate, translate_finite
+from bbfalsify.logic.temporal.tableau import TooLarge, safe, translate, translate_finite
 from bbfalsify.logic.temporal.words import Letter, satisfies
 
+MOST_WATCHED = 300
+"""States of an automaton of the formula's own words, for watching."""
 _REMEMBERED = 8
 """Alphabets for which a property keeps its automata."""
 
@@ -150,9 +152,14 @@ class LtlProperty(_Base):
         return translate(self.formula, self.letters(inputs), negated=True)
 
     def _make_watch(self, inputs: tuple[str, ...]) -> Watch:
-        # Of the formula's own words: a prefix is bad if nothing can follow it.  (The automaton of the violating words
-        # may accept everything after it in several states together, and none of them would say so.)
-        return Watch(translate(self.formula, self.letters(inputs)), of_violations=False)
+        # Of the formula's own words: a prefix is bad if nothing can follow it.  The automaton of the violating words
+        # may accept everything after it in several states together, and none of them would say so; it is the second
+        # choice, for formulas such as G(p -> XXXXXXXXXX q), which it can follow with ten states instead of a thousand.
+        try:
+            good = translate(self.formula, self.letters(inputs), most=MOST_WATCHED)
+        except TooLarge:
+            return super()._make_watch(inputs)
+        return Watch(good, of_violations=False)
 
     def safety(self, inputs: Sequence[str]) -> bool:
         """Whether every violation shows in a finite word, as far as the formula's shape tells."""

@@ -16,6 +16,7 @@ from bbfalsify.logic.temporal.syntax import Atom, Binary, Formula, Truth, Unary,
 DEEPEST = 150
 """Formulas are walked recursively everywhere; a deeper one was not written by a person."""
 
+_CONDITIONS = "A condition begins with 'in' or 'out', such as 'in == {}'."
 _PREFIXES = {
     "not": "!", "next": "X", "weak next": "WX", "eventually": "F", "finally": "F", "always": "G", "globally": "G",
 }  # fmt: skip
@@ -40,6 +41,9 @@ def parse(text: str, *, file: str | None = None, line: int | None = None) -> For
     try:
         formula = _parser().parse(text)
     except lark.exceptions.UnexpectedToken as error:
+        last = (error.token_history or [None])[-1]
+        if last is not None and last.type == "NAME":
+            raise wrong(f"'{last}' is neither a condition nor a pattern. {_CONDITIONS.format(last)}", last) from None
         if error.token.type == "$END":
             raise wrong("the text ends too early.") from None
         raise wrong(f"unexpected '{error.token}'.{_hint(text, error.token)}", error.token) from None
@@ -63,7 +67,7 @@ def _hint(text: str, place: Any) -> str:
         return " Write '==' for a comparison."
     word = re.match(r"[A-Za-z_]\w*", text[start:])
     if word and re.search(r"(^|[(&|!>])\s*$", text[:start]):
-        return f" A condition begins with 'in' or 'out', such as 'in == {word.group()}'."
+        return f" {_CONDITIONS.format(word.group())}"
     return ""
 
 

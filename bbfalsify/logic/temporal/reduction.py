@@ -27,6 +27,13 @@ def reduced(automaton: Automaton) -> Automaton:
     return Automaton(automaton.letters, tuple(work.initial), work.edges, tuple(work.accepting))
 
 
+def trimmed(automaton: Automaton) -> Automaton:
+    """Without states that cannot be reached or cannot accept; the others as they are."""
+    work = _Work(automaton)
+    work.trim()
+    return Automaton(automaton.letters, tuple(work.initial), work.edges, tuple(work.accepting))
+
+
 class _Work:
     def __init__(self, automaton: Automaton) -> None:
         self.all = automaton.letters.all

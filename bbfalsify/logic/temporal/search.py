@@ -28,6 +28,11 @@ class Lasso:
     prefix: tuple[str, ...]
     loop: tuple[str, ...] = ()
 
+    @property
+    def length(self) -> int:
+        """Symbols in prefix and loop together."""
+        return len(self.prefix) + len(self.loop)
+
     def __str__(self) -> str:
         shown = " ".join(self.prefix) or "(nothing)"
         return f"{shown} ({' '.join(self.loop)})^ω" if self.loop else shown
@@ -151,22 +156,26 @@ class _Product:
 
     def shortest_lasso(self, heads: list[int]) -> Lasso:
         """The shortest of those that go straight to one of the nearest loop heads and round its shortest cycle."""
-        best: tuple[int, list[int], list[int]] | None = None
+        shortest, best = None, None
         for head in heads[:MOST_LOOPS]:
-            if best is not None and self.depth[head] >= best[0]:
+            if shortest is not None and self.depth[head] >= shortest:
                 break
-            cycle = self._cycle(head, None if best is None else best[0] - self.depth[head])
-            if cycle is not None and (best is None or self.depth[head] + len(cycle) < best[0]):
-                best = self.depth[head] + len(cycle), self.path(head), cycle
+            # One that is as long may be written more shortly, so it is looked at as well.
+            cycle = self._cycle(head, None if shortest is None else shortest - self.depth[head])
+            if cycle is not None:
+                lasso = _folded(self.steps.machine, self.path(head), cycle)
+                shortest = self.depth[head] + len(cycle)
+                if best is None or lasso.length < best.length:
+                    best = lasso
         assert best is not None
-        return _folded(self.steps.machine, best[1], best[2])
+        return best
 
     def _cycle(self, head: int, limit: int | None) -> list[int] | None:
-        """The inputs of a shortest cycle through a node, shorter than the limit."""
+        """The inputs of a shortest cycle through a node, not longer than the limit."""
         part = self._parts[head]
         came: dict[int, tuple[int, int]] = {}
         layer, length = [head], 0
-        while layer and (limit is None or length + 1 < limit):
+        while layer and (limit is None or length < limit):
             length += 1
             following = []
             for node in layer:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 SIDES = ("in", "out")
 PREFIXES = ("!", "X", "WX", "F", "G")
 INFIXES = ("&", "|", "->", "<->", "U", "R", "W", "M")
+CONNECTIVES = ("!", "&", "|", "->", "<->")
 BARE = re.compile(r"[A-Za-z0-9_.]+(?:-[A-Za-z0-9_.]+)*")
 """Symbols that need no quotes."""
 
@@ -87,8 +88,18 @@ def walk(formula: Formula) -> Iterator[Formula]:
 
 
 def atoms(*formulas: Formula) -> tuple[Atom, ...]:
-    """The different atoms, in order of appearance."""
-    return tuple(dict.fromkeys(node for f in formulas for node in walk(f) if isinstance(node, Atom)))
+    """The different atoms, in order of appearance; a part that is shared is looked at once."""
+    found: dict[Atom, None] = {}
+    seen: set[int] = set()
+    pending = list(reversed(formulas))
+    while pending:
+        node = pending.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            if isinstance(node, Atom):
+                found[node] = None
+            pending.extend(reversed(children(node)))
+    return tuple(found)
 
 
 def size(formula: Formula) -> int:
@@ -98,7 +109,7 @@ def size(formula: Formula) -> int:
 
 def propositional(formula: Formula) -> bool:
     """Whether it speaks about the first letter only."""
-    return all(not isinstance(n, Unary | Binary) or n.operator in "! & | -> <->".split() for n in walk(formula))
+    return all(not isinstance(n, Unary | Binary) or n.operator in CONNECTIVES for n in walk(formula))
 
 
 def conjunction(formulas: list[Formula]) -> Formula:

@@ -9,24 +9,50 @@ makes no promise for ever.  On finite words there are no promises, but steps tha
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from bbfalsify.core.errors import UserError
 from bbfalsify.logic.temporal.automaton import Automaton, Edges, strong_components
 from bbfalsify.logic.temporal.letters import Letters
 from bbfalsify.logic.temporal.normal import Store
 from bbfalsify.logic.temporal.reduction import reduced
-from bbfalsify.logic.temporal.syntax import Formula, propositional
+from bbfalsify.logic.temporal.syntax import Formula
 
 MOST_STATES = 20_000
 """Of the generalised automaton; who needs more would wait for ever."""
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Windows of samples become hundreds of nested steps; Python's default is for other programs."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 10_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+class TooLarge(UserError):
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the formula needs an automaton of more than {most} states; split it into several.")
+
 
 Term = tuple[int, int, int]
 """(letter classes, obligations for the next step, promises), each a set of bits."""
 
 
-def translate(formula: Formula, letters: Letters, *, negated: bool = False) -> Automaton:
-    """The automaton of the infinite words that satisfy the formula (or its negation)."""
+def translate(formula: Formula, letters: Letters, *, negated: bool = False, most: int = MOST_STATES) -> Automaton:
+    """The automaton of the infinite words that satisfy the formula (or its negation).
+
+    Raises `TooLarge` if on the way there are more than `most` states.
+    """
     store = Store(letters)
-    return reduced(_with_one_counter(_Generalised(store, store.read(formula, not negated)), letters))
+    with deep_recursion():
+        general = _Generalised(store, store.read(formula, not negated), most)
+    return reduced(_with_one_counter(general, letters))
 
 
 def translate_finite(formula: Formula, letters: Letters, *, ends: Formula | None = None) -> Automaton:
@@ -36,7 +62,8 @@ def translate_finite(formula: Formula, letters: Letters, *, ends: Formula | None
     these prefixes, whereas a smaller automaton may foresee them.
     """
     store = Store(letters, finite=True)
-    general = _Generalised(store, store.read(formula))
+    with deep_recursion():
+        general = _Generalised(store, store.read(formula))
     last = letters.all if ends is None else letters.satisfying(ends)
     sink = len(general.edges)
     edges: Edges = []
@@ -50,10 +77,9 @@ def translate_finite(formula: Formula, letters: Letters, *, ends: Formula | None
 
 def safe(formula: Formula, letters: Letters) -> bool:
     """Whether it has the shape of a safety property: every violation shows in a finite word."""
-    if propositional(formula):
-        return True
     store = Store(letters)
-    return all(kind != "U" for kind in _kinds(store, store.read(formula)))
+    with deep_recursion():
+        return all(kind != "U" for kind in _kinds(store, store.read(formula)))
 
 
 def _kinds(store: Store, root: int) -> set[str]:
@@ -71,7 +97,7 @@ def _kinds(store: Store, root: int) -> set[str]:
 class _Generalised:
     """States are numbered as they are met, 0 first; each edge is (letter classes, target, promises)."""
 
-    def __init__(self, store: Store, root: int) -> None:
+    def __init__(self, store: Store, root: int, most: int = MOST_STATES) -> None:
         self.store = store
         self._terms: dict[int, list[Term]] = {}
         self._promises: dict[int, int] = {}
@@ -85,8 +111,8 @@ class _Generalised:
                 if following not in numbers:
                     numbers[following] = len(pending)
                     pending.append(following)
-                    if len(pending) > MOST_STATES:
-                        raise UserError(f"the formula needs an automaton of more than {MOST_STATES} states; split it.")
+                    if len(pending) > most:
+                        raise TooLarge(most)
                 row.append((bits, numbers[following], promises))
             self.edges.append(row)
         self.merge()

@@ -33,8 +33,15 @@ class _Word:
 
     def __init__(self, word: list[Letter], back: int | None) -> None:
         self.word, self.back = word, back
+        self._known: dict[int, list[bool]] = {}
 
     def values(self, formula: Formula) -> list[bool]:
+        known = self._known.get(id(formula))
+        if known is None:
+            known = self._known[id(formula)] = self._values(formula)
+        return known
+
+    def _values(self, formula: Formula) -> list[bool]:
         match formula:
             case Truth(value):
                 return [value] * len(self.word)
