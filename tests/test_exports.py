@@ -14,7 +14,8 @@ PUBLIC = {
     "bbfalsify.logic": "Formula Requirement parse_stl",
     "bbfalsify.testing": "check_system",
     "bbfalsify.logic.temporal": """
-        Automaton Lasso Property dfa find_violation first_bad_prefix hoa hoa_text ltl ltlf monitor search vacuity violates
+        Automaton FORMS Lasso Property dfa find_violation first_bad_prefix hoa hoa_text ltl ltlf monitor read_property
+        search vacuity violates
     """,
 }
 

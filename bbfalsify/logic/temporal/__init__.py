@@ -5,6 +5,8 @@
     monitor("door.yaml"), dfa(…)                      machines that watch
     hoa("spec.hoa")                                   Büchi automata
 
+    read_property("ltl", "…")                         any of them, by the name of its form
+
 Each is a `Property`: it knows the automaton of the words that violate it and the watch that recognises bad prefixes.
 
     find_violation(machine, property)                 a short `Lasso` of inputs, or None
@@ -16,6 +18,7 @@ Each is a `Property`: it knows the automaton of the words that violate it and th
 """
 
 from bbfalsify.logic.temporal.automaton import Automaton
+from bbfalsify.logic.temporal.forms import FORMS, read_property
 from bbfalsify.logic.temporal.hoa import hoa, hoa_text
 from bbfalsify.logic.temporal.monitors import dfa, monitor
 from bbfalsify.logic.temporal.properties import Property, ltl, ltlf
@@ -23,6 +26,7 @@ from bbfalsify.logic.temporal.search import Lasso, find_violation, first_bad_pre
 from bbfalsify.logic.temporal.vacuity import vacuity
 
 __all__ = [
+    "FORMS",
     "Automaton",
     "Lasso",
     "Property",
@@ -34,6 +38,7 @@ __all__ = [
     "ltl",
     "ltlf",
     "monitor",
+    "read_property",
     "search",
     "vacuity",
     "violates",

@@ -38,13 +38,15 @@ class HoaProperty(_Base):
         moves: tuple[tuple[Move, ...], ...],
         accepts: str,
         text: str,
+        source: str,
         file: str | None = None,
     ) -> None:
         super().__init__(text, atoms(*(condition for row in moves for condition, _, _ in row)), file, None)
         self.initial, self.moves, self.accepts = initial, moves, accepts
+        self.form, self.source = "hoa" if accepts == "requirement" else "hoa_violations", source
 
-    def _facts(self) -> tuple:
-        return self.initial, self.moves, self.accepts, self.text, self.file
+    def __reduce__(self) -> tuple:
+        return HoaProperty, (self.initial, self.moves, self.accepts, self.text, self.source, self.file)
 
     def plain(self, inputs: tuple[str, ...]) -> Automaton:
         """As it is written, with acceptance moved from edges to the states they lead to."""
@@ -124,14 +126,15 @@ def determinised(automaton: Automaton) -> Automaton:
     return Automaton(watch.letters, (0,), edges, tuple(not bad for bad in watch.bad))
 
 
-def hoa(source: str | Path, *, accepts: str = "requirement") -> HoaProperty:
+def hoa(source: str | Path, *, accepts: str = "requirement", folder: str | Path | None = None) -> HoaProperty:
     """A requirement from HOA text or a file; `accepts` says which words the automaton accepts, one of `ACCEPTS`."""
     if accepts not in ACCEPTS:
         raise UserError(unknown_name("kind of words", accepts, ACCEPTS))
-    text, file = text_of(source)
+    text, file = text_of(source, folder)
     reader = _Reader(text, file)
     initial, moves = reader.read()
-    return HoaProperty(initial, moves, accepts, reader.name or (Path(file).name if file else "automaton"), file)
+    shown = reader.name or (Path(file).name if file else "automaton")
+    return HoaProperty(initial, moves, accepts, shown, text, file)
 
 
 _TOKEN = re.compile(

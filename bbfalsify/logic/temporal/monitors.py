@@ -13,6 +13,8 @@ the states that are not bad: then every prefix of every word must be accepted.
 
 from __future__ import annotations
 
+import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +40,17 @@ class MonitorProperty(_Base):
         text: str,
         file: str | None = None,
         line: int | None = None,
+        *,
+        form: str = "monitor",
+        source: str = "",
     ) -> None:
         super().__init__(text, atoms(*(condition for row in moves for condition, _ in row)), file, line)
         self.names, self.moves, self.bad = names, moves, bad
+        self.form, self.source = form, source
 
-    def _facts(self) -> tuple:
-        return self.names, self.moves, self.bad, self.text, self.file, self.line
+    def __reduce__(self) -> tuple:
+        facts = self.names, self.moves, self.bad, self.text, self.file, self.line
+        return partial(MonitorProperty, form=self.form, source=self.source), facts
 
     def plain(self, inputs: tuple[str, ...]) -> Automaton:
         """State by state as it is written; bad states are final."""
@@ -66,15 +73,20 @@ class MonitorProperty(_Base):
 
 
 def monitor(
-    source: str | Path | dict[str, Any], *, file: str | None = None, line: int | None = None
+    source: str | Path | dict[str, Any],
+    *,
+    folder: str | Path | None = None,
+    file: str | None = None,
+    line: int | None = None,
 ) -> MonitorProperty:
     """A monitor from YAML text, a YAML file, or the mapping itself (see the head of this module)."""
     import yaml
 
     if isinstance(source, dict):
         content: Any = source
+        text = json.dumps(source)
     else:
-        text, found = text_of(source)
+        text, found = text_of(source, folder)
         file = found or file
         try:
             content = yaml.safe_load(text)
@@ -82,7 +94,7 @@ def monitor(
             raise UserError(
                 Problem(f"this is not YAML: {' '.join(str(error).split())}", file=file, line=line)
             ) from None
-    return _Reader(file, line).read(content, Path(file).stem if file else "monitor")
+    return _Reader(file, line).read(content, Path(file).stem if file else "monitor", text)
 
 
 dfa = monitor
@@ -97,7 +109,7 @@ class _Reader:
     def wrong(self, message: str) -> None:
         self.problems.append(Problem(message, file=self.file, line=self.line))
 
-    def read(self, content: Any, name: str) -> MonitorProperty:
+    def read(self, content: Any, name: str, source: str) -> MonitorProperty:
         keys = {"initial", "bad", "accepting", "states", "name"}
         if not isinstance(content, dict) or not isinstance(content.get("states"), dict) or not content["states"]:
             raise UserError(
@@ -129,7 +141,8 @@ class _Reader:
             raise UserError(self.problems)
         listed = {number[s] for s in ends}
         bad = listed if "bad" in content else set(range(len(names))) - listed
-        return MonitorProperty(tuple(names), rows, frozenset(bad), str(content.get("name", name)), self.file, self.line)
+        shown = str(content.get("name", name))
+        return MonitorProperty(tuple(names), rows, frozenset(bad), shown, self.file, self.line, source=source)
 
     def condition(self, text: Any) -> Formula:
         try:
@@ -154,4 +167,5 @@ def counting(facts: Counting, text: str, *, file: str | None = None, line: int |
     up, down = Binary("&", facts.put, Unary("!", facts.take)), Binary("&", facts.take, Unary("!", facts.put))
     rows = tuple(((up, n + 1), (down, max(n - 1, 0))) for n in range(facts.size + 1))
     names = (*(str(n) for n in range(facts.size + 1)), "overflow")
-    return MonitorProperty(names, (*rows, ()), frozenset([facts.size + 1]), text, file, line)
+    overflow = frozenset([facts.size + 1])
+    return MonitorProperty(names, (*rows, ()), overflow, text, file, line, form="ltl", source=text)

@@ -6,8 +6,9 @@ the inputs only; outputs stay open (see letters.py), so they serve a growing hyp
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -24,6 +25,7 @@ from bbfalsify.logic.temporal.words import Letter, satisfies
 
 MOST_WATCHED = 300
 """States of an automaton of the formula's own words, for watching."""
+_ENDS = re.compile(r"""\bends\s+with\b(?=(?:[^"']|"[^"]*"|'[^']*')*$)""")
 _REMEMBERED = 8
 """Alphabets for which a property keeps its automata."""
 
@@ -33,6 +35,11 @@ class Property(Protocol):
     """A requirement about the words of (input, output) letters that a system can show."""
 
     text: str
+    """As people read it."""
+    form: str
+    """ltl, ltlf, monitor, hoa, hoa_violations, stl: how `source` is to be read."""
+    source: str
+    """`read_property(form, source)` gives an equal requirement."""
 
     def problems(self, inputs: Sequence[str], outputs: Sequence[str] | None = None) -> list[Problem]:
         """What is wrong with it for these symbols: unknown ones (outputs only where they are given), and a requirement
@@ -52,20 +59,17 @@ class Property(Protocol):
 class _Base:
     """What the kinds share.  They say their `atoms` and make `_bad` and `_watch` for given letters."""
 
+    form: str
+    source: str
+
     def __init__(self, text: str, found_in: tuple[Atom, ...], file: str | None, line: int | None) -> None:
         self.text, self.atoms, self.file, self.line = text, found_in, file, line
         self._automata = lru_cache(_REMEMBERED)(self._make_bad)
         self._watches = lru_cache(_REMEMBERED)(self._make_watch)
         self.letters = lru_cache(_REMEMBERED)(self._make_letters)
 
-    def __reduce__(self) -> tuple:
-        return _again, (type(self), self._facts())
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.text!r})"
-
-    def _facts(self) -> tuple:
-        raise NotImplementedError
 
     def _make_letters(self, inputs: tuple[str, ...]) -> Letters:
         return Letters(self.atoms, inputs)
@@ -111,10 +115,6 @@ class _Base:
         return Problem(message, file=self.file, line=self.line)
 
 
-def _again(kind: type, facts: tuple) -> _Base:
-    return kind(*facts)
-
-
 def symbol_problems(
     found_in: Sequence[Atom],
     inputs: Sequence[str],
@@ -141,12 +141,22 @@ def symbol_problems(
 class LtlProperty(_Base):
     """A formula that every infinite word of the system must satisfy."""
 
-    def __init__(self, formula: Formula, text: str = "", file: str | None = None, line: int | None = None) -> None:
+    def __init__(
+        self,
+        formula: Formula,
+        text: str = "",
+        file: str | None = None,
+        line: int | None = None,
+        *,
+        form: str = "ltl",
+        source: str = "",
+    ) -> None:
         super().__init__(text or str(formula), atoms(formula), file, line)
-        self.formula = formula
+        self.formula, self.form, self.source = formula, form, source or self.text
 
-    def _facts(self) -> tuple:
-        return self.formula, self.text, self.file, self.line
+    def __reduce__(self) -> tuple:
+        facts = self.formula, self.text, self.file, self.line
+        return partial(LtlProperty, form=self.form, source=self.source), facts
 
     def _make_bad(self, inputs: tuple[str, ...]) -> Automaton:
         return translate(self.formula, self.letters(inputs), negated=True)
@@ -186,8 +196,11 @@ class LtlfProperty(_Base):
         super().__init__(text or str(formula), atoms(formula, *([] if ends is None else [ends])), file, line)
         self.formula, self.ends = formula, ends
 
-    def _facts(self) -> tuple:
-        return self.formula, self.text, self.ends, self.file, self.line
+        self.form = "ltlf"
+        self.source = self.text if ends is None else f"{self.text} ends with {ends}"
+
+    def __reduce__(self) -> tuple:
+        return LtlfProperty, (self.formula, self.text, self.ends, self.file, self.line)
 
     def _make_bad(self, inputs: tuple[str, ...]) -> Automaton:
         return reduced(self._violations(inputs))
@@ -212,8 +225,11 @@ def ltl(text: str | Formula, *, file: str | None = None, line: int | None = None
 
 def ltlf(text: str | Formula, *, ends: str | None = None, file: str | None = None, line: int | None = None) -> Property:
     """A requirement in finite-trace LTL: every non-empty finite word must satisfy it; with `ends` (a condition about
-    one letter, such as "in == quit") every word whose last letter satisfies that.
+    one letter, such as "in == quit") every word whose last letter satisfies that.  The text may say so itself:
+    "F out == ready ends with in == quit".
     """
+    if isinstance(text, str) and ends is None and (found := _ENDS.search(text)):
+        text, ends = text[: found.start()], text[found.end() :]
     formula = _formula(text, file, line)
     condition = None if ends is None else _formula(ends, file, line)
     if condition is not None and not propositional(condition):
@@ -228,10 +244,10 @@ def _formula(text: str | Formula, file: str | None, line: int | None) -> Formula
     return formula
 
 
-def text_of(source: str | Path) -> tuple[str, str | None]:
-    """The text itself, or the text of a file (and its name) if it is the name of one."""
+def text_of(source: str | Path, folder: str | Path | None = None) -> tuple[str, str | None]:
+    """The text itself, or the text of a file (and its name) if it is the name of one; `folder` is where it lies."""
     if isinstance(source, Path) or ("\n" not in source and Path(source).suffix and len(source) < 500):
-        file = Path(source)
+        file = Path(folder or ".") / source
         try:
             return file.read_text(encoding="utf-8"), str(file)
         except (OSError, UnicodeDecodeError) as error:

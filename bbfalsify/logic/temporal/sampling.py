@@ -18,6 +18,7 @@ which formulas that could concern.
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -143,8 +144,16 @@ class Sampling:
             )
         self._memory: dict[int, Formula] = {}
         self.properties = tuple(
-            LtlProperty(self._translated(formula.root), formula.text or str(formula)) for formula in formulas
+            LtlProperty(
+                self._translated(formula.root), formula.text or str(formula), form="stl", source=self._source(number)
+            )
+            for number, formula in enumerate(formulas)
         )
+
+    def _source(self, number: int) -> str:
+        """All formulas together make the symbols, so each property needs them all to be read again."""
+        facts = {"stl": [f.text or str(f) for f in self.formulas], "number": number, "period": self.period}
+        return json.dumps({**facts, "inputs": self.inputs})
 
     @property
     def thresholds(self) -> dict[str, tuple[float, ...]]:

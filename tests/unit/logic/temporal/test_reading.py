@@ -1,12 +1,15 @@
 """Reading temporal formulas: what is accepted, how it binds, and what is said about mistakes."""
 
+import json
 import pickle
 
 import pytest
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.logic.temporal import ltl, ltlf
+from bbfalsify.logic import parse_stl
+from bbfalsify.logic.temporal import Property, hoa, ltl, ltlf, monitor, read_property
 from bbfalsify.logic.temporal.reading import parse
+from bbfalsify.logic.temporal.sampling import from_stl
 from bbfalsify.logic.temporal.syntax import Atom, Unary
 
 
@@ -134,13 +137,61 @@ def test_finite_ltl_that_no_word_satisfies():
     assert ltlf("WX in == a").problems(["a", "b"]) == []
 
 
-def test_properties_travel_between_processes():
-    for wanted in (ltl("G in == a"), ltlf("F in == a", ends="in == b"), ltl("no_overflow(in == a, in == b, 2)")):
-        wanted.bad_words(["a", "b"])
-        again = pickle.loads(pickle.dumps(wanted))
-        assert again.text == wanted.text
-        assert again.bad_words(["a", "b"]).edges == wanted.bad_words(["a", "b"]).edges
+AUTOMATON = """HOA: v1 name: "never b" Start: 0 AP: 1 "in == b" Acceptance: 0 t --BODY-- State: 0 [!0] 0 --END--"""
+MONITOR = {"name": "M", "states": {"s": {"in == a": "t"}, "t": {"out == b": "u"}}, "bad": ["u"]}
+EVERY_KIND = (
+    ltl("G in == a"),
+    ltl("absence(out == x, after(in == a))"),
+    ltl(Unary("G", Atom("in", ("a",)))),
+    ltl("no_overflow(in == a, in == b, 2)"),
+    ltlf("F in == a"),
+    ltlf("F in == a", ends="in == b"),
+    ltlf("F in == a ends with in == b"),
+    monitor(MONITOR),
+    hoa(AUTOMATON),
+    hoa(AUTOMATON, accepts="violations"),
+    from_stl(parse_stl("always((T > 3) implies (eventually[0:2](T < 2)))"), 0.5),
+)
+
+
+@pytest.mark.parametrize("wanted", EVERY_KIND, ids=lambda p: f"{p.form} {p.text[:40]}")
+def test_properties_travel_as_objects_and_as_texts(wanted):
+    assert isinstance(wanted, Property)
+    before = wanted.bad_words(["a", "b"])
+    copies = pickle.loads(pickle.dumps(wanted)), read_property(wanted.form, wanted.source)
+    for again in copies:
+        assert (again.text, again.form, again.source) == (wanted.text, wanted.form, wanted.source)
+        after = again.bad_words(["a", "b"])
+        assert (after.edges, after.accepting, after.initial) == (before.edges, before.accepting, before.initial)
+
+
+def test_files_lie_in_a_folder(tmp_path):
+    (tmp_path / "m.yaml").write_text(json.dumps(MONITOR))
+    (tmp_path / "a.hoa").write_text(AUTOMATON)
+    assert read_property("monitor", "m.yaml", folder=tmp_path).text == "M"
+    assert read_property("hoa", "a.hoa", folder=tmp_path).text == "never b"
+
+
+@pytest.mark.parametrize(
+    "form, source, words",
+    [
+        ("lttl", "true", "unknown form of a requirement 'lttl'"),
+        ("ltl", 3, "a text is needed, not 3"),
+        ("hoa", {"a": 1}, "a text is needed"),
+        ("stl", "always(x > 0)", "needs its sampling"),
+    ],
+)
+def test_wrong_forms(form, source, words):
+    with pytest.raises(UserError, match="s.yaml:4: .*" + words):
+        read_property(form, source, file="s.yaml", line=4)
 
 
 def test_a_formula_may_be_given_as_a_tree():
     assert ltl(Unary("G", Atom("in", ("a",)))).text == "G(in == a)"
+
+
+def test_the_text_may_say_what_ends_a_word():
+    wanted = ltlf("F out == x\n ends with in == b")
+    assert (wanted.text, str(wanted.ends)) == ("F out == x", "in == b")
+    assert ltlf('F out == "it ends with"').text == 'F out == "it ends with"'
+    assert str(ltlf('F out == "a ends with b" ends with in == "ends with"').ends) == 'in == "ends with"'
