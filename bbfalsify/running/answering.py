@@ -30,6 +30,7 @@ from bbfalsify.systems.border import check_outputs
 from bbfalsify.systems.failures import MalformedAnswer, SessionFailure
 from bbfalsify.systems.interface import System, Usage, execute_until
 from bbfalsify.systems.loading import Origin, origin_of
+from bbfalsify.systems.process_cost import peak_of_ours_mb
 from bbfalsify.systems.symbols import SymbolSystem, check_symbol
 
 Judge = Callable[[Trace], tuple[Judgement, ...]]
@@ -108,14 +109,15 @@ def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
     if (failure := _failure_to_make(query)) is not None:
         return failure
     _protect(query.stimulus)
-    started, session = time.perf_counter(), None
+    started, cpu_before, session = time.perf_counter(), time.process_time(), None
     try:
         with system.open(_seed(assignment, query)) as session:
             raw, samples = _execute(assignment, session, query)
     except BaseException as error:  # SystemExit too: a simulation may end itself, but not the worker
         seconds = time.perf_counter() - started
-        return ANSWER, index, *_failed(error), seconds, None, _usage(session)
-    return _checked(assignment, index, query, raw, samples, time.perf_counter() - started, _usage(session))
+        return ANSWER, index, *_failed(error), seconds, None, _usage(session, cpu_before)
+    seconds = time.perf_counter() - started
+    return _checked(assignment, index, query, raw, samples, seconds, _usage(session, cpu_before))
 
 
 def _checked(
@@ -200,7 +202,7 @@ def _execute_together(assignment: Assignment, queries: Sequence[Query]) -> _Toge
     for stimulus in stimuli:
         _protect(stimulus)
     seeds = [_seed(assignment, query) for query in queries]
-    started, session = time.perf_counter(), None
+    started, cpu_before, session = time.perf_counter(), time.process_time(), None
     try:
         with system.open(seeds[0]) as session:
             more = {"seeds": seeds} if system.capabilities.seedable else {}
@@ -211,7 +213,7 @@ def _execute_together(assignment: Assignment, queries: Sequence[Query]) -> _Toge
     if len(outputs) != len(queries):
         sys.stderr.write(f"a batch of {len(queries)} had {len(outputs)} answers and is repeated one by one\n")
         return None
-    cpu, memory = _usage(session)
+    cpu, memory = _usage(session, cpu_before)
     share = (None if cpu is None else cpu / len(queries), memory)
     return _Together(outputs, (time.perf_counter() - started) / len(queries), share)
 
@@ -223,7 +225,7 @@ def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
     """As `_answer`; the outputs are the symbols answered, as far as they came."""
     symbols: list[str] = []
     status, message = SimulationStatus.OK, ""
-    started, session = time.perf_counter(), None
+    started, cpu_before, session = time.perf_counter(), time.process_time(), None
     try:
         with assignment.system.open(_seed(assignment, query)) as session:
             for symbol in query.word:
@@ -233,7 +235,7 @@ def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
     except BaseException as error:  # SystemExit too, as above
         status, message = SimulationStatus.RAISED, describe(error)
     seconds = time.perf_counter() - started
-    return ANSWER, index, status.value, (), message, seconds, tuple(symbols), _usage(session)
+    return ANSWER, index, status.value, (), message, seconds, tuple(symbols), _usage(session, cpu_before)
 
 
 # ---------------------------------------------------------------------- for all of them
@@ -267,9 +269,12 @@ def _failed(error: BaseException) -> tuple[str, tuple, str]:
     return SimulationStatus.RAISED.value, (), describe(error)
 
 
-def _usage(session: Any) -> tuple[float | None, float | None]:
+def _usage(session: Any, cpu_before: float) -> tuple[float | None, float | None]:
+    """CPU time and peak memory: of its process, where the session says so, else of this one, in which the system runs."""
     usage = getattr(session, "usage", None)
-    return (usage.cpu_seconds, usage.memory_mb) if isinstance(usage, Usage) else (None, None)
+    if isinstance(usage, Usage):
+        return usage.cpu_seconds, usage.memory_mb
+    return time.process_time() - cpu_before, peak_of_ours_mb()
 
 
 def describe(error: BaseException) -> str:

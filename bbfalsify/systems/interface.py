@@ -77,7 +77,11 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class Usage:
-    """What the black box's own process needed for one simulation; None where it cannot be measured."""
+    """What the black box's own process needed for one simulation; None where it cannot be measured.
+
+    Of a session without `usage` the system is taken to run in the worker, and that is measured: its CPU time during the
+    simulation, and the most memory it has had so far.
+    """
 
     cpu_seconds: float | None = None
     memory_mb: float | None = None

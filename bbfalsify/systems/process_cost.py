@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
+
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None
 
 
 def memory_mb(pid: int, *, peak: bool = False) -> float | None:
@@ -24,6 +30,14 @@ def forget_peak(pid: int) -> None:
             file.write(b"5")
     except OSError:
         pass
+
+
+def peak_of_ours_mb() -> float | None:
+    """The most memory this process has ever had."""
+    if resource is None:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 1024  # bytes there, kilobytes elsewhere
 
 
 def cpu_seconds(pid: int) -> float | None:

@@ -3,12 +3,15 @@
 import ctypes
 import math
 import os
+import signal
+import subprocess
 import time
 
 from pythonfmu import Fmi2Causality, Fmi2Slave, Fmi2Variability, Integer, Real
 from pythonfmu.enums import Fmi2Status
 
 remembered = [0]
+hoard = []
 
 
 class Hostile(Fmi2Slave):
@@ -22,8 +25,14 @@ class Hostile(Fmi2Slave):
 
     def exit_initialization_mode(self):
         self.y = self.u
+        if DEEDS[self.deed] == "hang_on_start" and self.bad:
+            time.sleep(600)
         if DEEDS[self.deed] == "leak":
             self.y += remembered[0]
+
+    def terminate(self):
+        if DEEDS[self.deed] == "hang_on_close" and self.bad:
+            time.sleep(600)
 
     def do_step(self, current_time, step_size):
         self.y, self.steps = self.u, self.steps + 1
@@ -44,8 +53,17 @@ class Hostile(Fmi2Slave):
                 time.sleep(0.01)
         if deed == "nan":
             self.y = math.nan
+        if deed == "infinity":
+            self.y = -math.inf
         if deed == "exit":
             os._exit(7)
+        if deed == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if deed == "memory":
+            hoard.append(bytearray(1 << 30))
+        if deed == "children":
+            for _ in range(3):
+                subprocess.Popen(["sleep", "600"], start_new_session=True)
         if deed == "flood":
             for i in range(100_000):
                 self.log(f"message {i} " + "x" * 100, Fmi2Status.warning)
@@ -54,4 +72,7 @@ class Hostile(Fmi2Slave):
         return True
 
 
-DEEDS = ("none", "raise", "discard", "abort", "segfault", "hang", "nan", "exit", "flood", "leak")
+DEEDS = (
+    "none", "raise", "discard", "abort", "segfault", "hang", "nan", "exit", "flood", "leak", "hang_on_start",
+    "hang_on_close", "infinity", "kill", "memory", "children",
+)  # fmt: skip

@@ -26,7 +26,9 @@ def hostile(fmus, deed):
         ("abort", Status.DIED, "SIGABRT"),
         ("segfault", Status.DIED, "SIGSEGV"),
         ("exit", Status.DIED, "exit code 7"),
+        ("kill", Status.DIED, "SIGKILL"),
         ("nan", Status.MALFORMED, "'y': expected finite numbers, got nan at time 0.5"),
+        ("infinity", Status.MALFORMED, "'y': expected finite numbers, got -inf at time 0.5"),
     ],
 )
 def test_a_misdeed_is_the_status_of_its_simulation(fmus, deed, status, said):
@@ -45,9 +47,21 @@ def test_what_the_fmu_said_is_in_the_message(fmus):
     assert answer.message.endswith("its last message: no solution found")
 
 
-def test_an_fmu_that_hangs_is_cut_off(fmus):
-    answers = run(hostile(fmus, "hang"), bad=[0, 1, 0], time_limit_s=1.0)
+@pytest.mark.parametrize("deed", ["hang_on_start", "hang", "hang_on_close"])
+def test_an_fmu_that_hangs_is_cut_off(fmus, deed):
+    answers = run(hostile(fmus, deed), bad=[0, 1, 0], time_limit_s=1.0)
     assert [a.status for a in answers] == [Status.OK, Status.TIMED_OUT, Status.OK]
+
+
+def test_memory_growth_has_a_limit(fmus):
+    answers = run(hostile(fmus, "memory"), bad=[0, 1, 0], memory_limit_mb=500)
+    assert [a.status for a in answers] == [Status.OK, Status.RAISED, Status.OK]
+    assert "MemoryError" in answers[1].message
+    assert all(a.cpu_seconds > 0 and a.memory_mb > 10 for a in answers)
+
+
+def test_children_of_an_fmu_go_with_the_worker(fmus):
+    assert all(a.ok for a in run(hostile(fmus, "children"), bad=[1, 0, 1]))
 
 
 def test_a_flood_of_messages_is_bounded(fmus, tmp_path):

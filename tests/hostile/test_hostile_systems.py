@@ -9,7 +9,7 @@ import pytest
 
 from bbfalsify.core.verdict import SimulationStatus as Status
 from bbfalsify.running import WorkerPool
-from bbfalsify.systems import FunctionSystem
+from bbfalsify.systems import Capabilities, FunctionSystem, Port
 from tests.hostile import hostile_systems as box
 from tests.hostile.hostile_systems import judge, misbehaving, queries
 from tests.hostile.processes import descendants, survivors, worker_sessions
@@ -83,6 +83,45 @@ def test_a_hanging_simulation_is_cut_off_with_everything_it_started(deed, jobs):
     answers = run(misbehaving(deed), bad=[0, 0, 1, 0], jobs=jobs, time_limit_s=0.3)
     assert [a.status for a in answers] == [Status.OK, Status.OK, Status.TIMED_OUT, Status.OK]
     assert answers[2].message == "no answer within 0.3 s"
+
+
+class Clingy:
+    """Works well, but one of its sessions (or it itself) does not let go."""
+
+    name, inputs, outputs, capabilities = "clingy", (Port("bad"), Port("u")), (Port("y"),), Capabilities()
+
+    def __init__(self, clings_to="session"):
+        self.clings_to = clings_to
+
+    def open(self, seed):
+        return ClingySession(self.clings_to)
+
+    def close(self):
+        if self.clings_to == "system":
+            box.hangs_without_ever_letting_go(None)
+
+
+class ClingySession:
+    def __init__(self, clings_to):
+        self.hangs, self.clings_to = False, clings_to
+
+    def __enter__(self):
+        return self
+
+    def execute(self, stimulus):
+        self.hangs = self.clings_to == "session" and stimulus.inputs["bad"][0] == 1
+        return {"y": stimulus.inputs["u"]}
+
+    def __exit__(self, *exception):
+        if self.hangs:
+            box.hangs_without_ever_letting_go(None)
+
+
+def test_hanging_while_closing():
+    """A session that does not close has no answer; a system that does not close is ended with its worker."""
+    answers = run(Clingy(), bad=[0, 1, 0], time_limit_s=0.3)
+    assert [a.status for a in answers] == [Status.OK, Status.TIMED_OUT, Status.OK]
+    assert all(a.ok for a in run(Clingy("system"), bad=[0, 1, 0]))
 
 
 @pytest.mark.parametrize("deed", [box.leaves_children, box.starts_a_server])
