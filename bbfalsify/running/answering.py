@@ -270,7 +270,7 @@ def _failed(error: BaseException) -> tuple[str, tuple, str]:
 
 
 def _usage(session: Any, cpu_before: float) -> tuple[float | None, float | None]:
-    """CPU time and peak memory: of its process, where the session says so, else of this one, in which the system runs."""
+    """CPU time and peak memory: of its process, where the session says so, else of this one, in which it runs."""
     usage = getattr(session, "usage", None)
     if isinstance(usage, Usage):
         return usage.cpu_seconds, usage.memory_mb

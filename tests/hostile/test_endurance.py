@@ -1,4 +1,4 @@
-"""Ten thousand sessions leave nothing behind: descriptors, processes and memory are flat.  A short version runs always."""
+"""Ten thousand sessions leave nothing behind: descriptors, processes and memory are flat.  A few hundred run always."""
 
 from __future__ import annotations
 
