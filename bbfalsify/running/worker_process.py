@@ -10,10 +10,11 @@ from collections import deque
 
 from bbfalsify.running.channel import PollingChannel
 from bbfalsify.running.worker_log import WorkerOutput
-from bbfalsify.systems.process_tree import descendants, how_it_ended, kill
+from bbfalsify.systems.process_tree import descendants, how_it_ended, is_ending, kill
 
 _ENDING_S = 0.2
-"""How long a process may take to end after it has closed its socket, before it is killed."""
+"""How long a process may take to begin to end after it has closed its socket, before it is killed."""
+_LONGEST_END_S = 10.0
 
 
 class WorkerProcess:
@@ -71,9 +72,12 @@ class WorkerProcess:
         """Its socket is closed, so it is about to end by itself; wait for the reason rather than kill it."""
         if not self.channel.closed:
             return False
-        until = time.monotonic() + _ENDING_S
-        while time.monotonic() < until:
+        started = time.monotonic()
+        # One that has begun to end is waited for, however busy the machine is (and however large its core).
+        while (waited := time.monotonic() - started) < _ENDING_S or is_ending(self.process.pid):
             if self.exited():
                 return True
+            if waited > _LONGEST_END_S:
+                break
             time.sleep(0.001)
         return False

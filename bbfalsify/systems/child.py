@@ -21,13 +21,14 @@ from typing import Any
 from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SystemDied, excerpt
 from bbfalsify.systems.launching import MARK, Launch
 from bbfalsify.systems.process_cost import memory_mb
-from bbfalsify.systems.process_tree import descendants, how_it_ended, kill, marked, reap, telling_line
+from bbfalsify.systems.process_tree import descendants, how_it_ended, is_ending, kill, marked, reap, telling_line
 
 _LOOK_S = 0.05
 """So often we look whether a silent program still lives, and how much memory it has."""
 _LOOK_MS = 1000 * _LOOK_S
 _ENDING_S = 0.2
 """How long a program may take to end after it was told to, or after it has closed its output."""
+_LONGEST_END_S = 10.0
 _READ = 1 << 16
 _clock, _write, _read = time.monotonic, os.write, os.read
 _TAIL = 4096
@@ -258,6 +259,8 @@ class Child:
     def _died(self, what: str) -> None:
         """Its output has ended: wait a moment for the reason, and raise it."""
         self._wait_for_end(_ENDING_S)
+        if not self.exited() and is_ending(self.pid):  # it takes its time on a busy machine
+            self._wait_for_end(_LONGEST_END_S)
         if not self.exited():
             raise SystemDied(f"{what} did not come: it closed its standard output{self._last_words()}")
         self.end()

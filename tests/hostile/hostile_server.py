@@ -52,9 +52,12 @@ def misbehave(line):
     if DEED == "eats_memory":
         hoard.append(bytearray(150 << 20))
         line.sendall(b"250 more\r\n")
+    if DEED in HARMLESS:
+        line.sendall(b"250 bad\r\n")
 
 
 hoard = []
+HARMLESS = ("none", "ignores_sigterm", "has_children", "starts_slowly")
 
 
 def attend(line, number):
