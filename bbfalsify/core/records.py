@@ -34,10 +34,12 @@ def answer_record(name: str, answer: Answer) -> dict[str, Any]:
     }
     if answer.symbols:
         record["symbols"] = list(answer.symbols)
-    if answer.cpu_seconds is not None:
-        record["cpu_seconds"] = round(answer.cpu_seconds, 6)
-    if answer.memory_mb is not None:
-        record["memory_mb"] = round(answer.memory_mb, 1)
+    if answer.cpu_seconds is not None or answer.memory_mb is not None:
+        cpu_seconds, memory_mb = answer.cpu_seconds, answer.memory_mb
+        record["cost"] = [
+            None if cpu_seconds is None else round(cpu_seconds, 6),
+            None if memory_mb is None else round(memory_mb),
+        ]
     if answer.message:
         record["message"] = _shortened(answer.message)
     if answer.dissent:
@@ -63,8 +65,7 @@ def answer_from_record(record: Mapping[str, Any], trace: Trace | None = None) ->
         trace,
         record["seconds"],
         tuple(record.get("symbols", ())),
-        record.get("cpu_seconds"),
-        record.get("memory_mb"),
+        *record.get("cost", (None, None)),
         record.get("dissent", ""),
     )
 

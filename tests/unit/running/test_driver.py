@@ -270,7 +270,7 @@ def test_the_record_is_compact(tmp_path):
     file = tmp_path / "events.jsonl"
     with Recorder(file) as recorder, Driver(box(), judge, recorder=recorder) as driver:
         driver.ask([query(v / 7, f"search/run/3/walk/{v}") for v in range(300)])
-    assert file.stat().st_size / 300 < 150
+    assert file.stat().st_size / 300 < 160
 
 
 def test_an_error_in_the_engine_is_the_last_event(tmp_path):
