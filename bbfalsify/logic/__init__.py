@@ -2,6 +2,7 @@
 
     text ──normalise──► RTAMT's parser ──parser──► Formula ──program──► dense │ discrete monitor ──► Judgement
 
+Requirements about symbols instead of signals (LTL, monitors, Büchi automata) are in `bbfalsify.logic.temporal`.
 Reading formulas is light; judging (`bbfalsify.logic.monitor`) imports numba and is imported where traces are judged.
 """
 

@@ -19,7 +19,8 @@ Each is a `Property`: it knows the automaton of the words that violate it and th
 
 from bbfalsify.logic.temporal.automaton import Automaton
 from bbfalsify.logic.temporal.forms import FORMS, read_property
-from bbfalsify.logic.temporal.hoa import hoa, hoa_text
+from bbfalsify.logic.temporal.hoa import hoa
+from bbfalsify.logic.temporal.hoa_format import hoa_text
 from bbfalsify.logic.temporal.monitors import dfa, monitor
 from bbfalsify.logic.temporal.properties import Property, ltl, ltlf
 from bbfalsify.logic.temporal.search import Lasso, find_violation, first_bad_prefix, search, violates

@@ -22,7 +22,7 @@ from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.logic.temporal.automaton import Automaton, Edges
 from bbfalsify.logic.temporal.patterns import Counting
 from bbfalsify.logic.temporal.prefixes import Watch
-from bbfalsify.logic.temporal.properties import _Base, text_of
+from bbfalsify.logic.temporal.properties import PropertyBase, text_of
 from bbfalsify.logic.temporal.reading import parse
 from bbfalsify.logic.temporal.reduction import trimmed
 from bbfalsify.logic.temporal.syntax import Binary, Formula, Unary, atoms, propositional
@@ -31,7 +31,7 @@ Moves = tuple[tuple[tuple[Formula, int], ...], ...]
 """For each state: (condition, target), in the order in which they are tried."""
 
 
-class MonitorProperty(_Base):
+class MonitorProperty(PropertyBase):
     def __init__(
         self,
         names: tuple[str, ...],

@@ -8,7 +8,9 @@
     always(p)  never(p)  next(p, q)  handshake(p, q)  no_overflow(put, take, 3)
 
 The patterns and scopes are those of Dwyer, Avrunin and Corbett.  A step is one letter, so a trigger and its answer may
-be one and the same step.  As functions they take formulas or texts and give formulas, which `ltl` accepts.
+be one and the same step.  The functions take formulas or texts and give formulas, which `ltl` accepts:
+
+    ltl(response("in == request", "out == grant", after("in == login")))
 """
 
 from __future__ import annotations
@@ -30,13 +32,35 @@ class Scope:
 GLOBALLY = Scope()
 
 
-def absence(p: Formula, scope: Scope = GLOBALLY) -> Formula:
+def after(begin: Formula | str) -> Scope:
+    return Scope(read(begin))
+
+
+def before(end: Formula | str) -> Scope:
+    return Scope(None, read(end))
+
+
+def between(begin: Formula | str, end: Formula | str) -> Scope:
+    return Scope(read(begin), read(end))
+
+
+def read(formula: Formula | str) -> Formula:
+    """A text as a formula."""
+    if not isinstance(formula, str):
+        return formula
+    from bbfalsify.logic.temporal.reading import parse
+
+    return parse(formula)  # type: ignore[return-value]
+
+
+def absence(p: Formula | str, scope: Scope = GLOBALLY) -> Formula:
     """p never holds."""
-    return universality(_not(p), scope)
+    return universality(_not(read(p)), scope)
 
 
-def universality(p: Formula, scope: Scope = GLOBALLY) -> Formula:
+def universality(p: Formula | str, scope: Scope = GLOBALLY) -> Formula:
     """p always holds."""
+    p = read(p)
     q, r = scope.begin, scope.end
     if q is None:
         return _g(p) if r is None else _implies(_f(r), _until(p, r))
@@ -45,18 +69,20 @@ def universality(p: Formula, scope: Scope = GLOBALLY) -> Formula:
     return _g(_implies(_opened(q, r), _until(p, r)))
 
 
-def existence(p: Formula, scope: Scope = GLOBALLY) -> Formula:
+def existence(p: Formula | str, scope: Scope = GLOBALLY) -> Formula:
     """p holds at least once."""
+    p = read(p)
     q, r = scope.begin, scope.end
     if q is None:
         return _f(p) if r is None else _weak(_not(r), _and(p, _not(r)))
     if r is None:
-        return _or(_g(_not(q)), _f(_and(q, _f(p))))
+        return _weak(_not(q), _and(q, _f(p)))
     return _g(_implies(_and(q, _not(r)), _weak(_not(r), _and(p, _not(r)))))
 
 
-def response(p: Formula, s: Formula, scope: Scope = GLOBALLY) -> Formula:
+def response(p: Formula | str, s: Formula | str, scope: Scope = GLOBALLY) -> Formula:
     """Every p is followed by an s, in the same step or later."""
+    p, s = read(p), read(s)
     q, r = scope.begin, scope.end
     if r is None:
         answered = _g(_implies(p, _f(s)))
@@ -65,34 +91,37 @@ def response(p: Formula, s: Formula, scope: Scope = GLOBALLY) -> Formula:
     return _implies(_f(r), answered) if q is None else _g(_implies(_opened(q, r), answered))
 
 
-def precedence(s: Formula, p: Formula, scope: Scope = GLOBALLY) -> Formula:
+def precedence(s: Formula | str, p: Formula | str, scope: Scope = GLOBALLY) -> Formula:
     """The first p comes together with or after an s."""
+    s, p = read(s), read(p)
     q, r = scope.begin, scope.end
     if r is None:
         preceded = _weak(_not(p), s)
-        return preceded if q is None else _or(_g(_not(q)), _f(_and(q, preceded)))
+        # Dwyer and others have F(q & …) here, which a later q satisfies although after the first one p came too early.
+        return preceded if q is None else _weak(_not(q), _and(q, preceded))
     preceded = _until(_not(p), _or(s, r))
     return _implies(_f(r), preceded) if q is None else _g(_implies(_opened(q, r), preceded))
 
 
-def always(p: Formula) -> Formula:
-    return _g(p)
+def always(p: Formula | str) -> Formula:
+    return _g(read(p))
 
 
-def never(p: Formula) -> Formula:
-    return _g(_not(p))
+def never(p: Formula | str) -> Formula:
+    return _g(_not(read(p)))
 
 
-def next_step(p: Formula, q: Formula) -> Formula:
+def next_step(p: Formula | str, q: Formula | str) -> Formula:
     """Written `next(p, q)`: in the step after every p, q holds."""
-    return _g(_implies(p, Unary("X", q)))
+    return _g(_implies(read(p), Unary("X", read(q))))
 
 
-def handshake(request: Formula, acknowledge: Formula) -> Formula:
+def handshake(request: Formula | str, acknowledge: Formula | str) -> Formula:
     """Every request is acknowledged, in the same step or later, and nothing is acknowledged that was not requested.
 
     An acknowledgement serves all requests up to it; the next one needs a new request.
     """
+    request, acknowledge = read(request), read(acknowledge)
     quiet = _weak(_not(acknowledge), request)
     return conjunction([_g(_implies(request, _f(acknowledge))), quiet, _g(_implies(acknowledge, Unary("X", quiet)))])
 
@@ -118,7 +147,11 @@ PATTERNS: dict[str, tuple[Callable[..., Formula], int, bool]] = {
     "handshake": (handshake, 2, False),
 }
 """Function, number of formulas, whether a scope may follow."""
-SCOPES = {"after": 1, "before": 1, "between": 2}
+SCOPES: dict[str, tuple[Callable[..., Scope], int]] = {
+    "after": (after, 1),
+    "before": (before, 1),
+    "between": (between, 2),
+}
 
 
 def _not(p: Formula) -> Formula:

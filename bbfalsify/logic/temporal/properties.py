@@ -56,7 +56,7 @@ class Property(Protocol):
         """Whether prefix·loop·loop·… violates it; without a loop: whether the prefix is bad already."""
 
 
-class _Base:
+class PropertyBase:
     """What the kinds share.  They say their `atoms` and make `_bad` and `_watch` for given letters."""
 
     form: str
@@ -138,7 +138,7 @@ def symbol_problems(
     return problems
 
 
-class LtlProperty(_Base):
+class LtlProperty(PropertyBase):
     """A formula that every infinite word of the system must satisfy."""
 
     def __init__(
@@ -179,7 +179,7 @@ class LtlProperty(_Base):
         return not satisfies(self.formula, prefix, loop) if loop else super().violated_by(inputs, prefix, loop)
 
 
-class LtlfProperty(_Base):
+class LtlfProperty(PropertyBase):
     """A formula that every finite word of the system must satisfy: the tester may stop at any moment.
 
     With `ends`, only words whose last letter satisfies it are complete, and only complete words are judged.

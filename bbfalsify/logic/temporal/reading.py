@@ -186,9 +186,10 @@ def _formulas(token: Any, *parts: Any) -> None:
 def _call(name: Any, arguments: list[Any]) -> Any:
     word = str(name)
     if word in patterns.SCOPES:
-        _count(name, arguments, patterns.SCOPES[word])
+        scope, number = patterns.SCOPES[word]
+        _count(name, arguments, number)
         _formulas(name, *arguments)
-        return Scope(*arguments) if word != "before" else Scope(None, arguments[0])
+        return scope(*arguments)
     if word == "no_overflow":
         _count(name, arguments, 3)
         _formulas(name, *arguments[:2])

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 SIDES = ("in", "out")
 PREFIXES = ("!", "X", "WX", "F", "G")
@@ -40,8 +41,12 @@ class Atom:
 
     def holds(self, symbol: str) -> bool:
         if self.pattern is None:
-            return symbol in self.symbols
+            return symbol in self._members
         return re.fullmatch(self.pattern, symbol) is not None
+
+    @cached_property
+    def _members(self) -> frozenset[str]:
+        return frozenset(self.symbols)
 
     def __str__(self) -> str:
         return render(self)

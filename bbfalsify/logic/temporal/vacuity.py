@@ -10,6 +10,7 @@ are no trigger: `G(in == get -> out in {ok, busy})` is not vacuous where nobody 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 
@@ -23,6 +24,10 @@ REFUSALS = re.compile(
     r"err|fail|refus|reject|den(y|ied)|invalid|illegal|unknown|unsupported|closed|time.?out|nack?\b|^[45]\d\d", re.I
 )
 """Answers that by their names accept nothing."""
+MOST_TRIGGERS = 20
+"""Each costs a translation and a search."""
+Trigger = tuple[Formula, Formula, Formula, str]
+"""The trigger, what it asks for, the whole formula with `false` in place of that, and the operator between them."""
 
 
 def vacuity(machine: MealyMachine, property: Property) -> str | None:
@@ -52,7 +57,9 @@ def _answers(machine: MealyMachine) -> dict[str, list[str]]:
 
 
 def _trigger(machine: MealyMachine, property: LtlProperty | LtlfProperty, answers: dict[str, list[str]]) -> str | None:
-    for trigger, rest, stronger in triggered(property.formula):
+    # Of sampled signals only implications are triggers: their windows are disjunctions that nobody wrote.
+    shown = (t for t in triggered(property.formula) if property.form != "stl" or t[3] == "->")
+    for trigger, rest, stronger, _ in itertools.islice(shown, MOST_TRIGGERS):
         if find_violation(machine, _with(property, stronger)) is None:
             return f"'{trigger}' never happens where '{rest}' would be asked for{_because(trigger, answers)}"
     return None
@@ -62,14 +69,12 @@ def _with(property: LtlProperty | LtlfProperty, formula: Formula) -> Property:
     return LtlProperty(formula) if isinstance(property, LtlProperty) else LtlfProperty(formula, ends=property.ends)
 
 
-def triggered(formula: Formula) -> Iterator[tuple[Formula, Formula, Formula]]:
-    """(trigger, what it asks for, the whole formula with `false` in place of that), from outside to inside."""
+def triggered(formula: Formula) -> Iterator[Trigger]:
+    """From outside to inside."""
     yield from _inside(formula, True, lambda whole: whole)
 
 
-def _inside(
-    formula: Formula, positive: bool, rebuilt: Callable[[Formula], Formula]
-) -> Iterator[tuple[Formula, Formula, Formula]]:
+def _inside(formula: Formula, positive: bool, rebuilt: Callable[[Formula], Formula]) -> Iterator[Trigger]:
     """`positive`: no negation around; under one everything is turned round."""
     match formula:
         case Unary(operator, body):
@@ -83,7 +88,7 @@ def _inside(
             asked = _asked(operator, left, right, positive)
             if asked is not None and not isinstance(asked[1], Truth):
                 place = in_right if asked[1] is right else in_left
-                yield asked[0], asked[1], place(Truth(not positive))
+                yield asked[0], asked[1], place(Truth(not positive)), operator
             yield from _inside(left, positive != (operator == "->"), in_left)
             yield from _inside(right, positive, in_right)
 
@@ -94,7 +99,7 @@ def _asked(operator: str, left: Formula, right: Formula, positive: bool) -> tupl
     match operator, positive:
         case "->", True:
             return left, right
-        case "|", True if not plain:
+        case "|", True if not plain and _negative(left):  # !p | q; where both are wanted, either may do
             return _opposite(left), right
         case "&", False if not plain:
             return left, right
@@ -107,6 +112,15 @@ def _asked(operator: str, left: Formula, right: Formula, positive: bool) -> tupl
         case "M", False:
             return left, right
     return None
+
+
+def _negative(formula: Formula) -> bool:
+    match formula:
+        case Unary("G", body):
+            return _negative(body)
+        case Unary("!"):
+            return True
+    return False
 
 
 def _opposite(formula: Formula) -> Formula:

@@ -3,6 +3,7 @@
 import pytest
 
 from bbfalsify.core.errors import UserError
+from bbfalsify.logic import parse_stl
 from bbfalsify.logic.temporal import (
     Lasso,
     Property,
@@ -17,6 +18,7 @@ from bbfalsify.logic.temporal import (
     vacuity,
     violates,
 )
+from bbfalsify.logic.temporal.sampling import from_stl
 from bbfalsify.modelling.mealy import MealyMachine
 
 INPUTS = ["get", "put"]
@@ -83,6 +85,7 @@ GOOD, BAD = True, False
         ("precedence(in == a, out == x)", "b/y", "b/y", GOOD),
         ("precedence(in == a, out == x, after(in == c))", "b/x c/y", "b/x", BAD),
         ("precedence(in == a, out == x, after(in == c))", "b/x c/y a/x", "b/x", GOOD),
+        ("precedence(in == a, out == x, after(in == c))", "c/y b/x c/y", "b/y", BAD),
         ("precedence(in == a, out == x, before(in == c))", "b/x c/y", "b/y", BAD),
         ("precedence(in == a, out == x, between(in == b, in == c))", "b/y b/x c/y", "b/y", BAD),
         ("precedence(in == a, out == x, between(in == b, in == c))", "b/y a/x c/y", "b/y", GOOD),
@@ -345,6 +348,11 @@ def test_the_search_stops_where_the_violation_is():
         ("existence(out == done, after(out == denied))", "'out == denied' never happens"),
         ("absence(out == error, after(out == denied))", "'out == denied' never happens"),
         ("G(in == publish -> (out == denied -> X out == ok))", "'out == denied' never happens"),
+        ("G(out != denied | X out == ok)", "'out == denied' never happens"),
+        ("!F(out == denied & X out == error)", "'out == denied' never happens"),
+        ("in != connect R (out != denied)", "'out == denied' never happens"),
+        ("G(in == connect -> out == ok | X true | X out == ok)", None),
+        ("F out == ok | G in == publish", None),
         ("response(in == connect, out in {ok, error})", None),
         ("G(in == connect -> out in {ok, error, busy})", None),
         ("G(in == connect -> X(in == publish -> out == done))", None),
@@ -365,6 +373,14 @@ def test_an_input_that_is_always_refused():
     assert "never happens" in why and "publish is always answered error" in why
     assert vacuity(deaf, ltl("G out != crash")) == "the system answers error to every input"
     assert vacuity(deaf, ltl("G out == error")) is None
+
+
+def test_windows_of_samples_are_no_triggers():
+    table = {("s", "i"): ("s", "x>3"), ("s", "j"): ("s", "x<=3")}
+    machine = MealyMachine.from_transitions(table, "s")
+    assert vacuity(machine, from_stl(parse_stl("always((x > 3) implies (eventually[0:100](x > 3)))"), 1.0)) is None
+    high = from_stl(parse_stl("always((x > 9) implies (eventually[0:5](x > 3)))"), 1.0)
+    assert "never happens" in vacuity(machine, high)
 
 
 def test_vacuity_of_other_kinds():

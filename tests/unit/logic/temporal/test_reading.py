@@ -7,7 +7,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.logic import parse_stl
-from bbfalsify.logic.temporal import Property, hoa, ltl, ltlf, monitor, read_property
+from bbfalsify.logic.temporal import Property, hoa, ltl, ltlf, monitor, patterns, read_property
 from bbfalsify.logic.temporal.reading import parse
 from bbfalsify.logic.temporal.sampling import from_stl
 from bbfalsify.logic.temporal.syntax import Atom, Unary
@@ -188,6 +188,27 @@ def test_wrong_forms(form, source, words):
 
 def test_a_formula_may_be_given_as_a_tree():
     assert ltl(Unary("G", Atom("in", ("a",)))).text == "G(in == a)"
+
+
+def test_patterns_are_functions_too():
+    assert patterns.response("in == a", "out == b", patterns.after("in == c")) == parse(
+        "response(in == a, out == b, after(in == c))"
+    )
+    made = {
+        "absence(out == e, before(in == a))": patterns.absence("out == e", patterns.before("in == a")),
+        "existence(out == e)": patterns.existence("out == e"),
+        "universality(out == e, between(in == a, in == b))": patterns.universality(
+            parse("out == e"), patterns.between("in == a", "in == b")
+        ),
+        "precedence(in == a, out == e)": patterns.precedence("in == a", "out == e"),
+        "handshake(in == a, out == e)": patterns.handshake("in == a", "out == e"),
+        "next(in == a, out == e)": patterns.next_step("in == a", "out == e"),
+        "always in == a": patterns.always("in == a"),
+        "never in == a": patterns.never("in == a"),
+    }
+    for text, formula in made.items():
+        assert parse(text) == formula
+        assert ltl(formula).text == str(formula)
 
 
 def test_the_text_may_say_what_ends_a_word():
