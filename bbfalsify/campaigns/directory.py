@@ -116,8 +116,8 @@ def find_begun(out: Path, file: Path) -> Path | None:
 
 
 def _digest(configuration: Mapping[str, Any]) -> str:
-    """Of all that decides a run; the number of workers does not."""
-    decides = {key: value for key, value in configuration.items() if key not in ("jobs", "campaign")}
+    """Of all that decides a run; the number of workers does not, nor where they are."""
+    decides = {key: value for key, value in configuration.items() if key not in ("jobs", "executor", "campaign")}
     return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
 
@@ -127,6 +127,7 @@ def _input_hashes(plans: Sequence[RunPlan]) -> dict[str, str | None]:
     for plan in plans:
         if plan.system_reference not in hashes:
             hashes[plan.system_reference] = resolve_reference(plan.system_reference, plan.base.resolve()).file_hash()
-        if plan.profile.file is not None and plan.profile.file not in hashes:
-            hashes[plan.profile.file] = file_hash(plan.profile.file)
+        profile = None if plan.profile is None else plan.profile.file
+        if profile is not None and profile not in hashes:
+            hashes[profile] = file_hash(profile)
     return hashes

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.campaigns.categories import category, run_category
+from bbfalsify.campaigns.kinds import engine_kind
 from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.core.counterexample import SystemRecord
 from bbfalsify.core.events import Event
@@ -18,60 +20,21 @@ from bbfalsify.running.rundir import RunDirectory, file_hash
 from bbfalsify.systems.loading import resolve_reference
 
 
-def execute(
-    plan: RunPlan,
-    campaign: Campaign,
-    *,
-    out: Path,
-    directory: Path | None = None,
-    listeners: Iterable[Callable[[Event], None]] = (),
-) -> dict[str, Any]:
-    """The results of the run, as they are also stored in its directory (exactly `directory`, or a new one)."""
-    engine = plan.engine
-    result = falsify(
-        plan.system,
-        plan.profile,
-        [p.requirement for p in plan.requirements],
-        horizon=engine.horizon,
-        options=Options(
-            counterexamples=engine.counterexamples,
-            simulations=engine.simulations,
-            passes=engine.passes,
-            traces=engine.traces,
-            estimator=engine.estimator,
-            columns=engine.columns,
-            quasi_random=engine.quasi_random,
-            search=engine.search,
-            patience=engine.patience,
-            plain_walks=engine.plain_walks,
-            delays=engine.delays,
-            guiding=engine.guiding,
-            adaptive_duration=engine.adaptive_duration,
-            batch=engine.batch,
-            sensitivity=engine.sensitivity,
-        ),
-        period=engine.period,
-        max_time=engine.max_time,
-        seed=plan.seed,
-        jobs=plan.jobs,
-        time_limit_s=plan.time_limit,
-        on_failure=plan.on_failure,
-        votes=plan.votes,
-        memory_limit_mb=plan.memory_limit,
-        early_stop=plan.early_stop,
-        store=plan.store,
-        accepted=plan.accepted,
-        out=out,
-        name=plan.name,
-        system_record=_system_record(plan),
-        listeners=listeners,
-        configuration=configuration_of(plan, campaign),
-        directory=directory,
-        baseline=None
-        if engine.smc == "none"
-        else smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations),
-    )
-    data = result.as_json()
+@dataclass(frozen=True)
+class Recording:
+    """Where and how a run is recorded and executed; the plan says what is run."""
+
+    campaign: Campaign
+    out: Path
+    directory: Path | None = None
+    """Exactly this run directory, or a new one."""
+    listeners: Sequence[Callable[[Event], None]] = ()
+    executor: str | Executor | None = None
+
+
+def execute(plan: RunPlan, recording: Recording) -> dict[str, Any]:
+    """The results of the run, as they are also stored in its directory."""
+    data = engine_kind(plan.engine.kind).runner()(plan, recording)
     for row, planned in zip(data["requirements"], plan.requirements, strict=True):
         row["expected"] = planned.expected
         row["category"] = category(row["outcome"], planned.expected)
@@ -79,6 +42,42 @@ def execute(
     data["varies"] = dict(plan.varies)
     RunDirectory(data["run_directory"]).write_results(data)
     return data
+
+
+def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
+    """Usage-aware falsification; what every engine has to return is a row per requirement, `outcome` among its keys."""
+    engine = plan.engine
+    settings = {option.name: getattr(engine, option.name) for option in fields(Options) if hasattr(engine, option.name)}
+    result = falsify(
+        plan.system,
+        plan.profile,
+        [p.requirement for p in plan.requirements],
+        horizon=engine.horizon,
+        options=Options(**settings),
+        period=engine.period,
+        max_time=engine.max_time,
+        seed=plan.seed,
+        budget=plan.budget,
+        jobs=plan.jobs,
+        executor=recording.executor,
+        time_limit_s=plan.time_limit,
+        on_failure=plan.on_failure,
+        votes=plan.votes,
+        memory_limit_mb=plan.memory_limit,
+        early_stop=plan.early_stop,
+        store=plan.store,
+        accepted=plan.accepted,
+        out=recording.out,
+        directory=recording.directory,
+        name=plan.name,
+        system_record=_system_record(plan),
+        listeners=recording.listeners,
+        configuration=configuration_of(plan, recording.campaign),
+        baseline=None
+        if engine.smc == "none"
+        else smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations),
+    )
+    return result.as_json()
 
 
 def _system_record(plan: RunPlan) -> SystemRecord:
@@ -99,7 +98,7 @@ def configuration_of(plan: RunPlan, campaign: Campaign) -> dict[str, Any]:
         "name": plan.name,
         "system": plan.system_reference,
         "base": str(plan.base.resolve()),
-        "profile": plan.profile.file,
+        "profile": None if plan.profile is None else plan.profile.file,
         "requirements": [
             {
                 "id": p.requirement.id,
@@ -113,7 +112,9 @@ def configuration_of(plan: RunPlan, campaign: Campaign) -> dict[str, Any]:
         ],
         "engine": asdict(plan.engine),
         "seed": plan.seed,
+        "budget": asdict(plan.budget),
         "jobs": plan.jobs,
+        "executor": plan.executor,
         "time_limit": plan.time_limit,
         "on_failure": plan.on_failure,
         "votes": plan.votes,

@@ -9,16 +9,20 @@ file multiply into plans in the order written, the last key varying fastest; a l
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bbfalsify.campaigns.kinds import engine_kind, engine_names
 from bbfalsify.campaigns.ports import port_problems
 from bbfalsify.campaigns.reading import Reader, dotted
 from bbfalsify.campaigns.requirements import PlannedRequirement, RequirementItem, collect_items, parse_items
+from bbfalsify.core.budget import Budget
 from bbfalsify.core.documents import Document, KeyPath, read_yaml
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.seeds import draw_seed
@@ -34,47 +38,23 @@ TIME_LIMIT_S = 60.0
 
 
 @dataclass(frozen=True)
-class EngineOptions:
-    """One point of the engine's settings; the meaning of each is explained in experiments/README.md."""
-
-    kind: str
-    horizon: float
-    counterexamples: int
-    simulations: int
-    max_time: float | None
-    passes: int
-    traces: int
-    estimator: str
-    columns: tuple[str, ...]
-    quasi_random: bool
-    search: str
-    patience: int
-    plain_walks: float
-    delays: str
-    guiding: bool
-    adaptive_duration: bool
-    smc: str
-    smc_epsilon: float
-    smc_simulations: int
-    sensitivity: bool
-    batch: int
-    period: float | None
-
-
-@dataclass(frozen=True)
 class RunPlan:
     name: str
     system: System
     system_reference: str
     base: Path
     """The folder that the reference is relative to."""
-    profile: Profile
+    profile: Profile | None
+    """None where the engine needs none."""
     requirements: tuple[PlannedRequirement, ...]
-    engine: EngineOptions
+    engine: Any
+    """Its settings, one value each; a frozen dataclass with the keys that stand under `engine:`."""
     seed: int
     jobs: int
     time_limit: float
     on_failure: str
+    budget: Budget = Budget()
+    executor: str | None = None
     votes: int = 1
     memory_limit: float | None = None
     """Megabytes a worker may take, on top of what it has when it starts."""
@@ -101,6 +81,7 @@ def load_campaign(
     *,
     seed: int | None = None,
     jobs: int | None = None,
+    executor: str | None = None,
     store: Path | None = None,
     accepted: Path | None = None,
     drawn_seed: int | None = None,
@@ -110,8 +91,16 @@ def load_campaign(
     """
     file = Path(path)
     document = read_yaml(file)
-    given = {"seed": seed, "jobs": jobs, "store": store, "accepted": accepted, "drawn_seed": drawn_seed}
-    return plan_document(document, base=file.parent, **given)
+    return plan_document(
+        document,
+        base=file.parent,
+        seed=seed,
+        jobs=jobs,
+        executor=executor,
+        store=store,
+        accepted=accepted,
+        drawn_seed=drawn_seed,
+    )
 
 
 def plan_document(
@@ -120,6 +109,7 @@ def plan_document(
     base: Path,
     seed: int | None = None,
     jobs: int | None = None,
+    executor: str | None = None,
     store: Path | None = None,
     accepted: Path | None = None,
     drawn_seed: int | None = None,
@@ -131,8 +121,10 @@ def plan_document(
     reader = Reader(document, [], label)
     sections = reader.sections(CAMPAIGN_SECTIONS, REQUIRED_SECTIONS, "campaign")
     engines = _engines(reader, sections.get("engine"))
+    _check_needs(reader, engines)
     profiles = {p: _profile(reader, base, p) for p in dict.fromkeys(sections.get("profile", []))}
-    systems = {s: _system(reader, base, s) for s in dict.fromkeys(sections.get("system", []))}
+    kinds = {engine_kind(engine.kind).answers for engine in engines}
+    systems = {s: _system(reader, base, s, kinds) for s in dict.fromkeys(sections.get("system", []))}
     for profile in filter(None, profiles.values()):
         for system in filter(None, systems.values()):
             reader.adopt(("profile",), port_problems(profile, system))
@@ -142,6 +134,8 @@ def plan_document(
         store = base / sections["store"]
     if store is not None and store.exists() and not store.is_dir():
         reader.problem(("store",), f"{label(('store',))}: '{store}' is not a folder.")
+    if executor is not None:
+        executor = reader.check(CAMPAIGN_SECTIONS["executor"], executor, ("executor",))
     if "memory_limit" in sections and not sys.platform.startswith("linux"):
         reader.problem(("memory_limit",), f"{label(('memory_limit',))}: a memory limit can be set on Linux only.")
     if True in sections.get("early_stop", []):
@@ -158,29 +152,32 @@ def plan_document(
     name = sections.get("name") or Path(document.file or "falsify").stem
     settings = {
         "system": list(systems),
-        "profile": list(profiles),
+        "profile": list(profiles) or [None],
         "engine": engines,
         "seed": [seed] if seed is not None else sections.get("seed", [drawn_seed]),
+        "budget": [Budget(b.simulations, b.seconds) for b in sections.get("budget", ())] or [Budget()],
         "time_limit": sections.get("time_limit", [TIME_LIMIT_S]),
         "on_failure": sections.get("on_failure", ["inconclusive"]),
         "votes": sections.get("votes", [1]),
         "memory_limit": sections.get("memory_limit", [None]),
         "early_stop": sections.get("early_stop", [False]),
     }
-    runs = []
+    runs, count = [], math.prod(map(len, settings.values()))
     for values in itertools.product(*settings.values()):
         point = dict(zip(settings, values, strict=True))
         runs.append(
             RunPlan(
-                name=name if _count(settings) == 1 else f"{name}-{len(runs) + 1}",
+                name=name if count == 1 else f"{name}-{len(runs) + 1}",
                 system=systems[point["system"]],
                 system_reference=point["system"],
                 base=base,
-                profile=profiles[point["profile"]],
+                profile=profiles.get(point["profile"]),
                 requirements=tuple(requirements),
                 engine=point["engine"],
                 seed=point["seed"],
                 jobs=jobs if jobs is not None else sections.get("jobs", 1),
+                budget=point["budget"],
+                executor=executor or sections.get("executor"),
                 time_limit=point["time_limit"],
                 on_failure=point["on_failure"],
                 votes=point["votes"],
@@ -199,39 +196,69 @@ def _in_order(problems: list[Problem], campaign: str) -> list[Problem]:
     return sorted(dict.fromkeys(problems), key=lambda p: (p.file != campaign, p.file or "", p.line or 0))
 
 
-def _count(settings: Mapping[str, list]) -> int:
-    return len(list(itertools.product(*settings.values())))
-
-
 def _varies(settings: Mapping[str, list], point: Mapping[str, Any]) -> dict[str, Any]:
-    varies = {key: point[key] for key, values in settings.items() if key != "engine" and len(values) > 1}
-    for option in fields(EngineOptions):
-        if len({getattr(engine, option.name) for engine in settings["engine"]}) > 1:
-            varies[option.name] = getattr(point["engine"], option.name)
+    structured = ("engine", "budget")
+    varies = {key: point[key] for key, values in settings.items() if key not in structured and len(values) > 1}
+    for key in structured:
+        for option in fields(point[key]):
+            values = {getattr(other, option.name, None) for other in settings[key]}
+            if len(values) > 1:
+                varies[option.name if key == "engine" else f"budget.{option.name}"] = getattr(point[key], option.name)
     return varies
 
 
-def _engines(reader: Reader, value: Any) -> list[EngineOptions]:
-    """Every engine entry, its lists multiplied."""
-    from bbfalsify.campaigns.schema import EngineEntry
-
-    if value is None:
-        return []
-    points: list[EngineOptions] = []
-    for index, item in enumerate(value if isinstance(value, list) else [value]):
+def _engines(reader: Reader, value: Any) -> list[Any]:
+    """Every engine entry, its lists multiplied: settings with one value each."""
+    points: list[Any] = []
+    entries = value if isinstance(value, list) else [] if value is None else [value]
+    for index, item in enumerate(entries):
         path: KeyPath = ("engine", index) if isinstance(value, list) else ("engine",)
-        entry = reader.check(EngineEntry, item, path)
-        if entry is not None:
-            given = {name: getattr(entry, name) for name in EngineEntry.model_fields}
-            choices = {name: value if isinstance(value, list) else [value] for name, value in given.items()}
-            points += [
-                EngineOptions(**dict(zip(choices, values, strict=True)))
-                for values in itertools.product(*choices.values())
-            ]
-            if True in entry.quasi_random and "splitting" in entry.estimator:
-                at = (*path, "quasi_random")
-                reader.problem(at, f"{reader.label(at)} needs the conditional estimator, and estimator is splitting.")
+        model = _settings_model(reader, item, path)
+        entry = None if model is None else reader.check(model, item, path)
+        if entry is None:
+            continue
+        given = {name: getattr(entry, name) for name in model.model_fields}
+        choices = {name: value if isinstance(value, list) else [value] for name, value in given.items()}
+        settings = settings_class(model)
+        points += [settings(*values) for values in itertools.product(*choices.values())]
+        if True in given.get("quasi_random", ()) and "splitting" in given["estimator"]:
+            at = (*path, "quasi_random")
+            reader.problem(at, f"{reader.label(at)} needs the conditional estimator, and estimator is splitting.")
     return points
+
+
+def _settings_model(reader: Reader, item: Any, path: KeyPath) -> Any | None:
+    """The model of the engine that the entry names; which keys are allowed depends on it."""
+    names = engine_names()
+    if not isinstance(item, dict) or not isinstance(item.get("kind"), str) or item["kind"] not in names:
+        from bbfalsify.campaigns.schema import AnyEngine
+
+        # Only to say what is wrong with it; everything else is checked when that is known.
+        kind = item.get("kind", "") if isinstance(item, dict) else item
+        if isinstance(item, dict) and isinstance(kind, str) and kind:
+            reader.not_a_choice((*path, "kind"), kind, names)
+        else:
+            reader.check(AnyEngine, item, path)
+        return None
+    try:
+        return engine_kind(item["kind"]).settings_model()
+    except UserError as error:
+        reader.adopt(path, error.problems)
+        return None
+
+
+@functools.cache
+def settings_class(model: Any) -> type:
+    """A frozen dataclass with the fields of a model."""
+    return make_dataclass(model.__name__.replace("Entry", "Settings"), list(model.model_fields), frozen=True)
+
+
+def _check_needs(reader: Reader, engines: Iterable[Any]) -> None:
+    data = reader.document.data
+    needed = dict.fromkeys(section for engine in engines for section in engine_kind(engine.kind).needs)
+    for section in needed if engines else ("system", "requirements"):
+        if isinstance(data, dict) and section not in data:
+            reader.problem((), f"{reader.label((section,))} is missing.")
 
 
 def _key_path(reader: Reader, key: str, value: str) -> KeyPath:
@@ -256,7 +283,7 @@ def _profile(reader: Reader, base: Path, name: str) -> Profile | None:
     return None if problems else profile
 
 
-def _system(reader: Reader, base: Path, reference: str) -> System | None:
+def _system(reader: Reader, base: Path, reference: str, answers: Collection[str]) -> System | None:
     from bbfalsify.systems import SymbolSystem, load_system
 
     path = _key_path(reader, "system", reference)
@@ -265,7 +292,7 @@ def _system(reader: Reader, base: Path, reference: str) -> System | None:
     except UserError as error:
         reader.adopt(path, error.problems)
         return None
-    if isinstance(system, SymbolSystem):
+    if isinstance(system, SymbolSystem) and "symbols" not in answers:
         reader.problem(path, f"'{reference}' answers symbols, not signals; falsify needs inputs and outputs over time.")
         return None
     return system

@@ -6,7 +6,7 @@ the closest allowed name.  Sections are checked one by one and problems are coll
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,11 +85,14 @@ class Reader:
             kind, context = detail["type"], detail.get("ctx", {})
             label = self.label(full)
             if kind == "extra_forbidden":
-                self._unknown(full, adapter.json_schema()["properties"])
+                self._unknown(full, _keys(adapter.json_schema()))
             elif kind == "missing":
                 self.problem(full, f"{self.label((*full, detail['loc'][-1]))} is missing.")
             elif kind == "literal_error":
-                self._not_a_choice(full, found, context["expected"])
+                choices = [c.strip("'") for c in context["expected"].replace(" or ", ", ").split(", ")]
+                self.not_a_choice(full, found, choices)
+            elif kind == "string_pattern_mismatch":
+                self.not_a_choice(full, found, context["pattern"].strip("^()$").replace(".+", "ADDRESS").split("|"))
             elif kind in _SENTENCES:
                 self.problem(full, f"{label} {_SENTENCES[kind].format(**context)}; found {_shown(found)}.")
             else:
@@ -104,10 +107,9 @@ class Reader:
             )
         )
 
-    def _not_a_choice(self, path: KeyPath, found: Any, expected: str) -> None:
+    def not_a_choice(self, path: KeyPath, found: Any, choices: Sequence[str]) -> None:
         import difflib
 
-        choices = [choice.strip("'") for choice in expected.replace(" or ", ", ").split(", ")]
         close = difflib.get_close_matches(str(found), choices, n=1, cutoff=0.5)
         self.problem(
             path,
@@ -144,6 +146,11 @@ def _descend(value: Any, location: tuple[str | int, ...]) -> tuple[KeyPath, Any]
             value = value[key]
             path.append(key)
     return tuple(path), value
+
+
+def _keys(schema: dict[str, Any]) -> Iterable[str]:
+    """Of the model that a schema describes, directly or as the items of a list."""
+    return schema.get("properties") or next(iter(schema["$defs"].values()))["properties"]
 
 
 def _shown(value: Any) -> str:

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.campaigns.categories import run_category
 from bbfalsify.campaigns.directory import SUMMARY, CampaignDirectory
-from bbfalsify.campaigns.execute import configuration_of, execute
+from bbfalsify.campaigns.execute import Recording, configuration_of, execute
 from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.events import Event
 from bbfalsify.core.json_files import WritingFailed, write_json
 from bbfalsify.core.verdict import Outcome, StopReason
+from bbfalsify.running.executors import opened
 from bbfalsify.running.rundir import RunDirectory
 
 Listeners = Callable[[RunPlan], Sequence[Callable[[Event], None]]]
@@ -44,22 +46,31 @@ def run_all(
     out: Path,
     directory: Path | None = None,
     listeners: Listeners = lambda plan: (),
+    executor: Executor | None = None,
 ) -> Iterator[Done]:
-    """`directory`: of the same campaign, begun before; it is continued."""
-    if len(campaign.runs) == 1:
-        [plan] = campaign.runs
-        yield _run(plan, campaign, directory, out, listeners(plan))
-        return
+    """`directory`: of the same campaign, begun before; it is continued.  `executor` overrules the campaign's."""
+    with opened(executor or campaign.runs[0].executor, campaign.runs[0].jobs) as pool:
+        recording = Recording(campaign, out, executor=pool)
+        if len(campaign.runs) == 1:
+            [plan] = campaign.runs
+            yield _run(plan, replace(recording, directory=directory, listeners=listeners(plan)))
+        else:
+            yield from _run_several(campaign, directory, recording, listeners)
+
+
+def _run_several(
+    campaign: Campaign, directory: Path | None, recording: Recording, listeners: Listeners
+) -> Iterator[Done]:
     configurations = [configuration_of(plan, campaign) for plan in campaign.runs]
     if directory is None:
-        place = CampaignDirectory.create(out, campaign, configurations)
+        place = CampaignDirectory.create(recording.out, campaign, configurations)
     else:
         place = CampaignDirectory(directory)
         place.check_same(campaign, configurations)
     rows, counts = [], Counter()
     for number, plan in enumerate(campaign.runs, start=1):
         try:
-            done = _run(plan, campaign, place.run(number), out, listeners(plan))
+            done = _run(plan, replace(recording, directory=place.run(number), listeners=listeners(plan)))
         except WritingFailed:
             raise
         except (UserError, SystemFailure) as error:  # one run that cannot be made must not cost the others
@@ -73,14 +84,12 @@ def run_all(
     write_json(place.path / SUMMARY, summary)
 
 
-def _run(
-    plan: RunPlan, campaign: Campaign, directory: Path | None, out: Path, listeners: Sequence[Callable[[Event], None]]
-) -> Done:
-    if directory is not None:
-        begun = RunDirectory(directory)
+def _run(plan: RunPlan, recording: Recording) -> Done:
+    if recording.directory is not None:
+        begun = RunDirectory(recording.directory)
         if begun.begun and begun.finished:
             return Done(plan, begun.read_results(), executed=False)
-    return Done(plan, execute(plan, campaign, out=out, directory=directory, listeners=listeners))
+    return Done(plan, execute(plan, recording))
 
 
 def _failed(plan: RunPlan, directory: Path, message: str) -> dict[str, Any]:

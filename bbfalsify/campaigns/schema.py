@@ -1,9 +1,9 @@
 """What campaign and specification files may contain (format_version 1).
 
 The models describe shapes only: types, ranges, allowed words.  Whether a file exists, a formula parses or a signal is
-known is checked in `plan`.  Every field of `EngineEntry`, and `system`, `profile`, `seed`, `time_limit`, `on_failure`,
-`votes`, `memory_limit` and `early_stop` of a campaign may be a list: lists multiply into runs (only `columns` is a list
-of its own, and one value).
+known is checked in `plan`.  Every field of `FalsifyEntry`, and `system`, `profile`, `seed`, `budget`, `time_limit`,
+`on_failure`, `votes`, `memory_limit` and `early_stop` of a campaign may be a list: lists multiply into runs (only
+`columns` is a list of its own, and one value).
 
 Importing this module imports pydantic (0.1 s), so it is imported inside the functions that read files.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeVar
 
 from annotated_types import Ge, Gt, Le, MinLen
-from pydantic import AllowInfNan, BaseModel, BeforeValidator, ConfigDict
+from pydantic import AllowInfNan, BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
 T = TypeVar("T")
 
@@ -29,17 +29,28 @@ def _as_list(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
+class _OneIsEnough:
+    """In the JSON Schema, too, a list may be written as the one value that it has."""
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
+        schema = handler(core_schema)
+        return {"anyOf": [schema["items"], schema]}
+
+
 Positive = Annotated[float, Gt(0), AllowInfNan(False), BeforeValidator(_no_boolean)]
 NotNegative = Annotated[float, Ge(0), AllowInfNan(False), BeforeValidator(_no_boolean)]
 Share = Annotated[float, Ge(0), Le(1), AllowInfNan(False), BeforeValidator(_no_boolean)]
 Count = Annotated[int, Ge(1), BeforeValidator(_no_boolean)]
 Natural = Annotated[int, Ge(0), BeforeValidator(_no_boolean)]
 Word = Annotated[str, MinLen(1)]
-OneOrMore = Annotated[list[T], MinLen(1), BeforeValidator(_as_list)]
-Together = Annotated[tuple[T, ...], BeforeValidator(_as_list)]
+OneOrMore = Annotated[list[T], MinLen(1), BeforeValidator(_as_list), _OneIsEnough()]
+Together = Annotated[tuple[T, ...], BeforeValidator(_as_list), _OneIsEnough()]
 """A list that is one value: it does not multiply."""
 Expected = Literal["falsified", "not_falsified", "inconclusive", "error"]
 OnFailure = Literal["violation", "inconclusive", "abort"]
+
+
+ExecutorName = Annotated[str, StringConstraints(pattern=r"^(local|in-process|dask|dask:.+)$")]
 
 
 class Entry(BaseModel):
@@ -57,10 +68,23 @@ class RequirementEntry(Entry):
     expected: Expected | None = None
 
 
-class EngineEntry(Entry):
+class BudgetEntry(Entry):
+    """What a whole run may use: search, estimation and plain simulation together."""
+
+    simulations: Natural | None = None
+    seconds: NotNegative | None = None
+
+
+class AnyEngine(BaseModel):
+    """What every engine has."""
+
+    kind: Word
+
+
+class FalsifyEntry(Entry):
     """What searches, how far, and how carefully the probabilities are estimated."""
 
-    kind: OneOrMore[Literal["falsify"]]
+    kind: Literal["falsify"]
     horizon: OneOrMore[NotNegative]
     counterexamples: OneOrMore[Count] = [10]
     simulations: OneOrMore[Natural] = [2000]
@@ -92,7 +116,9 @@ CAMPAIGN_SECTIONS: dict[str, Any] = {
     "requirements": Any,
     "engine": Any,
     "seed": OneOrMore[Natural],
+    "budget": OneOrMore[BudgetEntry],
     "jobs": Count,
+    "executor": ExecutorName,
     "time_limit": OneOrMore[Positive],
     "on_failure": OneOrMore[OnFailure],
     "votes": OneOrMore[Count],
@@ -104,7 +130,8 @@ CAMPAIGN_SECTIONS: dict[str, Any] = {
 }
 """The type of each section; validated one by one, so that a mistake in one does not hide those in another."""
 
-REQUIRED_SECTIONS = ("format_version", "system", "profile", "requirements", "engine")
+REQUIRED_SECTIONS = ("format_version", "engine")
+"""Of every campaign; what else is needed depends on its engines (`kinds.py`)."""
 
 SPECIFICATION_SECTIONS: dict[str, Any] = {
     "format_version": Literal[1],

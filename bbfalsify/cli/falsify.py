@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bbfalsify.cli.options import AcceptFile, AsJson, Jobs, Out, Quiet, Seed, StoreFolder, Verbose
+from bbfalsify.cli.options import AcceptFile, AsJson, ExecutorOption, Jobs, Out, Quiet, Seed, StoreFolder, Verbose
 
 
 class Estimator(StrEnum):
@@ -102,6 +102,7 @@ def falsify(
     store: StoreFolder = None,
     accept: AcceptFile = None,
     jobs: Jobs = None,
+    executor: ExecutorOption = None,
     out: Out = None,
     seed: Seed = None,
     as_json: AsJson = False,
@@ -155,7 +156,8 @@ def falsify(
         "early_stop": early_stop,
     }
     document = Document("", {key: value for key, value in data.items() if value is not None}, {})
-    campaign = plan_document(document, base=Path(), seed=seed, jobs=jobs, store=store, accepted=accept, label=_option)
+    given = {"seed": seed, "jobs": jobs, "executor": executor, "store": store, "accepted": accept}
+    campaign = plan_document(document, base=Path(), **given, label=_option)
     return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose)
 
 

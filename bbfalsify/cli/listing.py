@@ -42,7 +42,9 @@ def _examples() -> list[tuple[str, str]]:
 
 
 def _engines() -> list[tuple[str, str]]:
-    return [("falsify", "usage-aware falsification: counterexamples ranked by their probability under a profile")]
+    from bbfalsify.campaigns.kinds import engine_kind, engine_names
+
+    return [(name, engine_kind(name).says) for name in engine_names()]
 
 
 def _units() -> list[tuple[str, str]]:

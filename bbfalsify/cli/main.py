@@ -22,6 +22,7 @@ from bbfalsify.cli import (
     new,
     replay,
     run,
+    schema,
     show,
     simulate,
     validate,
@@ -50,6 +51,7 @@ for command, name in (
     (convert.convert, "convert"),
     (doctor.doctor, "doctor"),
     (new.new, "new"),
+    (schema.schema, "schema"),
     (listing.list_things, "list"),
 ):
     app.command(name)(boundary(command))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +15,8 @@ from bbfalsify.cli.options import Quiet
 
 class What(StrEnum):
     ADAPTER = "adapter"
+    CAMPAIGN = "campaign"
+    PROFILE = "profile"
 
 
 class Kind(StrEnum):
@@ -33,19 +36,63 @@ def new(
         Kind,
         typer.Option("--kind", help="function, stepwise, process, program, fmu (signals); symbols, server (words)."),
     ] = Kind.FUNCTION,
-    folder: Annotated[Path, typer.Option("--folder", help="Where the adapters are.")] = Path("adapters"),
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="Where to put it.", show_default="adapters, experiments or profiles")
+    ] = None,
     quiet: Quiet = False,
 ) -> int:
-    """Write a commented adapter that works as it is, and says what to change.  Nothing is overwritten.
+    """Write a commented adapter, campaign or profile that works as it is.  Nothing is overwritten.
 
     \b
     Example:  bbfalsify new adapter pump --kind stepwise
+              bbfalsify new profile pump
+              bbfalsify new campaign pump && bbfalsify run experiments/pump/campaign.yaml
     """
-    from bbfalsify.cli.templates import ADAPTERS, README
     from bbfalsify.core.errors import UserError
 
     if not name.isidentifier():
         raise UserError(f"the name must consist of letters, digits and underscores; found '{name}'.")
+    if what is What.ADAPTER:
+        return _adapter(name, kind, folder or Path("adapters"), quiet)
+    if what is What.PROFILE:
+        from bbfalsify.cli.beginnings import PROFILE
+
+        file, text = (folder or Path("profiles")) / f"{name}.yaml", PROFILE.replace("NAME", name)
+        then = f"bbfalsify simulate {file}"
+    else:
+        from bbfalsify.cli.beginnings import campaign_text
+
+        file = (folder or Path("experiments")) / name / "campaign.yaml"
+        text = campaign_text(name, _from(file, "adapters", name), _from(file, "profiles", f"{name}.yaml"))
+        then = f"bbfalsify validate {file}"
+    _write_new(file, text)
+    if not quiet:
+        print(f"{file} is written. Try it:  {then}")
+    return Exit.NOTHING_FOUND
+
+
+def _from(file: Path, *target: str) -> str:
+    """The way from the file's folder to something beside it on its own shelf."""
+    return Path(os.path.relpath(Path(*target), file.parent)).as_posix()
+
+
+def _write_new(file: Path, text: str) -> None:
+    from bbfalsify.core.errors import UserError
+
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(file, "x", encoding="utf-8") as new:
+            new.write(text)
+    except FileExistsError:
+        raise UserError(f"there is already something at {file}; nothing was written.") from None
+    except OSError as error:
+        raise UserError(f"{file} cannot be written: {error.strerror}.") from None
+
+
+def _adapter(name: str, kind: Kind, folder: Path, quiet: bool) -> int:
+    from bbfalsify.cli.templates import ADAPTERS, README
+    from bbfalsify.core.errors import UserError
+
     target = folder / name
     try:
         target.mkdir(parents=True)

@@ -13,6 +13,13 @@ Out = Annotated[Path | None, typer.Option("--out", help="Folder for run director
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="More detail; tracebacks of unexpected errors.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Worker processes; does not change results.")]
+ExecutorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--executor", metavar="WHERE", help="in-process, dask or dask:ADDRESS; does not change results.",
+        show_default="local",
+    ),
+]  # fmt: skip
 StoreFolder = Annotated[
     Path | None, typer.Option("--store", metavar="DIR", help="Replay what is known first; keep what is new.")
 ]

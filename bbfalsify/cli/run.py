@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bbfalsify.cli.options import AcceptFile, AsJson, Jobs, Out, Quiet, Seed, StoreFolder, Verbose
+from bbfalsify.cli.options import AcceptFile, AsJson, ExecutorOption, Jobs, Out, Quiet, Seed, StoreFolder, Verbose
 
 
 def run(
@@ -24,6 +24,7 @@ def run(
     store: StoreFolder = None,
     accept: AcceptFile = None,
     jobs: Jobs = None,
+    executor: ExecutorOption = None,
     out: Out = None,
     seed: Seed = None,
     as_json: AsJson = False,
@@ -58,5 +59,6 @@ def run(
         run_directory = run_directory or find_begun(out or Path("runs"), campaign)
         if run_directory is not None:
             drawn_seed = origin_in(read_manifest(run_directory)).get("drawn_seed")
-    loaded = load_campaign(campaign, seed=seed, jobs=jobs, store=store, accepted=accept, drawn_seed=drawn_seed)
+    given = {"seed": seed, "jobs": jobs, "executor": executor, "store": store, "accepted": accept}
+    loaded = load_campaign(campaign, **given, drawn_seed=drawn_seed)
     return run_campaign(loaded, out=out, directory=run_directory, as_json=as_json, quiet=quiet, verbose=verbose)

@@ -24,6 +24,7 @@ def run_campaign(
 
     results: list[dict[str, Any]] = []
     codes: list[int] = []
+    rows: list[dict[str, Any]] = []
     several = len(campaign.runs) > 1
     with Progress(quiet=quiet) as progress:
         announce_compilation(progress)
@@ -44,9 +45,30 @@ def run_campaign(
                 results.append(done.results)
             else:
                 show_result(result, done.plan.varies, verbose=verbose)
+            told = {key: done.results.get(key) for key in ("name", "category", "outcome")}
+            rows.append({**told, "varies": done.plan.varies})
+    if several and not as_json:
+        show_summary(rows)
     if as_json:
         print(json.dumps({"runs": results} if several else results[0], allow_nan=False))
     return worst_exit(codes)
+
+
+def show_summary(rows: list[dict[str, Any]]) -> None:
+    """After several runs: how many went as expected, and which did not."""
+    from collections import Counter
+
+    from bbfalsify.campaigns.categories import CATEGORIES
+
+    counts = Counter(row["category"] for row in rows)
+    told = [f"{counts[word]} {word}" for word in reversed(CATEGORIES) if counts[word]]
+    if counts[None]:
+        told.append(f"{counts[None]} without an expectation")
+    print(f"\n{len(rows)} runs: {', '.join(told)}")
+    for row in rows:
+        if row["category"] not in ("correct", None):
+            varies = ", ".join(f"{key} {value}" for key, value in row["varies"].items())
+            print(f"  {row['category']}: {row['name']} ({varies}): {row['outcome'].replace('_', ' ')}")
 
 
 def worst_exit(codes: list[int]) -> int:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from bbfalsify.core.errors import UserError
+from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.query import AnyQuery, Query, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
@@ -55,6 +55,8 @@ class Assignment:
     """End a simulation once all its requirements are violated, unless its whole trace is wanted."""
     shared: tuple[object, ...] = ()
     """What queries refer to and need not carry with them."""
+    contained: bool = True
+    """In a process of its own; where it is not, Ctrl-C is meant for all of us."""
 
     def for_another_process(self) -> Assignment:
         """Without fork nothing is inherited: a system that was loaded from a file is loaded there again."""
@@ -73,6 +75,20 @@ class Assignment:
     def batches(self) -> bool:
         """Whether queries that come together are executed together."""
         return self.judge is not None and self.system.capabilities.batch and not self.early_stop
+
+
+def check_limits(jobs: int, time_limit_s: float | None, memory_limit_mb: float | None) -> None:
+    problems = []
+    if jobs < 1:
+        problems.append(Problem(f"{jobs} workers: at least one is needed."))
+    if time_limit_s is not None and not time_limit_s > 0:
+        problems.append(Problem(f"a time limit of {time_limit_s} s: give more than 0, or none."))
+    if memory_limit_mb is not None and not memory_limit_mb > 0:
+        problems.append(Problem(f"a memory limit of {memory_limit_mb} MB: give more than 0, or none."))
+    if memory_limit_mb is not None and not sys.platform.startswith("linux"):
+        problems.append(Problem("a memory limit can be set on Linux only."))
+    if problems:
+        raise UserError(problems)
 
 
 def simulation_seed(seeds: SeedTree, query: AnyQuery) -> int:
@@ -114,6 +130,7 @@ def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
         with system.open(_seed(assignment, query)) as session:
             raw, samples = _execute(assignment, session, query)
     except BaseException as error:  # SystemExit too: a simulation may end itself, but not the worker
+        _pass_on_interrupts(assignment, error)
         seconds = time.perf_counter() - started
         return ANSWER, index, *_failed(error), seconds, None, _usage(session, cpu_before)
     seconds = time.perf_counter() - started
@@ -208,6 +225,7 @@ def _execute_together(assignment: Assignment, queries: Sequence[Query]) -> _Toge
             more = {"seeds": seeds} if system.capabilities.seedable else {}
             outputs = list(session.execute_many(stimuli, **more))
     except BaseException as error:  # SystemExit too, as above
+        _pass_on_interrupts(assignment, error)
         sys.stderr.write(f"a batch of {len(queries)} failed and is repeated one by one: {describe(error)}\n")
         return None
     if len(outputs) != len(queries):
@@ -233,12 +251,18 @@ def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
     except SessionFailure as error:
         status, message = error.status, f"answer {len(symbols) + 1}: {error}"[:_MESSAGE_LIMIT]
     except BaseException as error:  # SystemExit too, as above
+        _pass_on_interrupts(assignment, error)
         status, message = SimulationStatus.RAISED, describe(error)
     seconds = time.perf_counter() - started
     return ANSWER, index, status.value, (), message, seconds, tuple(symbols), _usage(session, cpu_before)
 
 
 # ---------------------------------------------------------------------- for all of them
+
+
+def _pass_on_interrupts(assignment: Assignment, error: BaseException) -> None:
+    if isinstance(error, KeyboardInterrupt) and not assignment.contained:
+        raise error
 
 
 def _seed(assignment: Assignment, query: AnyQuery) -> int:

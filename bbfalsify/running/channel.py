@@ -17,13 +17,20 @@ from typing import Any
 _HEADER = 8
 
 
+def packed(message: Any, shared: Sequence[object] = ()) -> bytes:
+    if not shared:
+        return pickle.dumps(message, protocol=5)
+    buffer = io.BytesIO()
+    _Pickler(buffer, shared).dump(message)
+    return buffer.getvalue()
+
+
+def unpacked(body: bytes | bytearray, shared: Sequence[object] = ()) -> Any:
+    return _Unpickler(body, shared).load()
+
+
 def frame(message: Any, shared: Sequence[object] = ()) -> bytes:
-    if shared:
-        buffer = io.BytesIO()
-        _Pickler(buffer, shared).dump(message)
-        body = buffer.getvalue()
-    else:
-        body = pickle.dumps(message, protocol=5)
+    body = packed(message, shared)
     return len(body).to_bytes(_HEADER, "little") + body
 
 
@@ -37,7 +44,7 @@ class _Pickler(pickle.Pickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, data: bytearray, shared: Sequence[object]) -> None:
+    def __init__(self, data: bytes | bytearray, shared: Sequence[object]) -> None:
         super().__init__(io.BytesIO(data))
         self._shared = shared
 
@@ -60,7 +67,7 @@ class BlockingChannel:
         """The next message, or None when the other side is gone."""
         header = self._exactly(_HEADER)
         body = None if header is None else self._exactly(int.from_bytes(header, "little"))
-        return None if body is None else _Unpickler(body, self._shared).load()
+        return None if body is None else unpacked(body, self._shared)
 
     def _exactly(self, size: int) -> bytearray | None:
         buffer = bytearray(size)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,9 +42,9 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.modelling.observation_tree import Contradiction, ObservationTree
 from bbfalsify.running.answering import Judge
+from bbfalsify.running.executors import open_pool
 from bbfalsify.running.tape import Tape
 from bbfalsify.running.voting import Poll, ballots
-from bbfalsify.running.workers import WorkerPool
 from bbfalsify.systems.interface import System, require_capability, usable_jobs
 from bbfalsify.systems.symbols import SymbolSystem
 
@@ -81,11 +82,12 @@ class Driver:
         tree: ObservationTree | None = None,
         shared: Sequence[object] = (),
         tape: Tape | None = None,
+        executor: str | Executor | None = None,
     ) -> None:
         """`votes`: execute each query so often and believe the majority.  `early_stop`: end a simulation once every
         requirement is violated (of a stepwise system).  `tree`: words seen in it are not executed.
         `shared`: objects that queries refer to; workers get them once.  `tape`: answers recorded before the run was
-        interrupted; they count as if they had been executed now.
+        interrupted; they count as if they had been executed now.  `executor`: see `executors.py`.
         """
         if on_failure not in ON_FAILURE:
             raise UserError(unknown_name("value of on_failure", on_failure, ON_FAILURE))
@@ -115,7 +117,9 @@ class Driver:
         self._on_failure = on_failure
         self._failed_alike: list[Answer] | None = []
         self._name, self._jobs = name, usable_jobs(system, jobs)
-        self._pool = WorkerPool(
+        self.executor = executor
+        self._pool = open_pool(
+            executor,
             system,
             judge,
             jobs=jobs,

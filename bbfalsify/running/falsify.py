@@ -12,10 +12,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.core.budget import Budget
 from bbfalsify.core.counterexample import SeedRecord, SystemRecord
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.events import (
@@ -36,6 +38,7 @@ from bbfalsify.running.accepted import Acceptances, load_acceptances
 from bbfalsify.running.compiled import compile_everything
 from bbfalsify.running.conclusions import best_robustness, grid_notes, notes_on, outcome_of, overall, worker_notes
 from bbfalsify.running.driver import Driver, OnFailure, drive
+from bbfalsify.running.executors import opened
 from bbfalsify.running.insights import insights_of
 from bbfalsify.running.judging import RequirementsJudge
 from bbfalsify.running.known import Memory, replay_known, set_aside_impossible
@@ -60,6 +63,7 @@ def falsify(
     options: Options | None = None,
     period: float | None = None,
     max_time: float | None = None,
+    budget: Budget | None = None,
     seed: int | None = None,
     jobs: int = 1,
     time_limit_s: float | None = 60.0,
@@ -76,10 +80,12 @@ def falsify(
     store: str | Path | None = None,
     accepted: Acceptances | str | Path | None = None,
     directory: str | Path | None = None,
+    executor: str | Executor | None = None,
 ) -> FalsificationResult:
     """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
 
-    `max_time` (seconds) ends the search; the estimates of what it found are still made.  With `baseline`, plain
+    `max_time` (seconds) ends the search; the estimates of what it found are still made.  `budget` bounds the whole run:
+    what was found but not estimated when it is used up is listed as such.  With `baseline`, plain
     simulation of the profile then estimates how probable any violation is, so that the result can say how much of it
     the list explains.  `out=None` writes nothing.
 
@@ -91,7 +97,14 @@ def falsify(
 
     `directory` is exactly the run directory to use.  If the same run was begun there and interrupted, by whatever, it
     is continued and ends as it would have ended; if it is another run, it is refused.
+
+    Simulations run in `jobs` worker processes, or on an `executor`: "in-process", "dask", "dask:ADDRESS", or whatever
+    has the interface of `concurrent.futures`.
     """
+    arguments = dict(locals())
+    if isinstance(executor, str) and executor.startswith("dask"):
+        with opened(executor, jobs) as cluster:
+            return falsify(**{**arguments, "executor": cluster})
     options, name = options or Options(), name or profile.name
     seed = recorded_seed(directory) if seed is None else seed
     seed = draw_seed() if seed is None else seed
@@ -117,6 +130,7 @@ def falsify(
         "engine": asdict(options),
         "smc": None if baseline is None else _settings(baseline),
         "max_time": max_time,
+        "budget": asdict(budget or Budget()),
         "time_limit": time_limit_s,
         "on_failure": on_failure,
         "votes": votes,
@@ -139,6 +153,7 @@ def falsify(
             system,
             judge,
             recorder=recorder,
+            budget=budget,
             jobs=jobs,
             time_limit_s=time_limit_s,
             seeds=SeedTree(seed),
@@ -151,6 +166,7 @@ def falsify(
             log=None if directory is None else directory.log,
             shared=[usage] if usage.makes_drafts else [],
             tape=tape,
+            executor=executor,
         ) as driver,
     ):
         scribe = Scribe(driver, recorder, requirements, options)

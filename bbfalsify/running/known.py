@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,6 +28,7 @@ from bbfalsify.engines.falsification.usage import violating_step
 from bbfalsify.logic import Requirement
 from bbfalsify.running.confirm import TOLERANCE_S, Confirmation, compare
 from bbfalsify.running.driver import Ended, drive
+from bbfalsify.running.executors import open_pool
 from bbfalsify.running.judging import RequirementsJudge
 from bbfalsify.running.replay import (
     ReplayOutcome,
@@ -38,7 +41,6 @@ from bbfalsify.running.replay import (
 )
 from bbfalsify.running.scribe import Scribe
 from bbfalsify.running.store import State, Store, StoredCounterexample, name_of, same_requirement, same_system
-from bbfalsify.running.workers import WorkerPool
 from bbfalsify.systems import System
 
 _STATES = {ReplayOutcome.SAME: State.OPEN, ReplayOutcome.FIXED: State.FIXED, ReplayOutcome.CHANGED: State.CHANGED}
@@ -93,6 +95,7 @@ class Memory:
         recorder: Recorder,
         repeat: Callable[[Sequence[Query], Callable[..., Iterable[Answer]]], Sequence[Answer]],
         jobs: int,
+        executor: str | Executor | None = None,
         time_limit_s: float | None,
         memory_limit_mb: float | None = None,
         failing_violates: bool,
@@ -124,7 +127,7 @@ class Memory:
             requirement = requirements[number]
             judge = RequirementsJudge([requirement])
             limits = {"time_limit_s": time_limit_s, "memory_limit_mb": memory_limit_mb}
-            with WorkerPool(system, judge, jobs=jobs, seeds=seeds, **limits) as pool:
+            with closing(open_pool(executor, system, judge, jobs=jobs, seeds=seeds, **limits)) as pool:
                 for _, entry in members:
                     found = entry.counterexample
                     answers = tuple(repeat(repetitions(found, name=f"known/{entry.name}"), pool.answers))
@@ -203,6 +206,7 @@ def replay_known(
             repeat=scribe.driver.repeat,
             only=scribe.driver.tape.known,
             jobs=jobs,
+            executor=scribe.driver.executor,
             time_limit_s=time_limit_s,
             memory_limit_mb=memory_limit_mb,
             failing_violates=failing_violates,

@@ -24,12 +24,12 @@ from bbfalsify.systems.failures import SessionFailure
 
 
 def work(
-    end: socket.socket, output: Any, inherited: Iterable[Any], assignment: Assignment, die_with_parent: bool
+    end: socket.socket, output: Any, inherited: Iterable[Any], assignment: Assignment, with_parent: bool
 ) -> None:
     """The life of a worker process."""
     for foreign in inherited:  # copies made by fork; as long as we hold them, nobody notices that the parent is gone
         foreign.close()
-    _settle(output, assignment.memory_limit_mb, die_with_parent)
+    _settle(output, assignment.memory_limit_mb, with_parent)
     channel = BlockingChannel(end, assignment.shared)
     try:
         assignment = assignment.arrived()
@@ -65,7 +65,7 @@ def _prepare(assignment: Assignment) -> tuple | None:
 def _nothing() -> None: ...
 
 
-def _settle(output: Any, memory_limit_mb: float | None, die_with_parent: bool) -> None:
+def _settle(output: Any, memory_limit_mb: float | None, with_parent: bool) -> None:
     """Shut the doors between this process and the terminal, and bound what it may take."""
     if os.name == "posix":
         os.setsid()
@@ -73,8 +73,8 @@ def _settle(output: Any, memory_limit_mb: float | None, die_with_parent: bool) -
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _die_first()
         _keep_grandchildren()
-        if die_with_parent:
-            _die_with_parent()
+        if with_parent:
+            die_with_parent()
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(output.fileno(), 1)
@@ -107,7 +107,7 @@ def _die_first() -> None:
         pass
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Linux: be killed when the parent is, even in the middle of a simulation that hangs."""
     if sys.platform.startswith("linux"):
         _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG

@@ -28,12 +28,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, Problem, SystemFailure, UserError
+from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, SystemFailure, UserError
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.running.answering import ANSWER, ONE_BY_ONE, OUR_FAULT, READY, WRONG_INPUT, Assignment, Judge
+from bbfalsify.running.answering import (
+    ANSWER,
+    ONE_BY_ONE,
+    OUR_FAULT,
+    READY,
+    WRONG_INPUT,
+    Assignment,
+    Judge,
+    check_limits,
+)
 from bbfalsify.running.channel import PollingChannel
 from bbfalsify.running.worker import work
 from bbfalsify.running.worker_log import WorkerLog, WorkerOutput
@@ -92,7 +101,7 @@ class WorkerPool:
         start_method: str | None = None,
         shared: Sequence[object] = (),
     ) -> None:
-        _check_limits(jobs, time_limit_s, memory_limit_mb)
+        check_limits(jobs, time_limit_s, memory_limit_mb)
         self._jobs = usable_jobs(system, jobs)
         self._time_limit_s = time_limit_s
         self._start_limit_s = start_limit_s
@@ -209,7 +218,7 @@ class WorkerPool:
             known = self._seconds_per_query
             self._seconds_per_query = taken if known is None else 0.8 * known + 0.2 * taken
             worker.together = 1
-            batch.finished[index] = _answer(batch.queries[index], *parts)
+            batch.finished[index] = answer_of(batch.queries[index], *parts)
         elif kind == READY:
             worker.ready, self._batches = True, message[1]
             worker.clock_started = time.monotonic()
@@ -343,21 +352,7 @@ class WorkerPool:
 def _nothing() -> None: ...
 
 
-def _check_limits(jobs: int, time_limit_s: float | None, memory_limit_mb: float | None) -> None:
-    problems = []
-    if jobs < 1:
-        problems.append(Problem(f"{jobs} workers: at least one is needed."))
-    if time_limit_s is not None and not time_limit_s > 0:
-        problems.append(Problem(f"a time limit of {time_limit_s} s: give more than 0, or none."))
-    if memory_limit_mb is not None and not memory_limit_mb > 0:
-        problems.append(Problem(f"a memory limit of {memory_limit_mb} MB: give more than 0, or none."))
-    if memory_limit_mb is not None and not sys.platform.startswith("linux"):
-        problems.append(Problem("a memory limit can be set on Linux only."))
-    if problems:
-        raise UserError(problems)
-
-
-def _answer(
+def answer_of(
     query: AnyQuery,
     status: str,
     judgements: tuple,
@@ -366,6 +361,7 @@ def _answer(
     outputs: dict | tuple | None,
     usage: tuple[float | None, float | None],
 ) -> Answer:
+    """What a message from `answering` says."""
     if isinstance(query, WordQuery):
         return Answer(SimulationStatus(status), (), text, None, seconds, outputs or (), *usage)
     trace = None

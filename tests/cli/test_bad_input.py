@@ -2,7 +2,7 @@
 
 import pytest
 
-from bbfalsify.campaigns.schema import EngineEntry
+from bbfalsify.campaigns.schema import FalsifyEntry
 
 
 def edit(file, old: str, new: str) -> None:
@@ -31,16 +31,16 @@ def problems(cli, heater):
     return call
 
 
-ENGINE_KEYS = ", ".join(sorted(EngineEntry.model_fields))
+ENGINE_KEYS = ", ".join(sorted(FalsifyEntry.model_fields))
 ENGINE = "engine: {kind: falsify, horizon: 20"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: accepted, early_stop, engine, expected, format_version, "
-         "jobs, memory_limit, name, on_failure, profile, requirements, seed, store, system, time_limit, votes. "
-         "Did you mean 'seed'?"),
+        ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: accepted, budget, early_stop, engine, executor, expected, "
+         "format_version, jobs, memory_limit, name, on_failure, profile, requirements, seed, store, system, time_limit, "
+         "votes. Did you mean 'seed'?"),
         ("seed: 1", "seed: one", "seed must be a whole number; found 'one'."),
         ("seed: 1", "seed: -1", "seed must be at least 0; found -1."),
         ("seed: 1", "jobs: 0", "jobs must be at least 1; found 0."),

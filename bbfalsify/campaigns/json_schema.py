@@ -1,0 +1,70 @@
+"""The JSON Schema of campaign files, for editors: completion, explanations, and red lines while typing.
+
+It is made from the very models that the reader uses, so both allow the same shapes.  What only a reader can know (does
+the file exist, does the formula parse) is not in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+
+from bbfalsify.campaigns.kinds import engine_kind, engine_names
+from bbfalsify.campaigns.schema import (
+    CAMPAIGN_SECTIONS,
+    REQUIRED_SECTIONS,
+    SPECIFICATION_SECTIONS,
+    RequirementEntry,
+)
+
+SCHEMAS = ("campaign", "specification")
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema_of(what: str) -> dict[str, Any]:
+    """Of a campaign or a specification file."""
+    return _campaign() if what == "campaign" else _specification()
+
+
+def _campaign() -> dict[str, Any]:
+    definitions: dict[str, Any] = {}
+    engine = {"oneOf": [_of(engine_kind(name).settings_model(), definitions) for name in engine_names()]}
+    requirement = {"anyOf": [{"type": "string"}, _of(RequirementEntry, definitions)]}
+    special = {"engine": _one_or_more(engine), "requirements": _one_or_more(requirement)}
+    return _document("campaign", CAMPAIGN_SECTIONS, REQUIRED_SECTIONS, special, definitions)
+
+
+def _specification() -> dict[str, Any]:
+    definitions: dict[str, Any] = {}
+    special = {"requirements": {"type": "array", "minItems": 1, "items": _of(RequirementEntry, definitions)}}
+    required = ("format_version", "requirements")
+    return _document("specification", SPECIFICATION_SECTIONS, required, special, definitions)
+
+
+def _document(
+    what: str, sections: dict[str, Any], required: tuple[str, ...], special: dict[str, Any], definitions: dict[str, Any]
+) -> dict[str, Any]:
+    properties = {name: special.get(name) or _of(kind, definitions) for name, kind in sections.items()}
+    return {
+        "$schema": _DRAFT,
+        "title": f"A {what} of bbfalsify",
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+        "$defs": definitions,
+    }
+
+
+def _of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    schema = TypeAdapter(kind).json_schema(ref_template="#/$defs/{model}")
+    definitions.update(schema.pop("$defs", {}))
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        definitions[kind.__name__] = schema
+        return {"$ref": f"#/$defs/{kind.__name__}"}
+    return schema
+
+
+def _one_or_more(item: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [item, {"type": "array", "minItems": 1, "items": item}]}

@@ -1,0 +1,29 @@
+"""bbfalsify schema: what a file may contain, for editors."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from bbfalsify.cli.exits import Exit
+
+
+class What(StrEnum):
+    CAMPAIGN = "campaign"
+    SPECIFICATION = "specification"
+
+
+def schema(what: Annotated[What, typer.Argument(help="The kind of file.")] = What.CAMPAIGN) -> int:
+    """Print the JSON Schema of a kind of file: editors then complete keys and mark mistakes.
+
+    \b
+    Example:  bbfalsify schema campaign > campaign.schema.json
+              # yaml-language-server: $schema=campaign.schema.json      (first line of a campaign)
+    """
+    from bbfalsify.campaigns.json_schema import schema_of
+
+    print(json.dumps(schema_of(what.value), indent=2))
+    return Exit.NOTHING_FOUND

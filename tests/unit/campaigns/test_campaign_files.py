@@ -1,0 +1,194 @@
+"""What a campaign may say: engines and options are all reachable, the JSON Schema agrees with the reader."""
+
+import copy
+import inspect
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from bbfalsify.campaigns import kinds
+from bbfalsify.campaigns.categories import category, worst
+from bbfalsify.campaigns.json_schema import schema_of
+from bbfalsify.campaigns.kinds import ENGINES, EngineKind, engine_kind, engine_names
+from bbfalsify.campaigns.plan import plan_document
+from bbfalsify.campaigns.requirements import load_requirements
+from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
+from bbfalsify.cli.falsify import falsify
+from bbfalsify.core.documents import Document
+from bbfalsify.core.errors import UserError
+from bbfalsify.examples import example_folder
+
+ROOT = Path(__file__).parents[3]
+HEATER = example_folder("heater")
+CAMPAIGN = yaml.safe_load((HEATER / "campaign.yaml").read_text())
+
+
+def read(data) -> None:
+    plan_document(Document("c.yaml", data, {}), base=HEATER)
+
+
+def read_specification(data, folder) -> None:
+    file = folder / "s.yaml"
+    file.write_text(yaml.safe_dump(data))
+    load_requirements(file)
+
+
+def changed(path, value):
+    data = copy.deepcopy(CAMPAIGN)
+    *where, last = path
+    at = data
+    for key in where:
+        at = at[key]
+    if value is None:
+        del at[last]
+    else:
+        at[last] = value
+    return data
+
+
+VALID = [
+    ((), "seed", [1, 2]),
+    ((), "jobs", 2),
+    ((), "executor", "dask:tcp://127.0.0.1:8786"),
+    ((), "budget", {"simulations": 10}),
+    ((), "budget", [{"seconds": 1.5}, {}]),
+    ((), "votes", [1, 3]),
+    ((), "expected", "inconclusive"),
+    ((), "requirements", [{"id": "R2", "stl": "always(T <= 3)", "expected": "error"}, "specification.yaml"]),
+    (("engine",), "horizon", [1, 2.5]),
+    (("engine",), "max_time", [None, 3]),
+    (("engine",), "columns", "d6"),
+    (("engine",), "columns", ["d6", "d8"]),
+    (("engine",), "guiding", [True, False]),
+]
+WRONG = [
+    ((), "seed", "one"),
+    ((), "seed", -1),
+    ((), "seed", []),
+    ((), "sead", 1),
+    ((), "jobs", 0),
+    ((), "jobs", [1, 2]),
+    ((), "executor", "dusk"),
+    ((), "budget", {"seconds": -1}),
+    ((), "budget", {"minutes": 1}),
+    ((), "format_version", 2),
+    ((), "engine", None),
+    ((), "expected", "broken"),
+    ((), "on_failure", "violate"),
+    ((), "requirements", [{"id": "R1"}]),
+    ((), "requirements", []),
+    (("engine",), "kind", "falsfy"),
+    (("engine",), "kind", None),
+    (("engine",), "horizon", -1),
+    (("engine",), "horizon", None),
+    (("engine",), "columns", ["d7"]),
+    (("engine",), "pases", 3),
+    (("engine",), "guiding", "perhaps"),
+    (("engine",), "plain_walks", 1.5),
+]
+
+
+@pytest.mark.parametrize(("where", "key", "value"), VALID)
+def test_what_the_reader_takes_the_schema_takes(where, key, value):
+    data = changed((*where, key), value)
+    read(data)
+    jsonschema.validate(data, schema_of("campaign"))
+
+
+@pytest.mark.parametrize(("where", "key", "value"), WRONG)
+def test_what_the_reader_refuses_the_schema_refuses(where, key, value):
+    data = changed((*where, key), value)
+    with pytest.raises(UserError):
+        read(data)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(data, schema_of("campaign"))
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "experiments").glob("*/*.yaml")), ids=lambda file: file.name)
+def test_every_campaign_of_ours_fits_the_schema(file):
+    jsonschema.validate(yaml.safe_load(file.read_text()), schema_of("campaign"))
+
+
+def test_specifications_too(tmp_path):
+    good = {"format_version": 1, "requirements": [{"id": "R1", "stl": "always(T <= 3)"}]}
+    read_specification(good, tmp_path)
+    jsonschema.validate(good, schema_of("specification"))
+    for wrong in ({**good, "requirements": []}, {**good, "engine": 1}, {"format_version": 1}):
+        with pytest.raises(UserError):
+            read_specification(wrong, tmp_path)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, schema_of("specification"))
+
+
+def test_the_schema_is_one():
+    for what in ("campaign", "specification"):
+        jsonschema.Draft202012Validator.check_schema(schema_of(what))
+
+
+def test_every_option_of_the_command_line_is_a_key_of_a_campaign():
+    """And the other way round, but for `budget`, which only a file can give."""
+    about_output = {"out", "as_json", "quiet", "verbose"}
+    renamed = {"require": "requirements", "accept": "accepted"}
+    options = {renamed.get(name, name) for name in inspect.signature(falsify).parameters} - about_output
+    keys = {*CAMPAIGN_SECTIONS, *engine_kind("falsify").settings_model().model_fields}
+    assert options <= keys
+    assert keys - options == {"format_version", "name", "engine", "expected", "kind", "batch", "budget"}
+
+
+def test_every_engine_is_complete():
+    for name in engine_names():
+        kind = engine_kind(name)
+        assert "kind" in kind.settings_model().model_fields and callable(kind.runner()) and kind.says
+        assert set(kind.needs) <= set(CAMPAIGN_SECTIONS)
+
+
+def test_an_engine_of_another_package(monkeypatch):
+    """Named by an entry point, loaded when a campaign names it; what it does not need may be left out."""
+    mine = EngineKind("tries nothing", f"{__name__}:MineEntry", f"{__name__}:mine", needs=("system",))
+    monkeypatch.setitem(ENGINES, "mine", mine)
+    from bbfalsify.campaigns.schema import Entry
+
+    class MineEntry(Entry):
+        kind: str
+        depth: int = 3
+
+    monkeypatch.setattr(EngineKind, "settings_model", lambda self: MineEntry)
+    data = {"format_version": 1, "system": "system.py:heater", "engine": {"kind": "mine"}, "seed": 1}
+    [plan] = plan_document(Document("c.yaml", data, {}), base=HEATER).runs
+    assert (plan.engine.kind, plan.engine.depth, plan.profile, plan.requirements) == ("mine", 3, None, ())
+    with pytest.raises(UserError, match="unknown key 'deep' in engine.*Did you mean 'depth'"):
+        plan_document(Document("c.yaml", {**data, "engine": {"kind": "mine", "deep": 1}}, {}), base=HEATER)
+
+
+def test_an_engine_that_cannot_be_loaded_is_named(monkeypatch):
+    broken = EntryPoint("broken", "no.such.module:kind", kinds.ENTRY_POINTS)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **which: [broken])
+    assert engine_names() == [*ENGINES, "broken"]
+    with pytest.raises(UserError, match="the engine 'broken' of the package .* cannot be loaded: No module named 'no'"):
+        read(changed(("engine", "kind"), "broken"))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected", "word"),
+    [
+        ("falsified", "falsified", "correct"),
+        ("not_falsified", "falsified", "wrong"),
+        ("falsified", "not_falsified", "wrong"),
+        ("inconclusive", "falsified", "unknown"),
+        ("inconclusive", "inconclusive", "correct"),
+        ("error", "falsified", "error"),
+        ("error", "error", "correct"),
+        ("falsified", None, None),
+    ],
+)
+def test_categories(outcome, expected, word):
+    assert category(outcome, expected) == word
+
+
+def test_a_run_is_as_good_as_its_worst_requirement():
+    assert worst(["correct", None, "unknown"]) == "unknown"
+    assert worst(["wrong", "error", "correct"]) == "error"
+    assert worst([None]) is None

@@ -1,0 +1,157 @@
+"""The same results wherever simulations run; hostile systems stay contained; a task whose process dies is repeated."""
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+
+import distributed
+import pytest
+
+from bbfalsify.core.errors import SystemFailure, UserError
+from bbfalsify.core.verdict import SimulationStatus
+from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.examples import example_folder
+from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.modelling import load_profile
+from bbfalsify.running.executors import open_pool, opened
+from bbfalsify.running.falsify import falsify
+from bbfalsify.systems import load_system
+from tests.hostile.hostile_systems import exits, hangs, judge, misbehaving, queries, raises
+from tests.hostile.processes import descendants
+
+HEATER = example_folder("heater")
+
+
+def run(**arguments):
+    requirement = Requirement("R1", "", parse_stl("always[0:20](T <= 75)", signals=["T", "heat"]))
+    return falsify(
+        load_system("system.py:heater", base=HEATER),
+        load_profile(HEATER / "profile.yaml"),
+        [requirement],
+        horizon=20.0,
+        options=Options(simulations=220, passes=2, traces=20),
+        seed=1,
+        out=None,
+        **arguments,
+    )
+
+
+def told(result):
+    return {**result.as_json(), "seconds": None}
+
+
+@pytest.fixture(scope="module")
+def local():
+    return told(run(jobs=2))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A real scheduler and two workers on loopback."""
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+    ) as cluster:
+        yield cluster
+
+
+def test_in_process(local):
+    assert told(run(executor="in-process")) == local
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_executors_of_the_standard_library(local, kind):
+    more = {"mp_context": get_context("spawn")} if kind is ProcessPoolExecutor else {}
+    with kind(2, **more) as executor:
+        assert told(run(executor=executor)) == local
+
+
+def test_dask_by_its_address(local, cluster):
+    assert told(run(executor=f"dask:{cluster.scheduler_address}")) == local
+
+
+def test_a_dask_worker_that_is_killed_costs_nothing(local, cluster):
+    """Killed in the middle of the run; Dask's nanny starts another, its task is repeated, its host goes with it."""
+    with opened(f"dask:{cluster.scheduler_address}") as executor:
+        client = distributed.Client(cluster.scheduler_address)
+        pids = client.run(os.getpid)
+        victim = sorted(pids.values())[0]
+        batches, killed, hosts = [], [], []
+
+        def listener(event):
+            if type(event).__name__ == "BatchAnswered":
+                batches.append(event)
+                if len(batches) == 3:
+                    hosts.extend(descendants(victim))
+                    os.kill(victim, signal.SIGKILL)
+                    killed.append(victim)
+
+        result = told(run(executor=executor, listeners=[listener]))
+        assert killed and hosts
+        assert result == local
+        until = time.monotonic() + 30
+        while any(_alive(pid) for pid in hosts) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not [pid for pid in hosts if _alive(pid)]
+        client.close()
+
+
+def _alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("executor", ["threads", "dask"])
+def test_what_misbehaves_is_contained(cluster, executor):
+    """One query hangs, one exits, one raises: each costs its own simulation and nothing else."""
+    expected = {hangs: SimulationStatus.TIMED_OUT, exits: SimulationStatus.DIED, raises: SimulationStatus.RAISED}
+    address = f"dask:{cluster.scheduler_address}"
+    with ThreadPoolExecutor(2) if executor == "threads" else opened(address) as where:
+        for behaviour, status in expected.items():
+            pool = open_pool(where, misbehaving(behaviour), judge, time_limit_s=0.5)
+            answers = list(pool.answers(queries([0, 1, 0, 0])))
+            pool.close()
+            assert [a.status for a in answers] == [
+                SimulationStatus.OK, status, SimulationStatus.OK, SimulationStatus.OK
+            ]  # fmt: skip
+
+
+def test_an_executor_that_is_broken_is_named():
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        with pytest.raises(BrokenProcessPool):
+            executor.submit(os._exit, 1).result()
+        with pytest.raises(SystemFailure, match="the executor takes no more tasks: BrokenProcessPool"):
+            list(open_pool(executor, misbehaving(raises), judge).answers(queries([0])))
+
+
+def test_ctrl_c_reaches_a_run_in_this_process():
+    done = []
+
+    def press():
+        time.sleep(0.3)
+        done.append(os.kill(os.getpid(), signal.SIGINT))
+
+    thread = threading.Thread(target=press)
+    pool = open_pool("in-process", misbehaving(hangs), judge)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(pool.answers(queries([1])))
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("dusk", "unknown executor 'dusk'. Allowed: dask, dask:ADDRESS, in-process, local. Did you mean 'dask'?"),
+        ("dask:tcp://127.0.0.1:1", "there is no Dask scheduler at 'tcp://127.0.0.1:1'"),
+    ],
+)
+def test_executors_that_are_not_there(name, message):
+    with pytest.raises(UserError, match=message.replace("?", r"\?")):
+        run(executor=name)
