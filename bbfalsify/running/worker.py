@@ -36,7 +36,7 @@ def work(
         if (failure := _prepare(assignment)) is not None:
             channel.send(failure)
             return
-        channel.send((READY, assignment.batches))
+        channel.send((READY, assignment.batches, assignment.system.capabilities.real_time))
         while tasks := channel.receive():
             for message in answer_all(assignment, tasks, lambda: os.write(output.fileno(), NEXT_SIMULATION)):
                 channel.send(message)

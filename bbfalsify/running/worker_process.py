@@ -28,6 +28,8 @@ class WorkerProcess:
         """Sent and not yet answered; the first one is being worked on."""
         self.clock_started = time.monotonic()
         self.ready = False
+        self.passing_s = 0.0
+        """Of a system in real time: how long the simulation it is at takes at least."""
         self.together = 1
         """How many of them are executed by the call it is in."""
         self.watched_for_writing = False

@@ -117,6 +117,8 @@ class WorkerPool:
         self._seconds_per_query: float | None = None
         self._batches = False
         """Queries that a worker is given together it executes in one call; known when the first worker is ready."""
+        self._real_time = False
+        """Simulations take as long as what they simulate; known at the same time."""
         self._looked_at = 0.0
         self._warm = False
         self._set_up = False
@@ -156,10 +158,11 @@ class WorkerPool:
             chunk = self._chunk_size(len(waiting))
             if waiting and len(worker.assigned) <= (0 if self._batches else chunk // 2):
                 indices = batch.take(chunk)
-                if not worker.assigned:
-                    worker.clock_started = time.monotonic()
+                idle = not worker.assigned
                 worker.together = len(indices) if self._batches else 1
                 worker.assigned.extend(indices)
+                if idle:
+                    self._start_clock(worker, batch)
                 worker.channel.push([(index, batch.queries[index]) for index in indices])
                 self._watch_for_writing(worker)
 
@@ -213,18 +216,18 @@ class WorkerPool:
             _, index, *parts = message
             if index != worker.assigned.popleft():
                 raise InvariantViolated(f"a worker answered query {index} out of turn")
-            now = time.monotonic()
-            taken, worker.clock_started = now - worker.clock_started, now
+            taken = time.monotonic() - worker.clock_started
+            self._start_clock(worker, batch)
             known = self._seconds_per_query
             self._seconds_per_query = taken if known is None else 0.8 * known + 0.2 * taken
             worker.together = 1
             batch.finished[index] = answer_of(batch.queries[index], *parts)
         elif kind == READY:
-            worker.ready, self._batches = True, message[1]
-            worker.clock_started = time.monotonic()
+            worker.ready, (self._batches, self._real_time) = True, message[1:]
+            self._start_clock(worker, batch)
         elif kind == ONE_BY_ONE:
             worker.together = 1
-            worker.clock_started = time.monotonic()
+            self._start_clock(worker, batch)
         elif kind == WRONG_INPUT:  # a requirement that does not fit the system's traces, an input that has no value
             raise UserError(message[1])
         elif kind == OUR_FAULT:
@@ -234,9 +237,20 @@ class WorkerPool:
 
     # ------------------------------------------------------------------ limits and failures
 
+    def _start_clock(self, worker: WorkerProcess, batch: _Batch) -> None:
+        """It begins with the next query; in real time, the time that passes inside is not held against it."""
+        worker.clock_started = time.monotonic()
+        if self._real_time and worker.assigned:
+            query = batch.queries[worker.assigned[0]]
+            worker.passing_s = 0.0 if isinstance(query, WordQuery) else query.stimulus.duration
+
+    def _limit_s(self, worker: WorkerProcess) -> float:
+        if not worker.ready:
+            return self._start_limit_s
+        return float("inf") if self._time_limit_s is None else self._time_limit_s + worker.passing_s
+
     def _latest_end(self, worker: WorkerProcess) -> float:
-        limit = self._time_limit_s if worker.ready else self._start_limit_s
-        return float("inf") if limit is None else worker.clock_started + limit * worker.together
+        return worker.clock_started + self._limit_s(worker) * worker.together
 
     def _enforce_limits(self, batch: _Batch) -> None:
         now = time.monotonic()
@@ -251,8 +265,7 @@ class WorkerPool:
             elif worker.assigned and now >= self._latest_end(worker):
                 self._collect(worker, batch)  # the answer may have come while we were busy
                 if worker in self._workers and worker.assigned and now >= self._latest_end(worker):
-                    limit = self._time_limit_s if worker.ready else self._start_limit_s
-                    text = f"no answer within {limit:g} s"
+                    text = f"no answer within {self._limit_s(worker):g} s"
                     self._fail(worker, SimulationStatus.TIMED_OUT, text, batch)
 
     def _fail(self, worker: WorkerProcess, status: SimulationStatus, text: str | None, batch: _Batch) -> None:

@@ -46,11 +46,15 @@ _FORMS = (
     f"an entry point of '{ENTRY_POINTS}'",
 )
 _MODELS = (".yaml", ".yml")
+_UPPAAL = "an UPPAAL model has no ports yet; 'bbfalsify convert' writes it as YAML, to which they can be added"
 _KNOWN_SUFFIXES = {
-    ".xml": "an XML file",
-    ".slx": "a Simulink model",
-    ".m": "an Octave or MATLAB program",
+    ".xml": _UPPAAL,
+    ".xta": _UPPAAL,
+    ".ta": _UPPAAL,
+    ".slx": "a Simulink model cannot be used as a system yet; export it as an FMU",
+    ".m": "an Octave or MATLAB program needs an adapter, with octave_command or matlab_command",
 }
+"""What somebody might try, and what to do instead."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,7 @@ def resolve_reference(reference: str, base: str | Path = ".") -> Reference:
     place, _, attribute = text.rpartition(":") if ":" in text else (text, "", "")
     suffix = Path(place).suffix.lower()
     if suffix in _KNOWN_SUFFIXES:
-        raise UserError(Problem(f"'{text}': {_KNOWN_SUFFIXES[suffix]} cannot be used as a system yet.", allowed=_FORMS))
+        raise UserError(Problem(f"'{text}': {_KNOWN_SUFFIXES[suffix]}.", allowed=_FORMS))
     if suffix in (".dot", ".fmu", *_MODELS):
         return _file_reference(text, base / text, None)
     if suffix == ".py":

@@ -15,92 +15,26 @@ its whole time in every step.
 
 from __future__ import annotations
 
-import contextlib
-import re
 import subprocess
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.systems.connections import Closed, Connection, Flood, Silence, Tls
-from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SessionFailure, SystemDied, excerpt
+from bbfalsify.systems.failures import NoAnswer, SessionFailure, SystemDied
 from bbfalsify.systems.interface import Capabilities, Usage
+from bbfalsify.systems.mappers import BytesMapper, LineMapper, Mapper
 from bbfalsify.systems.process_cost import cpu_seconds, forget_peak, memory_mb
 from bbfalsify.systems.servers import Server
+
+__all__ = ["BytesMapper", "LineMapper", "Mapper", "SocketSession", "SocketSystem"]
 
 SILENCE, CLOSED, FLOOD = "silence", "closed", "flood"
 RESET_S = 10.0
 """How long a command that resets the server may take."""
 
 Reset = Literal["reconnect", "restart"] | Sequence[str] | Callable[[], None]
-
-
-class Mapper(Protocol):
-    """Between abstract symbols and a protocol.  One mapper serves one session after the other."""
-
-    alphabet: tuple[str, ...]
-
-    def begin(self, line: Connection, identity: str) -> None:
-        """A session starts: forget the last one; connect, unless connecting is one of the symbols."""
-        ...
-
-    def step(self, line: Connection, symbol: str) -> str:
-        """Perform one symbol; Silence and Closed raised by the line become outputs."""
-        ...
-
-
-class LineMapper:
-    """Text protocols with one request and one reply per step, such as SMTP or FTP.
-
-    `requests` maps symbols to lines; `{id}` in a line stands for the session's identity.  The output is the group (or
-    all) of `reply` in the last line of the reply; `more` tells that a line is not the last one.
-    """
-
-    def __init__(
-        self,
-        requests: Mapping[str, str],
-        *,
-        reply: str = r"(\d{3})",
-        more: str = r"\d{3}-",
-        banner: bool = False,
-        end: str = "\r\n",
-        closing: Collection[str] = (),
-    ) -> None:
-        self.requests, self.banner, self.end = dict(requests), banner, end
-        self.alphabet = tuple(self.requests)
-        self.closing = frozenset(closing)
-        """Symbols after which the server is expected to close: the step waits for it, so that no later one races it."""
-        self._reply, self._more = re.compile(reply), re.compile(more)
-        self._identity = ""
-
-    def begin(self, line: Connection, identity: str) -> None:
-        self._identity = identity
-        line.connect()
-        if self.banner:
-            self._read_reply(line)
-
-    def step(self, line: Connection, symbol: str) -> str:
-        if line.connected and (early := line.unread):  # else it would be taken for the reply to this request
-            what = excerpt(early.decode("utf-8", "backslashreplace").strip())
-            raise MalformedAnswer(f"before '{symbol}' the server had said something nobody had asked for: {what}")
-        line.send((self.request(symbol) + self.end).encode())
-        output = self._read_reply(line)
-        if symbol in self.closing:
-            with contextlib.suppress(Closed, Silence):
-                line.receive(lambda buffer: None)
-            line.close(abrupt=True)
-        return output
-
-    def request(self, symbol: str) -> str:
-        """The line to send; a protocol whose requests depend on what came before overrides this."""
-        return self.requests[symbol].replace("{id}", self._identity)
-
-    def _read_reply(self, line: Connection) -> str:
-        while self._more.match(text := line.receive_line().decode("utf-8", "replace")):
-            pass
-        found = self._reply.search(text)
-        return text[:80] if found is None else found.group(found.lastindex or 0)
 
 
 class SocketSystem:

@@ -1,6 +1,7 @@
 """What a run does with systems that answer in several ways, need much memory, or are there only once."""
 
 import os
+import time
 
 import numpy as np
 import pytest
@@ -113,3 +114,22 @@ def test_servers_of_others_are_exclusive():
     assert SocketSystem("mail", mapper, port=25).capabilities.exclusive
     assert not SocketSystem("mail", mapper, port=25, exclusive=False).capabilities.exclusive
     assert not SocketSystem("mail", mapper, server=Server(["server"])).capabilities.exclusive
+
+
+@pytest.mark.parametrize(("declared", "status"), [(True, "ok"), (False, "timed_out")])
+def test_in_real_time_the_time_that_passes_inside_is_not_held_against_a_simulation(declared, status):
+    def lives(stimulus):
+        time.sleep(stimulus.times[-1])
+        return {"T": stimulus.times}
+
+    query = Query("q", Stimulus(np.array([0.0, 0.7]), {"heat": np.zeros(2)}))
+    with WorkerPool(box(lives, real_time=declared), lambda trace: (), time_limit_s=0.4) as pool:
+        [answer] = pool.answers([query])
+    assert answer.status.value == status
+
+
+def test_a_hang_in_real_time_is_one_in_the_end():
+    query = Query("q", Stimulus(np.array([0.0, 0.3]), {"heat": np.zeros(2)}))
+    with WorkerPool(box(lambda stimulus: time.sleep(600), real_time=True), lambda trace: (), time_limit_s=0.2) as pool:
+        [answer] = pool.answers([query])
+    assert (answer.status.value, answer.message) == ("timed_out", "no answer within 0.5 s")

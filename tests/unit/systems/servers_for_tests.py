@@ -57,6 +57,21 @@ def floods(line, number):
         line.sendall(block)
 
 
+def binary(line, number):
+    """Greets with two bytes; 1 is answered by its argument twice, in two writes; 5 by 6; 9 ends it; others are ignored."""
+    line.sendall(b"\xfe\xff")
+    stream = line.makefile("rb")
+    while kind := stream.read(1):
+        if kind == b"\x01":
+            argument = stream.read(1)
+            line.sendall(argument)
+            line.sendall(argument)
+        if kind == b"\x05":
+            line.sendall(b"\x06")
+        if kind == b"\x09":
+            return
+
+
 def drops_every_third(line, number):
     if number % 3 != 2:
         polite(line, number)

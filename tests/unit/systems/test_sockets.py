@@ -14,7 +14,7 @@ from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.running import Driver
 from bbfalsify.systems.connections import Closed, Connection, Silence, Tls
 from bbfalsify.systems.servers import Server, ServerFailed, free_port
-from bbfalsify.systems.sockets import LineMapper, SocketSystem
+from bbfalsify.systems.sockets import BytesMapper, LineMapper, SocketSystem
 from tests.unit.systems import servers_for_tests as servers
 
 WORDS = {"hello": "HELLO", "name": "I am {id}", "quit": "QUIT"}
@@ -253,6 +253,23 @@ def test_tls(certificate):
         assert play(system, "hello", "quit") == ("250 HELLO", "221 bye")
         with pytest.raises(ssl.SSLCertVerificationError):
             play(SocketSystem("box", mapper(), port=port, tls=Tls(server_name="localhost")), "hello")
+
+
+BYTES = {"twice": b"\x01\x2a", "nothing": b"\x02", "leave": b"\x09"}
+
+
+@pytest.mark.parametrize(("fence", "silence_s"), [((b"\x05", b"\x06"), 10.0), (None, 0.5)])
+def test_bytes_end_with_a_fence_or_with_silence(fence, silence_s):
+    with servers.listening(servers.binary) as port:
+        mapper = BytesMapper(BYTES, fence=fence, greeting=2)
+        system = SocketSystem("binary", mapper, port=port, silence_s=silence_s)
+        assert play(system, "twice", "nothing", "twice", "leave", "twice") == ("2a2a", "-", "2a2a", "closed", "closed")
+
+
+def test_bytes_get_names():
+    with servers.listening(servers.binary) as port:
+        mapper = BytesMapper(BYTES, fence=(b"\x05", b"\x06"), greeting=2, name=lambda answer: f"{len(answer)} bytes")
+        assert play(SocketSystem("binary", mapper, port=port), "twice", "nothing") == ("2 bytes", "0 bytes")
 
 
 def test_bytes_and_lines_of_a_connection():
