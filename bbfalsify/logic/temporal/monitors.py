@@ -25,7 +25,7 @@ from bbfalsify.logic.temporal.prefixes import Watch
 from bbfalsify.logic.temporal.properties import PropertyBase, text_of
 from bbfalsify.logic.temporal.reading import parse
 from bbfalsify.logic.temporal.reduction import trimmed
-from bbfalsify.logic.temporal.syntax import Binary, Formula, Unary, atoms, propositional
+from bbfalsify.logic.temporal.syntax import Binary, Formula, Truth, Unary, atoms, propositional
 
 Moves = tuple[tuple[tuple[Formula, int], ...], ...]
 """For each state: (condition, target), in the order in which they are tried."""
@@ -145,11 +145,13 @@ class _Reader:
         return MonitorProperty(tuple(names), rows, frozenset(bad), shown, self.file, self.line, source=source)
 
     def condition(self, text: Any) -> Formula:
+        if isinstance(text, bool):  # YAML's own true and false
+            return Truth(text)
         try:
             formula = parse(str(text), file=self.file, line=self.line)
         except UserError as error:
             self.problems += error.problems
-            return parse("true")  # type: ignore[return-value]
+            return Truth(True)
         if isinstance(formula, Counting) or not propositional(formula):
             self.wrong(f"'{text}' must be a condition about one letter.")
         return formula  # type: ignore[return-value]

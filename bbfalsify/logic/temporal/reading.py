@@ -65,6 +65,8 @@ def _hint(text: str, place: Any) -> str:
     start = place.pos_in_stream if start is None else start
     if re.match(r"=(?![=~])", text[start:]):
         return " Write '==' for a comparison."
+    if re.search(r"(==|!=|[{,])\s*[\w.-]+$", text[:start]) and re.match(r"[^\s&|)}]", text[start:]):
+        return " Symbols with such characters need quotes."
     word = re.match(r"[A-Za-z_]\w*", text[start:])
     if word and re.search(r"(^|[(&|!>])\s*$", text[:start]):
         return f" {_CONDITIONS.format(word.group())}"

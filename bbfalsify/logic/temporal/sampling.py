@@ -20,7 +20,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.logic import formula as stl
@@ -35,6 +36,29 @@ MOST_SYMBOLS = 2000
 """Output symbols: one for each combination of cells."""
 NOTHING = "ok"
 """The output symbol where no formula compares an output."""
+
+
+class SampledProperty(LtlProperty):
+    """A formula over the symbols of a sampling, which remembers the STL that it came from."""
+
+    def __init__(self, sampling: Sampling, number: int, formula: stl.Formula) -> None:
+        text = formula.text or str(formula)
+        super().__init__(sampling.translated(formula.root), text, form="stl", source=sampling.source(number))
+        self._sampling, self._root = sampling, formula.root
+
+    def __reduce__(self) -> tuple:
+        return _property_of, (self.source,)
+
+    def triggered(self) -> Iterator[tuple[str, str, Formula]]:
+        """The implications: trigger, what it asks for, and the formula in which that is false."""
+        for trigger, asked, stronger in _implications(self._root, True, lambda whole: whole):
+            yield stl.render(trigger), stl.render(asked), self._sampling.translated(stronger)
+
+
+def _property_of(source: str) -> SampledProperty:
+    from bbfalsify.logic.temporal.forms import read_property
+
+    return read_property("stl", source)  # type: ignore[return-value]
 
 
 class Sampling:
@@ -70,15 +94,10 @@ class Sampling:
                 f"the thresholds of the formulas give {count} output symbols ({detail} cells), more than "
                 f"{MOST_SYMBOLS}; check fewer formulas at a time."
             )
-        self._memory: dict[int, Formula] = {}
-        self.properties = tuple(
-            LtlProperty(
-                self._translated(formula.root), formula.text or str(formula), form="stl", source=self._source(number)
-            )
-            for number, formula in enumerate(formulas)
-        )
+        self._memory: dict[int, tuple[stl.Condition, Formula]] = {}
+        self.properties = tuple(SampledProperty(self, number, formula) for number, formula in enumerate(formulas))
 
-    def _source(self, number: int) -> str:
+    def source(self, number: int) -> str:
         """All formulas together make the symbols, so each property needs them all to be read again."""
         facts = {"stl": [f.text or str(f) for f in self.formulas], "number": number, "period": self.period}
         return json.dumps({**facts, "inputs": self.inputs})
@@ -137,11 +156,11 @@ class Sampling:
         choices = [good if other == name else range(len(cells)) for other, cells in self._cells.items()]
         return _one_of("out", [self._symbol(numbers) for numbers in itertools.product(*choices)], -1)
 
-    def _translated(self, node: stl.Condition) -> Formula:
-        """Shared parts stay shared, which keeps long windows small."""
+    def translated(self, node: stl.Condition) -> Formula:
+        """LTL over the symbols; shared parts stay shared, which keeps long windows small."""
         if id(node) not in self._memory:
-            self._memory[id(node)] = self._translation(node)
-        return self._memory[id(node)]
+            self._memory[id(node)] = node, self._translation(node)
+        return self._memory[id(node)][1]
 
     def _translation(self, node: stl.Condition) -> Formula:
         match node:
@@ -150,16 +169,16 @@ class Sampling:
             case stl.Compare():
                 return self._atom(node)
             case stl.Not(body):
-                return Unary("!", self._translated(body))
+                return Unary("!", self.translated(body))
             case stl.Connective(operator, left, right):
-                p, q = self._translated(left), self._translated(right)
+                p, q = self.translated(left), self.translated(right)
                 if operator == "xor":
                     return Unary("!", Binary("<->", p, q))
                 return Binary({"and": "&", "or": "|", "implies": "->", "iff": "<->"}[operator], p, q)
             case stl.Step(_, body):
-                return Unary("X", self._translated(body))
+                return Unary("X", self.translated(body))
             case stl.Window(operator, lower, upper, body):
-                p = self._translated(body)
+                p = self.translated(body)
                 always = operator == "always"
                 if math.isinf(upper):
                     return _later(Unary("G" if always else "F", p), self._steps(lower))
@@ -168,7 +187,7 @@ class Sampling:
                     result = Binary("&" if always else "|", p, Unary("X", result))
                 return _later(result, self._steps(lower))
             case stl.Reach(_, lower, upper, left, right):
-                p, q = self._translated(left), self._translated(right)
+                p, q = self.translated(left), self.translated(right)
                 if math.isinf(upper):
                     result = Binary("U", p, q)
                 else:
@@ -227,6 +246,29 @@ def _hopes(node: stl.Condition | stl.Term, positive: bool) -> bool:
         case stl.Reach(_, _, upper, left, right):
             return (positive and upper > 0) or _hopes(left, positive) or _hopes(right, positive)
     return any(_hopes(child, positive) for child in stl.children(node))
+
+
+def _implications(
+    node: stl.Condition | stl.Term, positive: bool, rebuilt: Callable[[stl.Condition], stl.Condition]
+) -> Iterator[tuple[stl.Condition, stl.Condition, stl.Condition]]:
+    """(left, right, the whole with the right side false) of implications that are not under a negation."""
+    match node:
+        case stl.Not(body):
+            yield from _implications(body, not positive, lambda new: rebuilt(stl.Not(new)))
+        case stl.Connective("iff" | "xor"):
+            return
+        case stl.Connective(operator, left, right):
+            if operator == "implies" and positive:
+                yield left, right, rebuilt(replace(node, right=stl.Truth(False)))
+            yield from _implications(
+                left, positive != (operator == "implies"), lambda new: rebuilt(replace(node, left=new))
+            )
+            yield from _implications(right, positive, lambda new: rebuilt(replace(node, right=new)))
+        case stl.Reach():
+            yield from _implications(node.left, positive, lambda new: rebuilt(replace(node, left=new)))
+            yield from _implications(node.right, positive, lambda new: rebuilt(replace(node, right=new)))
+        case stl.Window() | stl.Step():
+            yield from _implications(node.body, positive, lambda new: rebuilt(replace(node, body=new)))
 
 
 def _later(formula: Formula, steps: int) -> Formula:

@@ -252,6 +252,8 @@ def violates(
     whether the prefix does already, whatever follows.  `inputs` is the alphabet (default: the inputs in the word).
     """
     used = tuple(inputs) or tuple(sorted({i for i, _ in [*prefix, *loop]}))
+    if not used:
+        return False
     return property.violated_by(used, list(prefix), list(loop))
 
 
@@ -262,5 +264,8 @@ def first_bad_prefix(
     `inputs` is the alphabet (default: the inputs in the word).
     """
     letters = list(zip(word, outputs, strict=False))
-    watch = property.watch(tuple(inputs) or tuple(sorted({i for i, _ in letters})))
+    used = tuple(inputs) or tuple(sorted({i for i, _ in letters}))
+    if not used:
+        return None
+    watch = property.watch(used)
     return watch.first_bad(watch.letters.number(i, o) for i, o in letters)

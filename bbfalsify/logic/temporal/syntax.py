@@ -9,7 +9,9 @@ parses to an equal formula.  Reading texts is `reading.py`, what a formula says 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -74,6 +76,17 @@ class Binary:
 
 
 Formula = Truth | Atom | Unary | Binary
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Windows of samples become hundreds of nested steps; Python's default is for other programs."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 10_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def children(formula: Formula) -> tuple[Formula, ...]:

@@ -9,30 +9,15 @@ makes no promise for ever.  On finite words there are no promises, but steps tha
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from bbfalsify.core.errors import UserError
 from bbfalsify.logic.temporal.automaton import Automaton, Edges, strong_components
 from bbfalsify.logic.temporal.letters import Letters
 from bbfalsify.logic.temporal.normal import Store
 from bbfalsify.logic.temporal.reduction import reduced
-from bbfalsify.logic.temporal.syntax import Formula
+from bbfalsify.logic.temporal.syntax import Formula, deep_recursion
 
 MOST_STATES = 20_000
 """Of the generalised automaton; who needs more would wait for ever."""
-
-
-@contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Windows of samples become hundreds of nested steps; Python's default is for other programs."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 10_000))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 class TooLarge(UserError):

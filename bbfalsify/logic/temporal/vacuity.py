@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 
 from bbfalsify.logic.temporal.monitors import MonitorProperty
 from bbfalsify.logic.temporal.properties import LtlfProperty, LtlProperty, Property
+from bbfalsify.logic.temporal.sampling import SampledProperty
 from bbfalsify.logic.temporal.search import find_violation
 from bbfalsify.logic.temporal.syntax import Atom, Binary, Formula, Truth, Unary, atoms, propositional, quote, walk
 from bbfalsify.modelling.mealy import MealyMachine
@@ -26,8 +27,8 @@ REFUSALS = re.compile(
 """Answers that by their names accept nothing."""
 MOST_TRIGGERS = 20
 """Each costs a translation and a search."""
-Trigger = tuple[Formula, Formula, Formula, str]
-"""The trigger, what it asks for, the whole formula with `false` in place of that, and the operator between them."""
+Trigger = tuple[Formula, Formula, Formula]
+"""The trigger, what it asks for, and the whole formula with `false` in place of that."""
 
 
 def vacuity(machine: MealyMachine, property: Property) -> str | None:
@@ -58,8 +59,8 @@ def _answers(machine: MealyMachine) -> dict[str, list[str]]:
 
 def _trigger(machine: MealyMachine, property: LtlProperty | LtlfProperty, answers: dict[str, list[str]]) -> str | None:
     # Of sampled signals only implications are triggers: their windows are disjunctions that nobody wrote.
-    shown = (t for t in triggered(property.formula) if property.form != "stl" or t[3] == "->")
-    for trigger, rest, stronger, _ in itertools.islice(shown, MOST_TRIGGERS):
+    triggers = property.triggered() if isinstance(property, SampledProperty) else triggered(property.formula)
+    for trigger, rest, stronger in itertools.islice(triggers, MOST_TRIGGERS):
         if find_violation(machine, _with(property, stronger)) is None:
             return f"'{trigger}' never happens where '{rest}' would be asked for{_because(trigger, answers)}"
     return None
@@ -88,7 +89,7 @@ def _inside(formula: Formula, positive: bool, rebuilt: Callable[[Formula], Formu
             asked = _asked(operator, left, right, positive)
             if asked is not None and not isinstance(asked[1], Truth):
                 place = in_right if asked[1] is right else in_left
-                yield asked[0], asked[1], place(Truth(not positive)), operator
+                yield asked[0], asked[1], place(Truth(not positive))
             yield from _inside(left, positive != (operator == "->"), in_left)
             yield from _inside(right, positive, in_right)
 
@@ -132,8 +133,10 @@ def _opposite(formula: Formula) -> Formula:
     return Unary("!", formula)
 
 
-def _because(trigger: Formula, answers: dict[str, list[str]]) -> str:
+def _because(trigger: Formula | str, answers: dict[str, list[str]]) -> str:
     """Inputs of the trigger that always get one and the same answer explain much."""
+    if isinstance(trigger, str):
+        return ""
     named = {s for node in walk(trigger) if isinstance(node, Atom) and node.side == "in" for s in node.symbols}
     constant = [s for s in sorted(named) if len(answers.get(s, [])) == 1]
     if not constant or all(atom.side == "in" for atom in atoms(trigger)):

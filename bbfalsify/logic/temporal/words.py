@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bbfalsify.logic.temporal.syntax import Atom, Binary, Formula, Truth, Unary
+from bbfalsify.logic.temporal.syntax import Atom, Binary, Formula, Truth, Unary, deep_recursion
 
 Letter = tuple[str, str]
 
@@ -16,7 +16,8 @@ def satisfies(formula: Formula, prefix: Sequence[Letter], loop: Sequence[Letter]
     """Whether prefix·loop·loop·… satisfies the formula."""
     if not loop:
         raise ValueError("an infinite word needs a loop")
-    return _Word([*prefix, *loop], len(prefix)).values(formula)[0]
+    with deep_recursion():
+        return _Word([*prefix, *loop], len(prefix)).values(formula)[0]
 
 
 def satisfies_finite(formula: Formula, word: Sequence[Letter]) -> bool:
@@ -25,7 +26,8 @@ def satisfies_finite(formula: Formula, word: Sequence[Letter]) -> bool:
     """
     if not word:
         raise ValueError("the empty word satisfies nothing and violates nothing")
-    return _Word(list(word), None).values(formula)[0]
+    with deep_recursion():
+        return _Word(list(word), None).values(formula)[0]
 
 
 class _Word:

@@ -158,6 +158,10 @@ def test_a_dfa_accepts_every_prefix():
     assert bad_after(monitor({"states": states, "accepting": "even"}), "get/x put/x put/x") == 2
 
 
+def test_the_truth_values_of_yaml_are_conditions():
+    assert bad_after(monitor("states: {s: {in == put: s, true: bad}}\nbad: bad"), "put/x get/x") == 2
+
+
 def test_the_first_condition_wins():
     wanted = monitor({"states": {"s": {"in == put": "s", "true": "bad"}}, "bad": "bad"})
     assert bad_after(wanted, "put/x get/x") == 2
@@ -380,7 +384,14 @@ def test_windows_of_samples_are_no_triggers():
     machine = MealyMachine.from_transitions(table, "s")
     assert vacuity(machine, from_stl(parse_stl("always((x > 3) implies (eventually[0:100](x > 3)))"), 1.0)) is None
     high = from_stl(parse_stl("always((x > 9) implies (eventually[0:5](x > 3)))"), 1.0)
-    assert "never happens" in vacuity(machine, high)
+    assert vacuity(machine, high) == "'x > 9' never happens where 'eventually[0:5](x > 3)' would be asked for"
+    nested = "always[0:60](eventually[0:60](not((x > 9) and (x > 3))))"
+    assert vacuity(machine, from_stl(parse_stl(nested), 1.0)) is None
+
+
+def test_of_an_empty_word_nothing_is_known():
+    assert first_bad_prefix(ltl("G in == get"), [], []) is None
+    assert violates(ltl("G in == get"), [], []) is False
 
 
 def test_vacuity_of_other_kinds():

@@ -1,7 +1,10 @@
 """Reading temporal formulas: what is accepted, how it binds, and what is said about mistakes."""
 
 import json
+import os
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -74,6 +77,9 @@ def test_a_pattern_matches_the_whole_symbol():
         ("G(in = a)", ["column 6", "unexpected '='", "'=='"]),
         ("G(connect -> F out == ok)", ["column 3", "neither a condition nor a pattern", "'in == connect'"]),
         ("in == a )", ["column 9", "unexpected ')'"]),
+        ("G(in == ACK(V,V,0))", ["column 12", "unexpected '('", "need quotes"]),
+        ("in == SYN/ACK & out == a", ["need quotes"]),
+        ("in in {a, SYN+ACK}", ["need quotes"]),
         ("respons(in == a, out == b)", ["unknown pattern 'respons'", "Did you mean 'response'?"]),
         ("response(in == a)", ["response needs 2 arguments, not 1"]),
         ("absence(out == e, in == a)", ["must be a scope", "after, before, between"]),
@@ -188,6 +194,20 @@ def test_wrong_forms(form, source, words):
 
 def test_a_formula_may_be_given_as_a_tree():
     assert ltl(Unary("G", Atom("in", ("a",)))).text == "G(in == a)"
+
+
+def test_the_hash_seed_changes_nothing():
+    code = (
+        "from bbfalsify.logic.temporal import ltl, hoa_text\n"
+        "texts = ['G(in == a -> (out == x U in in {b, c})) & GF out =~ \"[xy]\"', 'handshake(in == a, out == x)']\n"
+        "print([hoa_text(ltl(t).bad_words(['c', 'b', 'a'])) for t in texts])"
+    )
+    seen = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        seen.add(done.stdout)
+    assert len(seen) == 1 and "HOA: v1" in seen.pop()
 
 
 def test_patterns_are_functions_too():

@@ -1,6 +1,7 @@
 """STL over sampled symbols: cells keep the truth of comparisons, and the translation agrees with the monitor."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import parse_stl
 from bbfalsify.logic.monitor import judge
-from bbfalsify.logic.temporal import violates
+from bbfalsify.logic.temporal import first_bad_prefix, violates
 from bbfalsify.logic.temporal.sampling import Sampling, from_stl
 from bbfalsify.logic.temporal.words import satisfies
 
@@ -110,6 +111,10 @@ def test_unbounded_operators():
 def test_long_windows_stay_small():
     wanted = from_stl(parse_stl("always((x > 3) implies (eventually[0:200](x < 2)))"), 1.0)
     assert len(wanted.bad_words(["i"])) < 210
+    again = pickle.loads(pickle.dumps(wanted))
+    word = [("i", "x>3"), *[("i", "2<=x<=3")] * 201]
+    assert first_bad_prefix(again, *zip(*word, strict=True)) == 201
+    assert not violates(again, word[:200], [("i", "x<2")])
 
 
 @pytest.mark.parametrize(
