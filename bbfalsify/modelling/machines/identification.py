@@ -48,26 +48,19 @@ class Separations:
 
     def __init__(self, machine: MealyMachine) -> None:
         self.machine = machine
-        states, inputs = machine.successor.shape
+        from bbfalsify.modelling.machines.walking import separate_states
+
+        states = len(machine)
         self.length = np.zeros((states, states), np.int32)
         """Of the shortest separating word; 0 where the states answer alike."""
-        self.first = np.full((states, states), -1, np.int32)
+        self.first = np.zeros((states, states), np.int32)
         """Its first input."""
-        for i in range(inputs):
-            output = machine.answer[:, i]
-            new = (output[:, None] != output[None, :]) & (self.length == 0)
-            self.length[new], self.first[new] = 1, i
-        depth, grown = 1, True
-        while grown:
-            grown = False
-            found = self.length == depth
-            depth += 1
-            for i in range(inputs):
-                following = machine.successor[:, i]
-                new = found[following[:, None], following[None, :]] & (self.length == 0)
-                if new.any():
-                    self.length[new], self.first[new] = depth, i
-                    grown = True
+        separate_states(machine.successor, machine.answer, self.length, self.first)
+
+    @property
+    def complete(self) -> bool:
+        """Can any two states be told apart?"""
+        return int(np.count_nonzero(self.length)) == len(self.length) * (len(self.length) - 1)
 
     def numbers(self, s: int, t: int) -> Numbers:
         if self.length[s, t] == 0:

@@ -67,3 +67,30 @@ def compare_tree(children, seen, nodes, inputs, outputs, successor, answer, stat
             elif best == 0 or depth[child] < depth[best]:
                 best = child
     return best
+
+
+@jit(reference_counting=False)
+def separate_states(successor, answer, length, first):
+    """Fill in, for every two states, the length and the first input of a shortest separating word (0: there is none).
+
+    Both must be 0; shorter words are found first, and of those the one whose inputs have the smallest numbers.
+    """
+    states, inputs = successor.shape
+    depth, grown = 1, True
+    while grown:
+        grown = False
+        for s in range(states):
+            for t in range(s):
+                if length[s, t]:
+                    continue
+                for i in range(inputs):
+                    if depth == 1:
+                        found = answer[s, i] != answer[t, i]
+                    else:
+                        found = length[successor[s, i], successor[t, i]] == depth - 1
+                    if found:
+                        length[s, t] = length[t, s] = depth
+                        first[s, t] = first[t, s] = i
+                        grown = True
+                        break
+        depth += 1

@@ -60,6 +60,13 @@ class Words:
             yield tuple([names[i] for i in symbols[start:end]])
             start = end
 
+    def parts(self, count: int) -> Iterator[Words]:
+        """So many words at a time."""
+        for first in range(0, len(self), count):
+            ends = self.ends[first : first + count]
+            start = int(self.ends[first - 1]) if first else 0
+            yield Words(self.inputs, self.symbols[start : ends[-1]], ends - start)
+
     def word_at(self, position: int) -> int:
         """The word that holds this position of `symbols`."""
         return int(np.searchsorted(self.ends, position, side="right"))

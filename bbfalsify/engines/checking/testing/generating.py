@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
 
-from bbfalsify.core.errors import UserError
 from bbfalsify.engines.checking.testing.identifiers import empty_beam, empty_pools
+from bbfalsify.engines.checking.testing.ordering import chunks
 from bbfalsify.engines.checking.testing.sketch import Machine, emit, sketch_of, with_room
 from bbfalsify.engines.checking.testing.suites import (
     Identifiers,
@@ -31,27 +30,31 @@ from bbfalsify.modelling.machines.words import Words
 from bbfalsify.modelling.mealy import MealyMachine
 from bbfalsify.modelling.observation_tree import ObservationTree
 
-_FIRST_CHUNK = 128
-_LARGEST_CHUNK = 16384
-"""Items that are drawn up before their words are given out: few at first, because the first answers may be the last."""
+_BATCH = 64
+"""Words given out together."""
 _MOST_NEW = 200_000
 """Nodes of one chunk, roughly."""
-_MOST_ITEMS = 2**62
 _RANDOM_BATCH = 64
 _GIVE_UP = 50
 """Batches of random words in a row that held nothing new."""
 
-Enter = Callable[[np.ndarray, int], int]
+Enter = Callable[[np.ndarray], int]
+"""Enters items; how many there was room for."""
 
 
 class Generator:
     """Draws up suites for one hypothesis."""
 
     def __init__(self, machine: MealyMachine, tree: ObservationTree | None, rng: np.random.Generator | None) -> None:
-        self._machine = minimise(machine)
+        access, separations = access_numbers(machine), Separations(machine)
+        if len(access) < len(machine) or not separations.complete:  # learners make machines that are minimal
+            machine = minimise(machine)
+            access, separations = access_numbers(machine), Separations(machine)
+        self._machine, self._separations = machine, separations
+        self._access_words = [word for _, word in sorted(access.items())]
         successor, answer = self._machine.successor, self._machine.answer
         self._tables = Machine(np.ascontiguousarray(successor, np.int32), np.ascontiguousarray(answer, np.int32))
-        self._tree, self._rng = tree, rng
+        self._tree, self._rng = tree if tree is not None else ObservationTree(), rng
 
     # ------------------------------------------------------------------ complete suites
 
@@ -74,47 +77,26 @@ class Generator:
                 yield middle, self._sets(self._characterising if method == "w" else self._harmonised, middle)
 
     def _chunks(self, middle: int, enter: Enter) -> Iterator[Words]:
-        items = len(self._access) * len(self._machine.inputs) ** middle
-        if items > _MOST_ITEMS:
-            raise UserError(f"middle parts of {middle} inputs: there are more of them than numbers.")
-        order = self._order(items)
-        left, chunk = items, _FIRST_CHUNK
-        while left:
-            wanted = min(left, chunk)
-            before = int(self._sketch.size[0])
-            while wanted and self._sketch.size[0] - before < _MOST_NEW:
-                some = min(wanted, 256)
-                entered = enter(order, some)
-                wanted, left = wanted - entered, left - entered
-                if entered < some:
-                    self._sketch = with_room(self._sketch)
-            chunk = min(2 * chunk, _LARGEST_CHUNK)
-            words = emit(self._sketch, self._machine.inputs)
-            if len(words):
-                yield words
-
-    def _order(self, items: int) -> np.ndarray:
-        """[first item, distance to the next, number]: all items once, spread by the golden ratio (or by chance)."""
-        if self._rng is not None:
-            first, distance = (int(self._rng.integers(items)), int(self._rng.integers(items)) | 1)
-        else:
-            first, distance = 0, round(items * 0.6180339887498949)
-        distance = max(1, distance)
-        while math.gcd(distance, items) > 1:
-            distance += 1
-        return np.array([first, distance, items], np.int64)
+        for items in chunks(self._tables.successor, middle, self._rng):
+            while len(items):
+                before = self._sketch.size[0]
+                while len(items) and self._sketch.size[0] - before < _MOST_NEW:
+                    some = items[:256]
+                    entered = enter(some)
+                    items = items[entered:]
+                    if entered < len(some):
+                        self._sketch = with_room(self._sketch)
+                yield from emit(self._sketch, self._machine.inputs).parts(_BATCH)
 
     def _sets(self, identifiers: Identifiers, middle: int) -> Enter:
         path = np.zeros(max(1, middle), np.int64)
-        return lambda order, items: enter_sets(
-            self._sketch, self._tables, self._access, identifiers, middle, path, order, items
-        )
+        return lambda items: enter_sets(self._sketch, self._tables, self._access, identifiers, middle, path, items)
 
     def _apart(self, middle: int) -> Enter:
         path = np.zeros(max(1, middle), np.int64)
         choice = empty_choice(self._access, middle, int(self._separations.length.max()))
-        return lambda order, items: enter_apart(
-            self._sketch, self._tables, self._access, self._pools, self._beam, choice, middle, path, order, items
+        return lambda items: enter_apart(
+            self._sketch, self._tables, self._access, self._pools, self._beam, choice, middle, path, items
         )
 
     # ------------------------------------------------------------------ random words
@@ -153,17 +135,12 @@ class Generator:
 
     def _start(self) -> None:
         self._sketch = sketch_of(self._machine, self._tree)
-        self._access_words = [word for _, word in sorted(access_numbers(self._machine).items())]
         self._access = np.array([self._enter_word(np.array(w, np.int32)) for w in self._access_words], np.int32)
 
     def _enter_word(self, word: np.ndarray) -> int:
         while (node := enter_word(self._sketch, self._tables, word)) < 0:
             self._sketch = with_room(self._sketch)
         return int(node)
-
-    @cached_property
-    def _separations(self) -> Separations:
-        return Separations(self._machine)
 
     @cached_property
     def _characterising_words(self) -> list[tuple[int, ...]]:

@@ -21,6 +21,8 @@ from bbfalsify.modelling.observation_tree import ObservationTree
 FULL = -1
 """What a function returns that found no room for another node; calling it again after growing does no harm."""
 
+_LEAST_ROOM = 4096
+
 
 class Machine(NamedTuple):
     """The tables of a hypothesis, for compiled code."""
@@ -45,36 +47,31 @@ class Sketch(NamedTuple):
     """[number of nodes, how many of them have been seen or emitted]"""
 
 
-def sketch_of(machine: MealyMachine, tree: ObservationTree | None) -> Sketch:
+def sketch_of(machine: MealyMachine, tree: ObservationTree) -> Sketch:
     """What is known, as far as the machine agrees with it."""
-    inputs = len(machine.inputs)
-    if tree is None or not len(tree):
-        return _grown(Sketch(np.zeros((1, inputs), np.int32), np.array([machine.initial], np.int32),
-                             *(np.zeros(1, np.int32) for _ in range(3)), np.zeros(1, np.uint8),
-                             np.array([1, 1], np.int64)), 4096)  # fmt: skip
     states = tree.states(machine)
-    children = tree.children()
     nodes = len(states.state)
-    child = np.zeros((nodes, inputs), np.int32)
+    room = nodes + max(_LEAST_ROOM, nodes // 2)
+    child = np.zeros((room, len(machine.inputs)), np.int32)
     known = np.nonzero(states.inputs >= 0)[0]
-    child[:, states.inputs[known]] = children[:, known]
-    child[states.state[child] < 0] = 0
-    symbol = states.inputs[states.symbol]
-    inner = child.any(axis=1).astype(np.uint8)
-    size = np.array([nodes, nodes], np.int64)
-    return _grown(Sketch(child, states.state, states.parent, symbol, states.depth, inner, size), max(4096, nodes // 2))
+    child[:nodes, states.inputs[known]] = tree.children()[:, known]
+    if states.state.min() < 0:
+        child[:nodes][states.state[child[:nodes]] < 0] = 0
+    inner = np.zeros(room, np.uint8)
+    inner[:nodes] = child[:nodes].any(axis=1)
+    per_node = (states.state, states.parent, states.inputs[states.symbol], states.depth)
+    return Sketch(child, *(_longer(array, room) for array in per_node), inner, np.array([nodes, nodes], np.int64))
 
 
-def _grown(sketch: Sketch, more: int) -> Sketch:
-    def longer(array: np.ndarray) -> np.ndarray:
-        return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
-
-    return Sketch(*(longer(array) for array in sketch[:-1]), sketch.size)
+def _longer(array: np.ndarray, length: int) -> np.ndarray:
+    result = np.zeros((length, *array.shape[1:]), array.dtype)
+    result[: len(array)] = array
+    return result
 
 
 def with_room(sketch: Sketch) -> Sketch:
     """Twice as large."""
-    return _grown(sketch, len(sketch.state))
+    return Sketch(*(_longer(array, 2 * len(sketch.state)) for array in sketch[:-1]), sketch.size)
 
 
 @jit(reference_counting=False, called_from_python=False)

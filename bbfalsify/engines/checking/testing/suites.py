@@ -58,13 +58,10 @@ def enter_word(sketch, machine, word):
 
 
 @jit(reference_counting=False)
-def enter_sets(sketch, machine, access, identifiers, middle, path, order, items):
-    """W, Wp, HSI: behind each item the words of its state; how many of the next `items` are entered.
-
-    `order` holds [next item, distance to the one after it, number of items]; it is advanced.
-    """
-    for done in range(items):
-        node = _reach(sketch, machine, access, order[0], middle, path)
+def enter_sets(sketch, machine, access, identifiers, middle, path, items):
+    """W, Wp, HSI: behind each item the words of its state; how many of the items were entered before it was FULL."""
+    for done in range(len(items)):
+        node = _reach(sketch, machine, access, items[done], middle, path)
         if node == FULL:
             return done
         state = sketch.state[node]
@@ -72,8 +69,7 @@ def enter_sets(sketch, machine, access, identifiers, middle, path, order, items)
             start, end = identifiers.start[word], identifiers.start[word + 1]
             if append(sketch, machine, node, identifiers.symbols[start:end], end - start) == FULL:
                 return done
-        order[0] = (order[0] + order[1]) % order[2]
-    return items
+    return len(items)
 
 
 class Choice(NamedTuple):
@@ -194,17 +190,16 @@ def _settle(sketch, machine, pools, beam, choice, node, opponents, reuse):
 
 
 @jit(reference_counting=False)
-def enter_apart(sketch, machine, access, pools, beam, choice, middle, path, order, items):
+def enter_apart(sketch, machine, access, pools, beam, choice, middle, path, items):
     """H: each item is told apart from the access words, and from its own prefixes behind its access word."""
     states = len(access)
     reuse = 1.0 * sketch.child.shape[1] ** middle
-    for done in range(items):
-        node = _reach(sketch, machine, access, order[0], middle, path)
+    for done in range(len(items)):
+        node = _reach(sketch, machine, access, items[done], middle, path)
         if node == FULL:
             return done
         for position in range(middle - 1):
             choice.opponents[states + position] = path[position]
         if not _settle(sketch, machine, pools, beam, choice, node, states + max(0, middle - 1), reuse):
             return done
-        order[0] = (order[0] + order[1]) % order[2]
-    return items
+    return len(items)
