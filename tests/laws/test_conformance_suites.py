@@ -36,8 +36,8 @@ def known_beforehand(hypothesis, box, rng, most):
 
 # ---------------------------------------------------------------------- all boxes
 
-SIZES = [(1, 1, 2), (1, 2, 1), (1, 2, 2), (2, 1, 3), (2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 3, 0), (4, 2, 1), (5, 2, 1), (6, 2, 0),
-         (7, 1, 3), (7, 2, 1)]  # fmt: skip
+SIZES = [(1, 1, 2), (1, 2, 1), (1, 2, 2), (2, 1, 3), (2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 3, 0), (4, 2, 1), (5, 2, 1),
+         (6, 2, 0), (7, 1, 3), (7, 2, 1)]  # fmt: skip
 """States, inputs, extra states.  Few inputs and outputs make states hard to tell apart: there suites go wrong."""
 
 

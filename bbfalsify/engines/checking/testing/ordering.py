@@ -1,8 +1,8 @@
 """The order in which items (access word and middle part) are tested.
 
 Errors hide where a machine does something, so items whose middle parts change the state at every input come first; and
-most of what leads to a state that everything leads to (an error state, a closed connection) is alike, so the states that
-items lead to take turns.  On protocol models this finds errors with half of the symbols of a random order.
+most of what leads to a state that everything leads to (an error state, a closed connection) is alike, so the states
+that items lead to take turns.  On models of protocols this needs about half of the symbols of a random order.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ def chunks(successor: np.ndarray, middle: int, rng: np.random.Generator | None) 
     for begin in range(0, count, _BLOCK):
         size = min(_BLOCK, count - begin)
         items, arranged = np.empty(size, np.int64), np.empty(size, np.int64)
-        changes, target, turn = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+        changes, target, turn = (np.empty(size, np.int32) for _ in range(3))
         _describe(successor, middle, (first + step * begin) % count, step, count, items, changes, target)
-        _arrange(items, changes, target, middle, turn, np.zeros(states, np.int64), np.zeros(size + 1, np.int64), arranged)
+        turns, starts = np.zeros(states, np.int64), np.zeros(size + 1, np.int64)
+        _arrange(items, changes, target, middle, turn, turns, starts, arranged)
         done = 0
         while done < size:
             yield arranged[done : done + chunk]
