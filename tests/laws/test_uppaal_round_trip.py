@@ -1,0 +1,69 @@
+"""Random networks, written as UPPAAL's XML and read back, walk as before: the same delays, edges and states for the
+same seeds.  A reader that mistook a bound, a priority of operators, an order of edges or updates, or a rate would walk
+differently."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, note
+
+from bbfalsify.kernel import accelerated_walks, compile_network, stochastic_walks
+from bbfalsify.modelling.network import Network
+from bbfalsify.modelling.uppaal import read_uppaal
+from bbfalsify.testing.networks import networks
+from bbfalsify.testing.printing import network_text
+from tests.laws.test_kernel_against_reference import FOREVER, examples, seeds
+from tests.laws.uppaal_writer import UppaalWriter, expressible, reads_locations
+
+RECORDED = ("status", "steps", "times", "edges", "locations", "integers", "reals")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("uppaal")
+
+
+def read_back(network: Network, folder) -> Network:
+    text = UppaalWriter(network).document()
+    note(text)
+    file = folder / "network.xml"
+    file.write_text(text, encoding="utf-8")
+    # How far an unbounded delay may go depends on this number, which is not part of the file.
+    return dataclasses.replace(read_uppaal(file)[0], largest_constant=network.largest_constant)
+
+
+def walks_are_the_same(network: Network, folder, *, steps: int, stochastic: bool) -> None:
+    network = expressible(network)
+    assert not reads_locations(network)
+    note(network_text(network))
+    batches = []
+    for one in (network, read_back(network, folder)):
+        model = compile_network(one)
+        if stochastic:
+            batches.append(stochastic_walks(model, seeds(3), FOREVER, steps))
+        else:
+            batches.append(accelerated_walks(model, seeds(3), np.arange(3) * 5 % 11, FOREVER, steps))
+    for name in RECORDED:
+        np.testing.assert_array_equal(getattr(batches[0], name), getattr(batches[1], name), err_msg=name)
+
+
+@examples(60)
+@given(network=networks())
+def test_accelerated_walks_are_the_same(folder, network):
+    walks_are_the_same(network, folder, steps=40, stochastic=False)
+
+
+@examples(40)
+@given(network=networks(handshakes=False))
+def test_stochastic_walks_are_the_same(folder, network):
+    walks_are_the_same(network, folder, steps=40, stochastic=True)
+
+
+@pytest.mark.slow
+@examples(1500)
+@given(network=networks())
+def test_accelerated_walks_of_thousands_of_networks_are_the_same(folder, network):
+    walks_are_the_same(network, folder, steps=150, stochastic=False)
