@@ -38,8 +38,19 @@ _VALUES = (Kind.INT, Kind.BOOL, Kind.DOUBLE)
 def language_scope() -> Scope:
     """Names every model knows; its own declarations may hide them."""
     double = Type(Kind.DOUBLE)
-    constants = {"M_PI": math.pi, "pi": math.pi, "M_E": math.e}
-    return Scope(None, {name: ConstantSymbol(name, double, (Fraction(value),)) for name, value in constants.items()})
+    constants = {"M_PI": math.pi, "pi": math.pi, "M_E": math.e, "M_SQRT2": math.sqrt(2)}
+    constants |= {"M_LN2": math.log(2), "M_LN10": math.log(10)}
+    constants |= {"M_LOG2E": 1 / math.log(2), "M_LOG10E": 1 / math.log(10)}
+    constants |= {"M_PI_2": math.pi / 2, "M_PI_4": math.pi / 4, "M_1_PI": 1 / math.pi, "M_2_PI": 2 / math.pi}
+    constants |= {"M_SQRT1_2": math.sqrt(0.5), "M_2_SQRTPI": 2 / math.sqrt(math.pi)}
+    symbols: dict[str, Symbol] = {
+        name: ConstantSymbol(name, double, (Fraction(value),)) for name, value in constants.items()
+    }
+    for bits in (8, 16, 32):
+        half = 2 ** (bits - 1)
+        limits = {f"INT{bits}_MIN": -half, f"INT{bits}_MAX": half - 1, f"UINT{bits}_MAX": 2 * half - 1}
+        symbols |= {name: ConstantSymbol(name, Type(Kind.INT), (value,)) for name, value in limits.items()}
+    return Scope(None, symbols)
 
 
 class Declarer:
@@ -257,7 +268,7 @@ def define(assembly: Assembly, scope: Scope, name: str, symbol: Symbol, place: P
 
 def initial_value(resolver: ExpressionResolver, type_: Type, node: tree.Expression, what: str) -> int | Fraction | None:
     """A constant that fits the type; None after reporting a problem."""
-    expression = resolver.converted(resolver.resolve(node), type_, what, node)
+    expression = resolver.known(resolver.converted(resolver.resolve(node), type_, what, node), what, node.line)
     if expression is BROKEN:
         return None
     value = getattr(expression, "value", None)

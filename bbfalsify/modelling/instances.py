@@ -61,13 +61,34 @@ class Instances:
             self.patterns[template.name] = Pattern(template.name, parameters or (), place, template)
         for text in self.model.definitions:
             self.definition(text)
+        for process, text in self.model.alphabets:
+            self.alphabet(process, text)
         if self.model.system is None:
             for template in self.model.templates:
                 self.every_value(self.patterns[template.name], template.name, template.place)
         else:
             for entry in self.model.system:
                 self.entry(entry)
+        for process, text in self.model.alphabets:
+            if process not in self.names:
+                place = text.place
+                self.assembly.report(unknown_name("process", process, self.names, file=place.file, line=place.line))
         return self.processes
+
+    def alphabet(self, process: str, text: Text) -> None:
+        resolver = ExpressionResolver(self.assembly, self.scope, text.place, Context("alphabet"))
+        for node in self.assembly.parse(f"_({text.text})", "expression", text.place, "alphabet").arguments:
+            symbol = self.scope.find(node.name) if isinstance(node, tree.Name) else None
+            if isinstance(symbol, ChannelSymbol):
+                numbers = range(symbol.first, symbol.first + symbol.type.size)
+            else:
+                found = resolver.channel(node)
+                position = None if found is None else getattr(found[1], "value", None)
+                if found is None or position is None:
+                    continue
+                numbers = range(found[0].first + position, found[0].first + position + 1)
+            for number in numbers:
+                self.assembly.alphabets.setdefault(number, []).append(process)
 
     def definition(self, text: Text) -> None:
         node: tree.Instance | None = self.assembly.parse(text.text, "definition", text.place, "instance")

@@ -136,8 +136,8 @@ class Network:
     """Step of the integration of ODEs that have no plain solution, and of the scan of guards; None: the default."""
     scope: object | None = field(default=None, compare=False, repr=False)
     """Names of the model's text (constants, types, functions), for expressions written later: queries, inputs."""
-    implicit_booleans: bool = field(default=False, compare=False)
-    """Whether such expressions may mix ints and bools, as in UPPAAL."""
+    as_uppaal: bool = field(default=False, compare=False)
+    """Whether such expressions may mix ints and bools."""
 
     def variable(self, name: str) -> Variable:
         for variable in self.variables:

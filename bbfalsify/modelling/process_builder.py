@@ -229,6 +229,8 @@ class ProcessBuilder:
                 guard = TRUE if guard is BROKEN else guard
         weight = self.number_of(text.weight, "weight", scope)
         cost = self.number_of(text.cost, "cost", scope)
+        if cost is None:
+            cost = self.cost_in_updates(text, scope)
         branches = tuple(
             self.branch(branch, target, scope) for branch, target in zip(text.branches, targets, strict=True)
         )
@@ -243,14 +245,56 @@ class ProcessBuilder:
         if text.sync is None:
             default = f"{text.source}->{'|'.join(dict.fromkeys(branch.target for branch in text.branches))}"
             return [made(guard, None, False, text.action or default)]
-        return [
-            made(full_guard, channel, sends, self.assembly.channels[channel].name)
-            for full_guard, channel, sends in self.synchronisations(text, guard, scope, frame)
-        ]
+        edges: list[Edge] = []
+        for full_guard, channel, sends in self.synchronisations(text, guard, scope, frame):
+            name = self.assembly.channels[channel].name
+            if sends is not None:
+                edges.append(made(full_guard, channel, sends, name))
+                continue
+            partners = self.partners(text.sync, channel)
+            if len(partners) == 1:
+                edges.append(made(full_guard, None, False, name))
+            elif partners:
+                edges.append(made(full_guard, channel, partners[0] == self.name, name))
+        return edges
+
+    def partners(self, sync: Text, channel: int) -> list[str]:
+        """Who takes part in a synchronisation without ! and ?; none after reporting why that is unknown."""
+        name, partners = self.assembly.channels[channel].name, self.assembly.alphabets.get(channel, [])
+        if not self.assembly.alphabets:
+            problem = f"sync: '{name}' is followed by ! (send) or ? (receive)."
+        elif self.name not in partners:
+            problem = f"sync: process '{self.name}' uses '{name}' without ! or ?, but does not have it in its alphabet."
+        elif len(partners) > 2:
+            problem = f"sync: '{name}' joins {len(partners)} processes; at most two can synchronise without ! and ?."
+        elif self.assembly.channels[channel].broadcast:
+            problem = f"sync: '{name}' is a broadcast channel, which needs ! and ?."
+        else:
+            return partners
+        self.assembly.report(sync.place.problem(problem))
+        return []
+
+    def cost_in_updates(self, text: EdgeText, scope: Scope) -> Expression | None:
+        """`cost += 3` among the updates, as UPPAAL writes it; before the edge's other updates count."""
+        found: list[tuple[Text, tree.Assignment]] = []
+        for branch in text.branches:
+            for update in (branch.before, branch.update):
+                if update is not None and "cost" in update.text:
+                    nodes = self.assembly.parse(update.text, "updates", update.place, "update") or ()
+                    found += [(update, node) for node in nodes if _adds_to_cost(node, scope)]
+        if not found:
+            return None
+        if len(text.branches) > 1 or len(found) > 1:
+            self.assembly.report(found[0][0].place.problem("update: 'cost += …' can be given once per edge, and not "
+                                                           "where it branches."))  # fmt: skip
+            return None
+        update, node = found[0]
+        value = self.resolver(update, Context("cost"), scope).number(node.value)
+        return None if value is BROKEN else value
 
     def synchronisations(
         self, text: EdgeText, guard: Expression, scope: Scope, frame: Frame
-    ) -> Iterator[tuple[Expression, int, bool]]:
+    ) -> Iterator[tuple[Expression, int, bool | None]]:
         """(guard, channel, sends): one for a constant index, else one per element with the index as further guard."""
         assert text.sync is not None
         node: tree.Synchronisation | None = self.assembly.parse(text.sync.text, "sync", text.sync.place, "sync")
@@ -293,8 +337,20 @@ class ProcessBuilder:
                 context = Context("update", frame, random=True, effects=True)
                 statements = StatementResolver(self.resolver(update, context, Scope(scope)))
                 for node in nodes or ():
-                    updates += statements.statement(node)
+                    if not _adds_to_cost(node, scope):
+                        updates += statements.statement(node)
         return Branch(target, tuple(updates), frame.size, self.number_of(text.weight, "weight", scope))
+
+
+def _adds_to_cost(node: tree.Statement, scope: Scope) -> bool:
+    """Whether this is `cost += …` and the model has no variable of that name."""
+    return (
+        isinstance(node, tree.Assignment)
+        and node.operator == "+="
+        and isinstance(node.target, tree.Name)
+        and node.target.name == "cost"
+        and scope.find("cost") is None
+    )
 
 
 def _written(node: tree.Expression) -> str:

@@ -37,7 +37,7 @@ def resolve_model(model: ModelText) -> Network:
 
 
 def new_assembly(model: ModelText) -> Assembly:
-    return Assembly(implicit_booleans=model.implicit_booleans, system_outputs=model.system_outputs)
+    return Assembly(as_uppaal=model.as_uppaal, system_outputs=model.system_outputs)
 
 
 def assemble(model: ModelText, assembly: Assembly) -> Network:
@@ -62,7 +62,7 @@ def assemble(model: ModelText, assembly: Assembly) -> Network:
         largest_constant=largest_constant(assembly, processes),
         ode_step=model.ode_step,
         scope=scope,
-        implicit_booleans=model.implicit_booleans,
+        as_uppaal=model.as_uppaal,
     )
 
 
@@ -112,7 +112,7 @@ def parse_expression(
     It may use all names of the model's global declarations, and `P.x` and `P.location` for what belongs to a process;
     in a network of one process also that process's variables without the prefix.
     """
-    assembly = Assembly(network.implicit_booleans, functions=list(network.functions))
+    assembly = Assembly(network.as_uppaal, functions=list(network.functions))
     place = Place(file, line)
     expression, frame_size = resolve_against(text, network, assembly, place, what)
     if assembly.problems or expression is None:

@@ -68,7 +68,7 @@ class ExpressionResolver(AccessResolver):
     def as_condition(self, value: Expression, node: tree.Expression) -> Expression:
         if value is BROKEN or kind_of(value) is Kind.BOOL:
             return value
-        if kind_of(value) is Kind.INT and self.assembly.implicit_booleans:
+        if kind_of(value) is Kind.INT and self.assembly.as_uppaal:
             return make_binary("!=", value, Constant(0, Kind.INT), Kind.BOOL)
         hint = " Compare it, for example with '!= 0'." if kind_of(value) is Kind.INT else ""
         return self.fail(
@@ -76,7 +76,7 @@ class ExpressionResolver(AccessResolver):
         )
 
     def as_number(self, value: Expression, line: int) -> Expression:
-        if value is not BROKEN and kind_of(value) is Kind.BOOL and self.assembly.implicit_booleans:
+        if value is not BROKEN and kind_of(value) is Kind.BOOL and self.assembly.as_uppaal:
             one, zero = Constant(1, Kind.INT), Constant(0, Kind.INT)
             return make_conditional(value, one, zero, Kind.INT)
         return value
@@ -386,11 +386,11 @@ class ExpressionResolver(AccessResolver):
             return BROKEN
         kind, found = type_.kind, kind_of(value)
         if kind is Kind.BOOL and found is not Kind.BOOL:
-            if found is Kind.INT and self.assembly.implicit_booleans:
+            if found is Kind.INT and self.assembly.as_uppaal:
                 return make_binary("!=", value, Constant(0, Kind.INT), Kind.BOOL)
             return self.fail(f"{what} is a bool, found {self.describe(value)}.", node.line)
         if kind is not Kind.BOOL and found is Kind.BOOL:
-            if self.assembly.implicit_booleans:
+            if self.assembly.as_uppaal:
                 return self.as_number(value, node.line)
             return self.fail(f"{what} is of type {type_}, found a bool. Write (… ? 1 : 0).", node.line)
         if kind is Kind.INT and found is Kind.DOUBLE:

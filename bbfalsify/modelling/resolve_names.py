@@ -11,15 +11,19 @@ from fractions import Fraction
 
 from bbfalsify.core.errors import unknown_name
 from bbfalsify.modelling import tree
+from bbfalsify.modelling.constant_calls import constant_value
 from bbfalsify.modelling.expressions import (
     Constant,
     Expression,
     Kind,
 )
 from bbfalsify.modelling.network import Network
+from bbfalsify.modelling.reference_values import ModelRuntimeError
 from bbfalsify.modelling.scopes import (
+    DEFAULT_RANGE,
     KIND_OF_SYMBOL,
     MANY,
+    UPPAAL_RANGE,
     Assembly,
     BrokenSymbol,
     Frame,
@@ -73,7 +77,7 @@ class NameResolver(ABC):
 
     def constant(self, node: tree.Expression, what: str) -> int | Fraction | None:
         """The value of something that must be known now; None after reporting that it is not."""
-        value = self.resolve(node)
+        value = self.known(self.resolve(node), what, node.line)
         if value is BROKEN:
             return None
         if not isinstance(value, Constant):
@@ -81,8 +85,17 @@ class NameResolver(ABC):
             return None
         return value.value
 
+    def known(self, value: Expression, what: str, line: int) -> Expression:
+        """With calls of functions that depend on constants only already made."""
+        if value is BROKEN:
+            return BROKEN
+        try:
+            return constant_value(value, self.assembly)
+        except ModelRuntimeError as error:
+            return self.fail(f"{what} cannot be computed: {error}.", line)
+
     def integer_constant(self, node: tree.Expression, what: str) -> int | None:
-        value = self.resolve(node)
+        value = self.known(self.resolve(node), what, node.line)
         if value is BROKEN:
             return None
         if kind_of(value) is not Kind.INT:
@@ -128,9 +141,13 @@ class NameResolver(ABC):
 
     def type_of(self, node: tree.TypeName) -> Type | None:
         """The meaning of a type's name; None after reporting a problem."""
-        if node.low is not None and node.high is not None:
-            low = self.integer_constant(node.low, "the lower bound of a range")
-            high = self.integer_constant(node.high, "the upper bound of a range")
+        if node.low is not None or (node.high is not None and node.name == "int"):
+            widest = UPPAAL_RANGE if self.assembly.as_uppaal else DEFAULT_RANGE
+            low, high = widest
+            if node.low is not None:
+                low = self.integer_constant(node.low, "the lower bound of a range")
+            if node.high is not None:
+                high = self.integer_constant(node.high, "the upper bound of a range")
             if low is None or high is None:
                 return None
             if low > high:
@@ -148,6 +165,8 @@ class NameResolver(ABC):
             return None if size is None else Type(Kind.INT, 0, size - 1)
         if node.fields:
             return self.struct(node)
+        if node.name == "int" and self.assembly.as_uppaal:
+            return Type(Kind.INT, *UPPAAL_RANGE)
         if node.name in {kind.value for kind in Kind}:
             return Type(Kind(node.name))
         symbol = self.scope.find(node.name)

@@ -15,6 +15,8 @@ from bbfalsify.modelling.network import Channel, Network, Variable
 from bbfalsify.modelling.tree import ChannelType, Place
 
 DEFAULT_RANGE = (Variable.low, Variable.high)
+UPPAAL_RANGE = (-(2**15), 2**15 - 1)
+"""Of `int` without bounds; a value outside is an error, but nobody chose these numbers: they bound no delay."""
 MANY = 10_000
 """More values of a select, a quantifier, an array or a parameter than this are surely a mistake."""
 
@@ -36,7 +38,7 @@ class Type:
 
     @property
     def ranged(self) -> bool:
-        return (self.low, self.high) != DEFAULT_RANGE
+        return (self.low, self.high) not in (DEFAULT_RANGE, UPPAAL_RANGE)
 
     @property
     def values(self) -> range | None:
@@ -238,9 +240,11 @@ class Frame:
 class Assembly:
     """The network under construction, and every problem found on the way."""
 
-    implicit_booleans: bool = False
-    """As in UPPAAL: an integer is a condition (not zero), a Boolean counts as 0 or 1."""
+    as_uppaal: bool = False
+    """An integer is a condition (not zero), a Boolean counts as 0 or 1, and `int` alone is int[-32768,32767]."""
     system_outputs: frozenset[str] = frozenset()
+    alphabets: dict[int, list[str]] = field(default_factory=dict)
+    """Channel → the processes that take part in each of its synchronisations, if they have no ! and ?."""
     problems: list[Problem] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)
     channels: list[Channel] = field(default_factory=list)
@@ -286,7 +290,7 @@ class Assembly:
         if kind.is_real:
             self.real_count += type_.size
         else:
-            bounds = (0, 1) if kind is Kind.BOOL else (type_.low, type_.high)
+            bounds = (0, 1) if kind is Kind.BOOL else (type_.low, type_.high) if type_.ranged else DEFAULT_RANGE
             self.integer_ranges += [bounds] * type_.size
         low, high = (0, 1) if kind is Kind.BOOL else (type_.low, type_.high)
         origins = type_.origins if any(type_.origins) else ()
@@ -302,6 +306,13 @@ class Assembly:
                 known = (int(min(symbol.values)), int(max(symbol.values)))
                 self.integer_ranges[slot : slot + symbol.type.size] = [known] * symbol.type.size
         return self._constant_arrays[id(symbol)][1]
+
+    def is_constant_array(self, read: Read) -> bool:
+        places = ((symbol.type, slot) for symbol, slot in self._constant_arrays.values())
+        return any(
+            type_.kind is not None and type_.kind.is_real == read.kind.is_real and slot <= read.slot < slot + type_.size
+            for type_, slot in places
+        )
 
     def range_of(self, read: Read | Bound, frame: Frame | None = None) -> tuple[int, int] | None:
         """The declared range of what is read, for estimates of bounds."""

@@ -94,8 +94,10 @@ class ModelText:
     system_outputs: frozenset[str] = frozenset()
     """Outputs of the system under test, which a profile cannot read."""
     ode_step: float | None = None
-    implicit_booleans: bool = False
-    """As in UPPAAL: an integer is a condition (not zero), a Boolean counts as 0 or 1."""
+    alphabets: list[tuple[str, Text]] = field(default_factory=list)
+    """(process, channels) of synchronisations as in CSP: both processes that name a channel take part."""
+    as_uppaal: bool = False
+    """An integer is a condition (not zero), a Boolean counts as 0 or 1, and `int` alone is int[-32768,32767]."""
     queries: list[StoredQuery] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
     """What was read but changes nothing here, such as a chart's settings: worth saying, not worth refusing."""

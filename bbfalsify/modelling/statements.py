@@ -34,6 +34,7 @@ from bbfalsify.modelling.scopes import (
     DEFAULT_RANGE,
     KIND_OF_SYMBOL,
     MANY,
+    UPPAAL_RANGE,
     BrokenSymbol,
     ConstantSymbol,
     Frame,
@@ -67,7 +68,7 @@ class StatementResolver:
     def function_body(self, definition: tree.FunctionDefinition, parameters: Frame) -> tuple[Statement, ...]:
         checks: list[Statement] = []
         for slot, limits in enumerate(parameters.ranges):
-            if limits != DEFAULT_RANGE:
+            if limits not in (DEFAULT_RANGE, UPPAAL_RANGE):
                 argument = Bound(slot, Kind.INT)
                 checks.append(Assign(argument, argument, *limits, self.line(definition.line)))
         body = self.block(definition.body.statements)

@@ -293,7 +293,8 @@ Statement = Assignment | Evaluation | Block | If | While | For | Iteration | Ret
 @dataclass(eq=False)
 class Synchronisation:
     channel: Expression
-    sends: bool
+    sends: bool | None
+    """None: neither ! nor ?, as in CSP."""
     line: int
 
 

@@ -248,7 +248,8 @@ class TreeBuilder(lark.Transformer):
 
     # edges and systems
     def sync(self, items):
-        return tree.Synchronisation(items[0], str(items[1]) == "!", items[1].line)
+        channel, direction = items
+        return tree.Synchronisation(channel, None if direction is None else str(direction) == "!", channel.line)
 
     def instance(self, items):
         name, _equals, template, arguments = items

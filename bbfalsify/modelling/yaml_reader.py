@@ -2,6 +2,7 @@
 
     format_version: 1
     name: heater_user
+    dialect: uppaal            # optional: ints and bools mix, and `int` alone is int[-32768,32767]
     declarations: |            # constants, variables, clocks, channels, functions; as in UPPAAL
       clock t;
     automata:
@@ -14,6 +15,7 @@
           - {from: S, to: S, action: on, guard: "x >= 4", update: "x = 0"}
     instances: ["Fast(int[0,3] i) = Train(i, 10)"]      # optional: automata with some parameters fixed
     system: [User]             # optional
+    alphabets: {A: "a, b"}     # optional: channels that A uses without ! and ?, as in CSP
     queries: ["E<> User.S"]    # optional
 
 A profile adds `inputs`, `outputs` and `uncertainty` (profile.py), a model that is a black box `ports` (black_box.py).
@@ -40,8 +42,8 @@ from bbfalsify.modelling.tree import Place
 
 FORMAT_VERSION = 1
 
-_TOP_KEYS = ("format_version", "name", "model", "declarations", "implicit_booleans", "ode_step", "automata")
-_TOP_KEYS += ("instances", "system", "queries")
+_TOP_KEYS = ("format_version", "name", "model", "dialect", "declarations", "ode_step", "automata")
+_TOP_KEYS += ("instances", "system", "alphabets", "queries")
 PORT_KEYS = ("inputs", "outputs", "uncertainty", "ports")
 """Of profiles, and of models that are played as black boxes."""
 _TOP_KEYS += PORT_KEYS
@@ -49,7 +51,7 @@ _AUTOMATON_KEYS = ("parameters", "declarations", "initial", "locations", "edges"
 _LOCATION_KEYS = ("invariant", "rates", "exponential_rate", "urgent", "committed", "cost_rate")
 _EDGE_KEYS = ("from", "to", "action", "select", "guard", "sync", "update", "weight", "cost", "branches")
 _BRANCH_KEYS = ("to", "weight", "update")
-_OF_THE_MODEL = ("declarations", "implicit_booleans", "automata", "instances", "system", "queries")
+_OF_THE_MODEL = ("dialect", "declarations", "automata", "instances", "system", "alphabets", "queries")
 """What stands in the other file when `model` names one."""
 
 
@@ -77,9 +79,11 @@ def read_model(document: Document, problems: list[Problem], *, named: bool = Fal
     declarations = _text(root, "declarations")
     if declarations is not None:
         model.declarations.append(declarations)
-    implicit = root.get("implicit_booleans")
-    if implicit is not None:
-        model.implicit_booleans = implicit.boolean()
+    dialect = root.get("dialect")
+    if dialect is not None:
+        model.as_uppaal = dialect.value == "uppaal"
+        if not model.as_uppaal:
+            dialect.problem(f"unknown dialect '{dialect.value}'.", allowed=("dialect: uppaal",))
     step = root.get("ode_step")
     model.ode_step = model.ode_step if step is None else step.number()
     if step is not None and model.ode_step is not None and not model.ode_step > 0:
@@ -99,6 +103,10 @@ def read_model(document: Document, problems: list[Problem], *, named: bool = Fal
         model.system = [InstanceText(entry) for entry in entries if entry is not None]
         if system.value == []:
             system.problem("'system' is empty; name at least one automaton, or leave the key out.")
+    alphabets = root.get("alphabets")
+    if alphabets is not None and alphabets.mapping():
+        texts = [(name, node.text()) for name, node in alphabets.items()]
+        model.alphabets = [(name, text) for name, text in texts if text is not None]
     queries = root.get("queries")
     if queries is not None:
         model.queries = [query for entry in queries.elements() for query in _query(entry)]

@@ -35,8 +35,8 @@ def converted(path: str | Path) -> tuple[str, list[Problem]]:
 
 def written_model(model: ModelText, ports: dict[str, Any] | None = None) -> str:
     data: dict[str, Any] = {"format_version": FORMAT_VERSION, "name": model.name}
-    if model.implicit_booleans:
-        data["implicit_booleans"] = True
+    if model.as_uppaal:
+        data["dialect"] = "uppaal"
     if model.declarations:
         data["declarations"] = "\n".join(_clean(text.text) for text in model.declarations) + "\n"
     if model.ode_step is not None:
@@ -49,6 +49,8 @@ def written_model(model: ModelText, ports: dict[str, Any] | None = None) -> str:
             _clean(entry.text.text if entry.name is None else f"{entry.name} = {entry.text.text}")
             for entry in model.system
         ]
+    if model.alphabets:
+        data["alphabets"] = {process: _clean(channels.text) for process, channels in model.alphabets}
     if model.queries:
         data["queries"] = [
             {"query": query.text, "comment": query.comment} if query.comment else query.text for query in model.queries

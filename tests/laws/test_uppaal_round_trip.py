@@ -50,13 +50,13 @@ def walks_are_the_same(network: Network, folder, *, steps: int, stochastic: bool
         np.testing.assert_array_equal(getattr(batches[0], name), getattr(batches[1], name), err_msg=name)
 
 
-@examples(60)
+@examples(40)
 @given(network=networks())
 def test_accelerated_walks_are_the_same(folder, network):
     walks_are_the_same(network, folder, steps=40, stochastic=False)
 
 
-@examples(40)
+@examples(25)
 @given(network=networks(handshakes=False))
 def test_stochastic_walks_are_the_same(folder, network):
     walks_are_the_same(network, folder, steps=40, stochastic=True)

@@ -1,7 +1,8 @@
 """A network → UPPAAL's XML: for tests that read it back.
 
 UPPAAL cannot say everything: an edge has no weight of its own, and a guard does not look at other processes'
-locations.  `expressible` takes that out of a network first.  Updates with `if` and loops become functions of the template.
+locations.  `expressible` takes that out of a network first.  Updates with `if` and loops become functions of the
+template.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def uppaal_text(path: str | Path, problems: list[Problem]) -> ModelText:
     path = Path(path)
     if not path.is_file():
         raise UserError(Problem("there is no such file.", file=str(path)))
-    model = ModelText(path.stem, Place(str(path), 1), implicit_booleans=True)
+    model = ModelText(path.stem, Place(str(path), 1), as_uppaal=True)
     if path.suffix.lower() == ".xml":
         from bbfalsify.modelling.uppaal.xml_reader import read_xml
 

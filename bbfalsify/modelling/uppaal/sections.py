@@ -3,6 +3,7 @@
     Section("declarations", …)   variables, channels, typedefs and functions, as the modelling language reads them
     Section("instance", …)       Fast(int[0,3] i) = Train(i, 10)
     Section("system", …)         the names after `system`, with their separators
+    Section("IO", …)             IO P {a, b}: the channels of a process that synchronises without ! and ?
     Section("process", …)        of an .xta file; the scanner is left where its name begins
 
 Everything else UPPAAL knows there is either without effect on a walk (noted) or refused by name.
@@ -27,7 +28,6 @@ _REFUSED = {
     "dynamic": "dynamic templates are not supported; declare as many instances as can live at once, with a location "
     "in which they wait to be spawned.",
     "import": "functions of external libraries are not supported; write them in the model's own language.",
-    "IO": "CSP synchronisation (IO declarations) is not supported; use handshake or broadcast channels, with ! and ?.",
 }
 
 
@@ -60,6 +60,12 @@ def sections(scanner: Scanner, problems: list[Problem], notes: list[Problem]) ->
         if special == "process":
             scanner.take()
             yield Section("process", Text("", place))
+        elif special == "IO":
+            scanner.skip_to("{")
+            scanner.accept("{")
+            scanner.skip_to("}")
+            scanner.take()
+            yield Section(special, scanner.text(begin, scanner.position))
         elif special in ("instance", "system"):
             text = scanner.until(";") or Text("", place)
             scanner.accept(";")
@@ -135,6 +141,14 @@ def add_section(model: ModelText, section: Section, problems: list[Problem]) -> 
         model.declarations.append(modern_declarations(section.text))
     elif section.kind == "instance":
         model.definitions.append(modern_instance(section.text))
+    elif section.kind == "IO":
+        scanner = Scanner(section.text)
+        scanner.take()
+        process = scanner.until("{")
+        scanner.accept("{")
+        channels = scanner.until("}")
+        if process is not None:
+            model.alphabets.append((process.text, channels or Text("", section.text.place)))
     elif section.kind == "system":
         _add_system(model, section.text, problems)
 

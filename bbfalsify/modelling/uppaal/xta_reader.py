@@ -186,10 +186,6 @@ class _Process:
             text = scanner.until(";", "}")
             if text is not None:
                 fields[word.text] = text
-                if word.text == "sync" and text.text.strip()[-1] not in "!?":
-                    self.problems.append(text.place.problem("a synchronisation without ! or ? (CSP) is not supported; "
-                                                            "use handshake or broadcast channels."))  # fmt: skip
-                    del fields["sync"]
             scanner.accept(";")
         if not scanner.accept("}"):
             self.unexpected(", ".join(f"'{field}'" for field in _FIELDS) + " or '}'")

@@ -147,7 +147,7 @@ def test_updates(update, message):
         ('sync: "h!"', "'h[2]' needs 1 index, found 0."),
         ('sync: "h[2]!"', "index 2 is outside 'h', whose indices are 0…1."),
         ('sync: "h[K]!"', "sync: index 2 is outside 'h', whose last element is 'h[1]'."),
-        ('sync: "h[1]"', "sync: the text 'h[1]' ends too early."),
+        ('sync: "h[1]"', "sync: 'h[1]' is followed by ! (send) or ? (receive)."),
         ('sync: "u!", action: go', "an edge has either an action or a sync: the action of an output is its channel."),
         ('action: "a b"', "an action's name has neither spaces nor commas, found 'a b'."),
         ('select: "i : int"', "select: 'i' needs a range such as int[0,3], found int."),

@@ -228,9 +228,9 @@ def test_implicit_booleans_as_in_uppaal():
     place = Place("m.xml", 1)
     edge = EdgeText("L", place, (BranchText("L", place, None, Text("n = b + 1, b = n", place)),), Text("n", place))
     template = TemplateText("P", place, None, locations=[LocationText("L", place)], edges=[edge])
-    text = ModelText("m", place, [Text("int n; bool b;", place)], [template], implicit_booleans=True)
+    text = ModelText("m", place, [Text("int n; bool b;", place)], [template], as_uppaal=True)
     network = resolve_model(text)
     assert network.processes[0].edges[0].guard == Binary("!=", Read(0, Kind.INT), Constant(0, Kind.INT), Kind.BOOL)
-    text.implicit_booleans = False
+    text.as_uppaal = False
     with pytest.raises(UserError, match="a condition .bool. is needed, found an int"):
         resolve_model(text)

@@ -157,3 +157,37 @@ def test_mistakes_in_instances(change, to, message):
     with pytest.raises(UserError) as caught:
         parse_network(INSTANCES.replace(change, to, 1))
     assert message in [problem.message for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("declarations", "name", "initial"),
+    [
+        ("int twice(int n) { return 2 * n; } const int A = twice(4); int b[A] = {0, 0, 0, 0, 0, 0, 0, 0};", "b", (0,) * 8),
+        ("const int T[3] = {4, 9, 2}; int top() { int m = 0; for (i : int[0,2]) if (T[i] > m) m = T[i]; return m; }"
+         "int[0,top()] n = top() - 1;", "n", (8,)),
+        ("double half(double x) { return x / 2; } double d = half(3);", "d", (Fraction(3, 2),)),
+    ],
+)  # fmt: skip
+def test_functions_of_constants_are_constants(declarations, name, initial):
+    b = NetworkBuilder("test").declare(declarations)
+    b.automaton("P").location("L")
+    assert b.build().variable(name).initial == initial
+
+
+@pytest.mark.parametrize(
+    ("declarations", "message"),
+    [
+        ("int n; int f() { return n; } const int A = f();",
+         "the value of 'A' must be constant; values that are computed or drawn belong into the update of a first edge."),
+        ("int f() { while (true) { } return 1; } const int A = f();",
+         "the value of 'A' cannot be computed: a loop did not end within 50000 turns."),
+        ("const int T[2] = {1, 2}; int f(int i) { return T[i]; } int n = f(5);",
+         "the value of 'n' cannot be computed: T[5]: the array has 2 elements."),
+    ],
+)  # fmt: skip
+def test_what_is_not_constant(declarations, message):
+    b = NetworkBuilder("test").declare(declarations)
+    b.automaton("P").location("L")
+    with pytest.raises(UserError) as caught:
+        b.build()
+    assert [problem.message for problem in caught.value.problems] == [message]

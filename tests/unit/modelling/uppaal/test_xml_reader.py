@@ -47,6 +47,7 @@ def test_fischer_becomes_the_network_that_yaml_gives(tmp_path):
     (tmp_path / "fischer.yaml").write_text("""
 format_version: 1
 name: fischer
+dialect: uppaal
 declarations: |
   typedef int[1,3] id_t;
   int id;
@@ -137,7 +138,7 @@ def test_the_language(tmp_path, declarations, update, variable, value):
 
 def test_integers_are_conditions_as_in_uppaal(tmp_path):
     network = read(tmp_path, xml_model(declarations="int n = 2;", guard="n && !(n - 2)"))
-    assert network.implicit_booleans
+    assert network.as_uppaal
     assert network.processes[0].edges[0].guard is not None
 
 
@@ -294,3 +295,19 @@ def test_a_file_that_is_not_there_or_not_uppaal(tmp_path):
         read_uppaal(tmp_path / "no.xml")
     with pytest.raises(UserError, match="an UPPAAL model ends in .xml, .xta, .ta"):
         read_uppaal(tmp_path / "model.yaml")
+
+
+def test_int_alone_has_the_range_that_uppaal_gives_it(tmp_path):
+    network = read(tmp_path, xml_model(declarations="int n; int[,5] m; clock x;", update="n = m", guard="x < n"))
+    assert (network.variable("n").low, network.variable("n").high) == (-32768, 32767)
+    assert (network.variable("m").low, network.variable("m").high) == (-32768, 5)
+    (update,) = network.processes[0].edges[0].branches[0].updates
+    assert (update.low, update.high) == (-32768, 32767)
+    assert network.largest_constant == 0  # nobody chose 32767
+
+
+def test_costs(tmp_path):
+    network = read(tmp_path, xml_model(declarations="int n;", update="n = 1, cost += 3", invariant="cost' == 2"))
+    process = network.processes[0]
+    assert (process.edges[0].cost.value, process.locations[0].cost_rate.value) == (3, 2)
+    assert len(process.edges[0].branches[0].updates) == 1

@@ -106,3 +106,40 @@ def process(body: str) -> str:
 )  # fmt: skip
 def test_mistakes(tmp_path, text, line, message):
     assert (line, message) in problems(tmp_path, text, "model.xta")
+
+
+CSP = """chan a, b[2], c;
+process P(const int[0,1] id) { state A, B; init A; trans A -> B { sync a; }, B -> A { sync b[id]; }; }
+process Q() { state A; init A; trans A -> A { sync c; }; }
+P0 = P(0); P1 = P(1);
+system P0, P1, Q;
+IO P0 {a, b[0]}
+IO P1 {a, b}
+IO Q {c}
+"""
+
+
+def test_synchronisation_as_in_csp(tmp_path):
+    """Both processes with a channel in their alphabet move together; one that is alone with it moves alone."""
+    network = read(tmp_path, CSP, "csp.xta")
+    found = [[(e.action, e.channel, e.sends) for e in process.edges] for process in network.processes]
+    assert found == [
+        [("a", 0, True), ("b[0]", 1, True)],
+        [("a", 0, False), ("b[1]", None, False)],
+        [("c", None, False)],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "line", "message"),
+    [
+        ("IO P1 {a, b}", "IO P1 {b}", 2,
+         "sync: process 'P1' uses 'a' without ! or ?, but does not have it in its alphabet."),
+        ("IO Q {c}", "IO Q {a, c}", 2, "sync: 'a' joins 3 processes; at most two can synchronise without ! and ?."),
+        ("IO Q {c}", "IO R {c}", 8, "unknown process 'R'."),
+        ("IO Q {c}", "IO Q {d, c}", 8, "unknown channel 'd'."),
+        (CSP[CSP.index("IO P0") :], "", 2, "sync: 'a' is followed by ! (send) or ? (receive)."),
+    ],
+)  # fmt: skip
+def test_mistakes_in_alphabets(tmp_path, change, to, line, message):
+    assert (line, message) in problems(tmp_path, CSP.replace(change, to), "csp.xta")
