@@ -180,6 +180,35 @@ def test_shortest_finite_witness():
     assert tried > 30
 
 
+def test_shortest_finite_word_that_fails():
+    """Finite LTL on machines: the word found fails, and of all shorter words none does."""
+    rng = np.random.default_rng(32)
+    lengths = []
+    for k in range(150):
+        formula = random_formula(rng, int(rng.integers(1, 12)), finite=True)
+        ends = Atom("in", ("c",)) if k % 2 else None
+        machine = random_machine(rng, 4)
+        found = find_violation(machine, LtlfProperty(formula, ends=ends))
+        words = [(symbol,) for symbol in INPUTS]
+        for length in range(1, 5):
+            failing = [
+                word
+                for word in words
+                if (ends is None or word[-1] == "c")
+                and not satisfies_finite(formula, list(zip(word, machine.run(word), strict=True)))
+            ]
+            if failing:
+                assert found is not None and not found.loop and len(found.prefix) == length, str(formula)
+                assert found.prefix in failing
+                lengths.append(length)
+                break
+            words = [(*word, symbol) for word in words for symbol in INPUTS]
+        else:
+            assert found is None or len(found.prefix) > 4
+            lengths.append(0)
+    assert {0, 1, 2, 3} <= set(lengths)
+
+
 def test_through_the_hoa_format_and_back():
     rng = np.random.default_rng(41)
     complemented = 0

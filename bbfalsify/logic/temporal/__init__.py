@@ -10,9 +10,10 @@
 Each is a `Property`: it knows the automaton of the words that violate it and the watch that recognises bad prefixes.
 
     find_violation(machine, property)                 a short `Lasso` of inputs, or None
-    violates(property, prefix, loop)                  of a word that was seen, letters being (input, output) pairs
-    first_bad_prefix(property, word, outputs)         the length, or None
+    violates(property, prefix, loop, inputs=…)        of a word that was seen, letters being (input, output) pairs
+    first_bad_prefix(property, word, outputs, inputs=…)   the length, or None; `inputs` is the alphabet
     vacuity(machine, property)                        why it holds only vacuously, or None
+    property.watch(inputs)                            bad prefixes step by step: `step(state, letter)`, `bad[state]`
 
 `in` is the input of a step and `out` the answer to it, so one letter is one step of the system.
 """
