@@ -104,6 +104,7 @@ class FalsifyEntry(Entry):
     smc_epsilon: OneOrMore[Positive] = [0.005]
     smc_simulations: OneOrMore[Natural] = [20_000]
     sensitivity: OneOrMore[bool] = [True]
+    shrink: OneOrMore[Natural] = [200]
     batch: OneOrMore[Count] = [44]
     period: OneOrMore[Positive | None] = [None]
 

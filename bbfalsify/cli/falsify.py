@@ -85,6 +85,10 @@ def falsify(
     sensitivity: Annotated[
         bool | None, typer.Option(help="Say how the ranking depends on the profile.", show_default="yes")
     ] = None,
+    shrink: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Simulations to find which actions matter; 0: off.", show_default="200"),
+    ] = None,
     period: Annotated[float | None, typer.Option(help="Sampling grid.", show_default="horizon/100")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds per simulation.", show_default="60")] = None,
     on_failure: Annotated[
@@ -140,6 +144,7 @@ def falsify(
         "smc_epsilon": smc_epsilon,
         "smc_simulations": smc_simulations,
         "sensitivity": sensitivity,
+        "shrink": shrink,
         "period": period,
     }
     data = {

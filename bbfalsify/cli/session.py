@@ -116,6 +116,7 @@ def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> 
         swap_lines,
         time_lines,
     )
+    from bbfalsify.reporting.shrunk import shrunk_lines
     from bbfalsify.reporting.tables import (
         LEGEND,
         baseline_lines,
@@ -142,7 +143,7 @@ def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> 
             console.print(f"probability that a use meets one of these: {interval(total)}")
         if any(c.with_uncertainty for c in result.counterexamples if c.requirement == row.id):
             console.print("the intervals include how well the profile's parameters are known", soft_wrap=True)
-        for line in convergence_lines(row):
+        for line in (*shrunk_lines(result, row.id, console.width, everything=verbose), *convergence_lines(row)):
             console.print(line, soft_wrap=True)
         if result.columns:
             console.print(f"\n{equations_title(result)}", soft_wrap=True)

@@ -45,7 +45,6 @@ def show(
 
 def _steps(folder: Path, data: dict[str, Any], rank: int) -> list[dict[str, Any]]:
     """The counterexamples with this rank (one per requirement) with the times of their actions."""
-    from bbfalsify.core.counterexample import Counterexample
     from bbfalsify.core.errors import Problem, UserError
 
     rows = [row for row in data["counterexamples"] if row["rank"] == rank]
@@ -53,27 +52,42 @@ def _steps(folder: Path, data: dict[str, Any], rank: int) -> list[dict[str, Any]
         most = max((row["rank"] for row in data["counterexamples"]), default=0)
         known = f"the ranks are 1 to {most}" if most else "the run has none"
         raise UserError(Problem(f"there is no counterexample {rank}; {known}.", file=str(folder / "results.json")))
+    return [_with_word(folder, row) for row in rows]
+
+
+def _with_word(folder: Path, row: dict[str, Any]) -> dict[str, Any]:
+    """A row with its actions and their times, from its file; what is left of it likewise."""
+    from bbfalsify.core.counterexample import Counterexample
+
     # The run directory may have been moved since its files were named.
-    files = [folder / "counterexamples" / Path(row["file"]).name for row in rows]
+    file = folder.joinpath(*Path(row["file"]).parts[-2:])
+    found = Counterexample.read(file)
     # The use goes on after the violation; its key ends with the action that ends the violating delay.
-    words = [found.word[: len(found.actions)] for found in map(Counterexample.read, files)]
-    return [
-        {**row, "file": str(file), "word": [{"time": time, "action": action} for time, action in word]}
-        for row, file, word in zip(rows, files, words, strict=True)
-    ]
+    word = [{"time": time, "action": action} for time, action in found.word[: len(found.actions)]]
+    shrunk = {} if row.get("shrunk") is None else {"shrunk": _with_word(folder, row["shrunk"])}
+    return {**row, **shrunk, "file": str(file), "word": word}
 
 
 def _print_steps(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        _print_word(f"{row['requirement']} #{row['rank']}", row)
+        shrunk = row.get("shrunk")
+        if shrunk is not None and shrunk["file"] != row["file"]:
+            kept, all_, listed = shrunk["transitions"], row["transitions"], shrunk["same_as"]
+            what = f"{kept} of {all_} actions" if kept < all_ else "the same actions with more ordinary delays"
+            _print_word(f"shrunk: {what}{'' if listed in (None, row['rank']) else f', as #{listed}'}", shrunk)
+
+
+def _print_word(title: str, row: dict[str, Any]) -> None:
     from bbfalsify.core.estimate import Estimate
     from bbfalsify.reporting.words import interval, number
 
-    for row in rows:
-        estimate = Estimate.from_json(row["probability_with_uncertainty"] or row["probability"])
-        print(f"{row['requirement']} #{row['rank']}, {row['status']}, probability {interval(estimate)}")
-        violated, told = row["first_violation_time"], False
-        for step in row["word"]:
-            if violated is not None and not told and violated <= step["time"]:
-                print(f"{number(violated, 6):>12}  violated (robustness {number(row['robustness'])})")
-                told = True
-            print(f"{number(step['time'], 6):>12}  {step['action']}")
-        print(f"replay: bbfalsify replay {row['file']}")
+    estimate = Estimate.from_json(row["probability_with_uncertainty"] or row["probability"])
+    print(f"{title}, {row['status']}, probability {interval(estimate)}")
+    violated, told = row["first_violation_time"], False
+    for step in row["word"]:
+        if violated is not None and not told and violated <= step["time"]:
+            print(f"{number(violated, 6):>12}  violated (robustness {number(row['robustness'])})")
+            told = True
+        print(f"{number(step['time'], 6):>12}  {step['action']}")
+    print(f"replay: bbfalsify replay {row['file']}")

@@ -140,6 +140,15 @@ class KnownReplayed(Event):
 
 
 @dataclass(frozen=True)
+class CounterexampleShrunk(Event):
+    requirement: str
+    actions: tuple[str, ...]
+    core: tuple[str, ...]
+    """What is left of them; the same where none could be left out."""
+    simulations: int
+
+
+@dataclass(frozen=True)
 class EstimateMade(Event):
     what: str
     estimate: dict[str, Any]

@@ -17,6 +17,21 @@ from bbfalsify.running.accepted import ACCEPTED
 
 
 @dataclass(frozen=True)
+class ShrunkRow:
+    """What of a counterexample matters."""
+
+    actions: tuple[str, ...]
+    same_as: int | None
+    """The rank of the one on the list with the same key."""
+    settled: bool
+    """Else there were not enough simulations to try everything."""
+    simulations: int
+    shown: Estimate
+    status: str
+    file: str | None
+
+
+@dataclass(frozen=True)
 class CounterexampleRow:
     rank: int
     requirement: str
@@ -38,6 +53,7 @@ class CounterexampleRow:
     with_uncertainty: Estimate | None = None
     """The probability, its interval including how well the profile is known; where the profile says so."""
     time_to_violation: dict[str, Any] | None = None
+    shrunk: ShrunkRow | None = None
 
     @property
     def shown(self) -> Estimate:
@@ -198,7 +214,14 @@ def _counterexample(data: dict) -> CounterexampleRow:
         estimates={name: Estimate.from_json(e) for name, e in data.get("estimates", {}).items()},
         with_uncertainty=_estimate(data.get("probability_with_uncertainty")),
         time_to_violation=data.get("time_to_violation"),
+        shrunk=None if data.get("shrunk") is None else _shrunk(data["shrunk"]),
     )
+
+
+def _shrunk(data: dict) -> ShrunkRow:
+    plain = {name: data[name] for name in ("same_as", "settled", "simulations", "status", "file")}
+    shown = Estimate.from_json(data["probability_with_uncertainty"] or data["probability"])
+    return ShrunkRow(actions=tuple(data["actions"]), shown=shown, **plain)
 
 
 def _known(data: dict) -> KnownRow:

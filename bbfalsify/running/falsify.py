@@ -44,7 +44,8 @@ from bbfalsify.running.judging import RequirementsJudge
 from bbfalsify.running.known import Memory, replay_known, set_aside_impossible
 from bbfalsify.running.result import FalsificationResult, RequirementResult
 from bbfalsify.running.rundir import begin_or_continue, file_hash, recorded_seed
-from bbfalsify.running.scribe import Scribe, counterexample_file, row_of
+from bbfalsify.running.scribe import Item, Scribe, counterexample_file, row_of
+from bbfalsify.running.shrink import Shrinking, shrink_list, shrunk_rows
 from bbfalsify.running.store import Store
 from bbfalsify.systems import System
 
@@ -84,10 +85,10 @@ def falsify(
 ) -> FalsificationResult:
     """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
 
-    `max_time` (seconds) ends the search; the estimates of what it found are still made.  `budget` bounds the whole run:
-    what was found but not estimated when it is used up is listed as such.  With `baseline`, plain
-    simulation of the profile then estimates how probable any violation is, so that the result can say how much of it
-    the list explains.  `out=None` writes nothing.
+    `max_time` (seconds) ends the search; the estimates of what it found are still made, but nothing is shrunk then.
+    `budget` bounds the whole run: what was found but not estimated when it is used up is listed as such.  With
+    `baseline`, plain simulation of the profile then estimates how probable any violation is, so that the result can say
+    how much of it the list explains.  `out=None` writes nothing.
 
     Each simulation is executed `votes` times and the majority believed; a worker gets `memory_limit_mb` (Linux).  With
     `early_stop` a simulation of a stepwise system ends soon after every requirement is violated.
@@ -177,6 +178,10 @@ def falsify(
                 memory, scribe, record, actions, jobs, time_limit_s, memory_limit_mb=memory_limit_mb,
                 failing_violates=violates,
             )  # fmt: skip
+
+        def out_of_time() -> bool:
+            return driver.out_of_time(max_time)
+
         recorder.record(StageStarted("searching", options.simulations))
         ended = drive(
             run,
@@ -187,10 +192,14 @@ def falsify(
             requirements=len(requirements),
             seeds=SeedTree(seed),
             listener=scribe,
-            out_of_time=lambda: driver.out_of_time(max_time),
+            out_of_time=out_of_time,
         )
         if memory is not None:
             set_aside_impossible(memory, scribe)
+        shrinking = Shrinking()
+        if ended.reason is StopReason.COMPLETED:
+            seeds = SeedTree(seed).child("shrink")
+            ended = drive(shrink_list, driver, usage, scribe, shrinking, seeds=seeds, out_of_time=out_of_time)
         plain = smc.Progress()
         if baseline is not None and ended.reason is StopReason.COMPLETED:
             recorder.record(StageStarted("simulating", baseline.simulations or 0))
@@ -212,6 +221,7 @@ def falsify(
         *worker_notes(system, jobs),
         *driver.poll.notes(),
         *notes_on(scribe.progress, failures, requirements, on_failure, options),
+        *shrinking.notes,
         *dict.fromkeys(e.message for e in (recalled, ended) if e is not None and e.message),
     ]
     outcomes = [outcome_of(scribe.progress, number, reason) for number in range(len(requirements))]
@@ -248,6 +258,16 @@ def falsify(
             files.append((item.finding, content))
             file = None if directory is None else str(directory.write_counterexample(content, rank))
             counterexamples.append(row_of(item, requirement, rank, file, insights[number], known=known is not None))
+
+        def write_core(item: Item, rank: int, requirement: Requirement = requirement) -> str | None:
+            query = SeedRecord(seed, item.finding.query)
+            content = counterexample_file(item, requirement, horizon, query, record, profile, *limits)
+            return None if directory is None else str(directory.write_counterexample(content, rank, "shrunk"))
+
+        rows = [c for c in counterexamples if c.requirement == requirement.id]
+        counterexamples[len(counterexamples) - len(rows) :] = shrunk_rows(
+            rows, scribe.items(number), shrinking, scribe, usage, write_core
+        )
     if memory is not None:
         memory.learn(files, run="" if directory is None else directory.path.name)
         notes += memory.notes

@@ -22,6 +22,43 @@ def _json_or_null(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
+class ShrunkCounterexample:
+    """What of a counterexample matters: a run of the profile of its own."""
+
+    actions: tuple[str, ...]
+    same_as: int | None
+    """The rank of the counterexample on the list that has this key."""
+    settled: bool
+    """Every action was tried; else the simulations for it ended first."""
+    simulations: int
+    status: str
+    probability: Estimate
+    cylinder: Estimate | None
+    columns: dict[str, Estimate]
+    first_violation_time: float
+    robustness: float
+    delay_quantiles: tuple[float, ...]
+    """Where in the profile's law each delay lies: ½ is the median, 0 as early as possible."""
+    file: str | None
+    probability_with_uncertainty: Estimate | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        plain = {name: getattr(self, name) for name in ("same_as", "settled", "simulations", "status", "file")}
+        return {
+            **plain,
+            "actions": list(self.actions),
+            "transitions": len(self.actions),
+            "probability": self.probability.as_json(),
+            "cylinder": _json_or_null(self.cylinder),
+            "estimates": {name: estimate.as_json() for name, estimate in self.columns.items()},
+            "probability_with_uncertainty": _json_or_null(self.probability_with_uncertainty),
+            "first_violation_time": finite_or_null(self.first_violation_time),
+            "robustness": finite_or_null(self.robustness),
+            "delay_quantiles": list(self.delay_quantiles),
+        }
+
+
+@dataclass(frozen=True)
 class RankedCounterexample:
     rank: int
     requirement: str
@@ -45,6 +82,8 @@ class RankedCounterexample:
     probability_with_uncertainty: Estimate | None = None
     """Its interval also covers how well the profile's parameters are known, where the profile says so."""
     time_to_violation: TimeDistribution | None = None
+    shrunk: ShrunkCounterexample | None = None
+    """What of it matters, where that was asked and answered."""
 
     def as_json(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in ("rank", "requirement", "status", "violating", "traces")}
@@ -63,6 +102,7 @@ class RankedCounterexample:
             "accepted": self.accepted,
             "probability_with_uncertainty": _json_or_null(self.probability_with_uncertainty),
             "time_to_violation": _json_or_null(self.time_to_violation),
+            "shrunk": _json_or_null(self.shrunk),
         }
 
 

@@ -4,6 +4,7 @@
         manifest.json           versions, platform, seed, the whole configuration, hashes of the inputs
         events.jsonl            what happened, in order (core/events.py)
         counterexamples/        001-on-on-off.json, …, best first
+        shrunk/                 what matters of them, where that was asked; absent if nothing
         results.json            what the run concluded
         workers.log             what the system printed, up to a limit; absent if nothing
 
@@ -165,13 +166,14 @@ class RunDirectory:
 
     def forget_counterexamples(self) -> None:
         """Those that an interrupted run had listed: it goes on, and lists them anew."""
-        for file in self.counterexamples():
+        for file in (*self.counterexamples(), *(self.path / "shrunk").glob("*.json")):
             file.unlink()
 
-    def write_counterexample(self, counterexample: Counterexample, rank: int) -> Path:
+    def write_counterexample(self, counterexample: Counterexample, rank: int, folder: str = "counterexamples") -> Path:
         """Store it under its rank; a file that already has that rank and key is replaced."""
         key = file_name("-".join(counterexample.actions))
-        path = self.path / "counterexamples" / (f"{rank:03d}-{key}.json" if key else f"{rank:03d}.json")
+        path = self.path / folder / (f"{rank:03d}-{key}.json" if key else f"{rank:03d}.json")
+        path.parent.mkdir(exist_ok=True)
         counterexample.write(path)
         return path
 

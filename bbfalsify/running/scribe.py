@@ -51,6 +51,10 @@ class Scribe:
         self.recorder.record(
             FindingReported(requirement, finding.actions, finding.query, seen.robustness, seen.first_violation_time)
         )
+        self.confirm(finding)
+
+    def confirm(self, finding: Finding) -> None:
+        requirement, seen = self.requirements[finding.requirement].id, finding.judgement
         query = Query(f"confirm/{finding.requirement}/{finding.name}", finding.stimulus, seed_name=finding.query)
         confirmation = confirm(self.driver.rerun, query, finding.requirement, seen)
         self.confirmations[finding] = confirmation

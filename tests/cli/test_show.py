@@ -31,8 +31,14 @@ def test_one_counterexample_step_by_step_also_after_the_directory_moved(cli, hea
     assert data["word"][-2]["time"] < data["first_violation_time"] <= data["word"][-1]["time"]
     lines = shown.out.splitlines()
     assert lines[0].startswith("R1 #1, confirmed, probability ")
-    assert "violated" in lines[-3], "the violation comes before the action that ends its delay"
-    assert lines[-1] == f"replay: bbfalsify replay {data['file']}"
+    end = lines.index(f"replay: bbfalsify replay {data['file']}")
+    assert "violated" in lines[end - 2], "the violation comes before the action that ends its delay"
+    core = data["shrunk"]
+    assert core["transitions"] == 4 and [step["action"] for step in core["word"]] == core["actions"]
+    assert lines[end + 1].startswith(f"shrunk: 4 of 5 actions, as #{core['same_as']}, confirmed, probability ")
+    assert "violated" in lines[-3] and lines[-1] == f"replay: bbfalsify replay {core['file']}"
+    replayed = cli("replay", core["file"])
+    assert replayed.code == 1 and replayed.out.startswith("SAME")
     wrong = cli("show", moved, "--counterexample", 99)
     assert (wrong.code, wrong.out) == (2, "")
     assert "there is no counterexample 99; the ranks are 1 to " in wrong.err

@@ -45,14 +45,23 @@ class Finding:
     """1-based number of the walk that found it; None for one that was known before the search."""
     known_as: str = ""
     """The name under which it was known before the search."""
+    walk: Walk | None = field(default=None, repr=False)
+    """The walk over the profile, where it was this run that made it."""
+    shrunk_from: Finding | None = field(default=None, repr=False)
+    """The longer finding of which this is what matters."""
 
     @property
     def name(self) -> str:
         """Unique among the findings of a requirement: queries and seeds are named after it."""
+        if self.shrunk_from is not None:
+            return f"{self.shrunk_from.name}/shrunk"
         return self.known_as or str(self.iteration)
 
     @property
     def query(self) -> str:
+        """The query whose seed the simulation had."""
+        if self.shrunk_from is not None:
+            return self.shrunk_from.query
         return f"known/{self.known_as}" if self.iteration is None else query_name(self.iteration)
 
 
@@ -132,7 +141,9 @@ class Search:
                 steps = violating_step(walk.times, judgement.first_violation_time)
                 word = tuple(zip(walk.times.tolist(), walk.actions(usage.model), strict=True))
                 actions = tuple(action for _, action in word[:steps])
-                yield Finding(number, actions, word, run.stimulus, judgement, answer.status, run.iteration)
+                yield Finding(
+                    number, actions, word, run.stimulus, judgement, answer.status, run.iteration, walk=walk
+                )
 
 
 def query_name(iteration: int) -> str:

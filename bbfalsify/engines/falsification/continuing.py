@@ -15,10 +15,7 @@ def continued(model: CompiledModel, walks: Sequence[Walk], steps: int, seeds: Se
     """Each walk (all of one length) with `steps` more steps; where one of them cannot go on, none does."""
     if not walks:
         return []
-    start = Particles.initial(model, seeds.words(len(walks)))
-    for name in ("locations", "integers", "reals"):
-        getattr(start, name)[:] = np.stack([getattr(walk, name)[-1] for walk in walks])
-    start.time[:] = [walk.times[-1] for walk in walks]
+    start = where_they_end(model, walks, seeds)
     family, everyone = Genealogy(start), np.arange(len(walks))
     for _ in range(steps):
         step = stochastic_step(model, family.particles)
@@ -27,10 +24,19 @@ def continued(model: CompiledModel, walks: Sequence[Walk], steps: int, seeds: Se
         family.append(everyone, step, everyone)
     if family.particles is start:
         return list(walks)
-    return [_joined(first, second) for first, second in zip(walks, family.walks(), strict=True)]
+    return [joined(first, second) for first, second in zip(walks, family.walks(), strict=True)]
 
 
-def _joined(first: Walk, second: Walk) -> Walk:
+def where_they_end(model: CompiledModel, walks: Sequence[Walk], seeds: SeedTree) -> Particles:
+    """One particle in the last state of each walk."""
+    start = Particles.initial(model, seeds.words(len(walks)))
+    for name in ("locations", "integers", "reals"):
+        getattr(start, name)[:] = np.stack([getattr(walk, name)[-1] for walk in walks])
+    start.time[:] = [walk.times[-1] if walk.steps else 0.0 for walk in walks]
+    return start
+
+
+def joined(first: Walk, second: Walk) -> Walk:
     """`second` begins where `first` ends."""
     return Walk(
         WalkStatus.REACHED_END,

@@ -21,7 +21,7 @@ from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.accelerator import Listener, Search, accelerate
+from bbfalsify.engines.falsification.accelerator import Finding, Listener, Search, accelerate
 from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.estimating import Ranked, check_estimator, estimate
 from bbfalsify.engines.falsification.probable import ProbableSearch
@@ -63,6 +63,8 @@ class Options:
     confidence: float = 0.95
     sensitivity: bool = True
     """Say how the ranking depends on the profile's weights and rates."""
+    shrink: int = 200
+    """Simulations to find out which actions of a counterexample matter, for each; 0: do not ask."""
 
     def __post_init__(self) -> None:
         problems = []
@@ -70,6 +72,10 @@ class Options:
             problems.append(unknown_name("search", self.search, SEARCHES))
         if self.patience < 0:
             problems.append(Problem(f"patience must be 0 or more simulations; found {self.patience}."))
+        if not isinstance(self.shrink, int) or isinstance(self.shrink, bool) or self.shrink < 0:
+            problems.append(
+                Problem(f"shrink must be a whole number of simulations, 0 (off) or more; found {self.shrink!r}.")
+            )
         if not 0 <= self.plain_walks <= 1:
             problems.append(Problem(f"plain_walks is a share between 0 and 1; found {self.plain_walks:g}."))
         if problems:
@@ -148,17 +154,21 @@ def run(
         ).run(requirements, out_of_time)
     listener.searched(progress.search)
     for finding in progress.search.findings:
-        ranked = estimate(
-            ask,
-            usage,
-            finding,
-            passes=options.passes,
-            traces=options.traces,
-            estimator=options.estimator,
-            confidence=options.confidence,
-            seeds=seeds.child("estimate"),
-            columns=options.columns,
-            quasi_random=options.quasi_random,
-        )
+        ranked = estimate_finding(ask, usage, finding, options, seeds.child("estimate"))
         progress.ranked.append(ranked)
         listener.estimated(ranked)
+
+
+def estimate_finding(ask: Ask, usage: Usage, finding: Finding, options: Options, seeds: SeedTree) -> Ranked:
+    return estimate(
+        ask,
+        usage,
+        finding,
+        passes=options.passes,
+        traces=options.traces,
+        estimator=options.estimator,
+        confidence=options.confidence,
+        seeds=seeds,
+        columns=options.columns,
+        quasi_random=options.quasi_random,
+    )

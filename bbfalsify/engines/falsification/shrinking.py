@@ -1,0 +1,319 @@
+"""Shrinking: what of a counterexample matters?
+
+A counterexample of thirty actions often fails because of four of them.  From each finding we look for the shortest run
+of the profile that still violates the same requirement, and then for its most ordinary delays:
+
+    1. fewer actions    delta debugging (Zeller, Hildebrandt: ddmin): leave out large parts, then smaller ones, at last
+                        single actions.  Where a part does not lead back to where it began, the shortest way through the
+                        profile takes its place.  A shorter word is followed with the delays as they were, with the
+                        moments as they were, as early and as late as possible, and with drawn delays.
+    2. probable delays  each delay is moved towards the median of its law, as far as the violation stays.
+
+Every run that is tried is one that the profile allows (`following.py`), so the result is a counterexample like any
+other: it has a key, a probability, a file.  Among equally short words the more probable one is preferred.  Several
+findings often have the same core, so those of shorter findings are tried first: believed only where this finding's own
+actions, with all others left out, still violate, for a word may contain the actions of another failure by chance.
+
+Everything follows from the seed and the answers; `budget` bounds the simulations of each finding.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bbfalsify.core.query import Answer, Ask, Query
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import SimulationStatus, Verdict
+from bbfalsify.engines.falsification.accelerator import Finding
+from bbfalsify.engines.falsification.continuing import continued
+from bbfalsify.engines.falsification.cutting import Cut, cuts_of_size, latest_places, next_size
+from bbfalsify.engines.falsification.cylinders import Cylinders
+from bbfalsify.engines.falsification.following import LATEST, Followed, Follower, Wish
+from bbfalsify.engines.falsification.neighbours import Key
+from bbfalsify.engines.falsification.routes import Routes
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
+from bbfalsify.kernel import Walk
+
+HINTS = 4
+"""Cores of other findings that are tried first."""
+BATCH = 16
+"""Runs asked at a time, whatever the number of workers."""
+ACTIONS_SHARE = 0.75
+"""Of the budget may be spent on leaving out actions; the rest is for the delays."""
+DRAWN = 2
+"""Runs with drawn delays along each shorter word."""
+ALL_SHARES = (1.0, 0.75, 0.5, 0.25)
+ONE_SHARES = (1.0, 0.5, 0.25)
+"""Of the way to the median: for all delays together, then for one."""
+STRIDE = 8
+"""Steps by which a run is continued to its end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """What is left of a finding."""
+
+    finding: Finding
+    """The run: the finding itself, where nothing better came."""
+    quantiles: tuple[float, ...]
+    """Where in its law each delay of the key lies; ½ is the median."""
+    settled: bool
+    """Every part was tried and none can go; else the budget ended first."""
+
+    @property
+    def actions(self) -> Key:
+        return self.finding.actions
+
+
+@dataclass(frozen=True, eq=False)
+class Shrunk:
+    original: Finding
+    core: Core
+    simulations: int
+
+
+class Tools:
+    """What is known about the profile, for all findings."""
+
+    def __init__(self, usage: Usage, seeds: SeedTree) -> None:
+        self.usage = usage
+        self.follower = Follower(usage.model)
+        self.routes = Routes(usage.model.network)
+        self.cylinders = Cylinders(usage.model, seeds.child("cylinder"))
+
+
+def shrink(ask: Ask, tools: Tools, finding: Finding, *, budget: int, seeds: SeedTree, cores: Sequence[Core]) -> Shrunk:
+    """Shrink one finding; `cores` are those of shorter findings of the same requirement."""
+    attempt = _Attempt(ask, tools, finding, budget, seeds, {core.actions: core for core in cores})
+    return Shrunk(finding, attempt.run(), attempt.spent)
+
+
+@dataclass(frozen=True, eq=False)
+class _Failing:
+    """A run that violates, cut after its key."""
+
+    run: Followed
+    finding: Finding
+
+    @property
+    def key(self) -> Key:
+        return self.finding.actions
+
+
+def _wishes(best: _Failing, cut: Cut) -> list[Wish]:
+    """What is kept as it was: place in the law, moment, state; what is new as it comes."""
+    run = best.run
+    return [
+        Wish(best.key[i], run.quantiles[i], float(run.walk.times[i]), (run.walk, i + 1))
+        if isinstance(i, int)
+        else Wish(i)
+        for i in cut.parts
+    ]
+
+
+@dataclass
+class _Attempt:
+    ask: Ask
+    tools: Tools
+    original: Finding
+    budget: int
+    seeds: SeedTree
+    cores: dict[Key, Core]
+    spent: int = 0
+    _tried: set[Key] = field(default_factory=set)
+    _made: int = 0
+    _limit: int = 0
+
+    def run(self) -> Core:
+        start = self._start()
+        if start is None:
+            return Core(self.original, (), settled=False)
+        self._limit = int(self.budget * ACTIONS_SHARE)
+        best = self._hinted(_Failing(start, self.original))
+        while True:
+            self._limit = int(self.budget * ACTIONS_SHARE)
+            best, settled = self._with_fewer_actions(best)
+            if best.key in self.cores:
+                return self.cores[best.key]
+            self._limit = self.budget - 1  # one is for the whole run
+            moved = self._with_probable_delays(best)
+            shorter, best = len(moved.key) < len(best.key), moved
+            if not shorter:
+                break
+        if best.finding is not self.original:
+            best = self._whole(best)
+        return Core(best.finding, best.run.quantiles, settled)
+
+    def _start(self) -> Followed | None:
+        """The finding as a run with quantiles; None where the profile does not allow it (any more)."""
+        found, steps = self.original, len(self.original.actions)
+        retraced = self.tools.follower.retrace(found.word[:steps], self.seeds.child("retrace"), found.walk)
+        if found.walk is None:
+            return retraced
+        return Followed(found.walk.prefix(steps), (0.5,) * steps if retraced is None else retraced.quantiles)
+
+    @property
+    def _left(self) -> int:
+        return max(0, self._limit - self.spent)
+
+    # ------------------------------------------------------------------ fewer actions
+
+    def _hinted(self, best: _Failing) -> _Failing:
+        """Leave out all but the core of another finding."""
+        cuts = []
+        for core in sorted(self.cores, key=len):
+            kept = latest_places(core, best.key) if len(core) < len(best.key) else None
+            cuts += [] if kept is None else [Cut.of(best.key, kept)]
+        found = self._execute(list(itertools.islice(self._as_before(best, cuts[:HINTS]), self._left)))
+        return min(found, key=lambda f: len(f.key)) if found else best
+
+    def _with_fewer_actions(self, best: _Failing) -> tuple[_Failing, bool]:
+        """The shortest found, and whether every part was tried."""
+        if best.key in self.cores:
+            return best, True
+        size = len(best.key) // 2
+        while size >= 1:
+            shorter = self._without_a_part(best, size)
+            if shorter is None and not self._left:
+                return best, False
+            if shorter is None:
+                size = next_size(size)
+                continue
+            best = shorter
+            if best.key in self.cores:
+                return best, True
+            size = min(size, len(best.key) // 2)
+        return best, True
+
+    def _without_a_part(self, best: _Failing, size: int) -> _Failing | None:
+        places = [tuple(row) for row in best.run.walk.locations.tolist()]
+        cuts = [cut for cut in cuts_of_size(best.key, places, size, self.tools.routes) if cut.word not in self._tried]
+        self._tried.update(cut.word for cut in cuts)
+        weight = self.tools.cylinders.probability
+        cuts.sort(key=lambda cut: (len(cut.word), -weight(cut.word), cut.word))
+        for runs in (self._as_before(best, cuts), self._otherwise(best, cuts)):
+            while batch := list(itertools.islice(runs, min(BATCH, self._left))):
+                found = self._execute(batch)
+                if found:
+                    return min(found, key=lambda f: (len(f.key), -weight(f.key), f.key))
+        return None
+
+    def _as_before(self, best: _Failing, cuts: Iterable[Cut]) -> Iterator[Followed]:
+        """Along each shorter word, what comes after the cut with the delays and with the moments it had."""
+        run = best.run
+        for cut in cuts:
+            start = cut.untouched
+            before = Followed(run.walk.prefix(start), run.quantiles[:start])
+            rest = _wishes(best, cut)[start:]
+            if rest:
+                yield from self._follow([replace(wish, moment=None) for wish in rest], before)
+                yield from self._follow(rest, before)
+            elif start and best.finding.status is not SimulationStatus.OK:
+                yield before  # an earlier end does not violate earlier; but what fails may fail without its end
+
+    def _otherwise(self, best: _Failing, cuts: Iterable[Cut]) -> Iterator[Followed]:
+        """Along each shorter word: early, late, and as users do."""
+        for cut in cuts:
+            wishes = [replace(wish, moment=None) for wish in _wishes(best, cut)]
+            drawn = self.seeds.child("drawn", *cut.word).rng().random((DRAWN, len(wishes)))
+            for quantiles in (np.zeros(len(wishes)), np.full(len(wishes), LATEST), *drawn):
+                yield from self._follow(
+                    [replace(wish, quantile=float(q)) for wish, q in zip(wishes, quantiles, strict=True)]
+                )
+
+    def _follow(self, wishes: Sequence[Wish], before: Followed | None = None) -> Iterator[Followed]:
+        self._made += 1
+        found = self.tools.follower.follow(wishes, self.seeds.child("run", self._made), after=before)
+        if found is not None and found.walk.steps:
+            yield found
+
+    # ------------------------------------------------------------------ more probable delays
+
+    def _with_probable_delays(self, best: _Failing) -> _Failing:
+        """Move the delays towards their medians: all together, then one by one, the most extreme first."""
+        best = self._towards_medians(best, range(len(best.key)), ALL_SHARES)
+        order = np.argsort([-abs(q - 0.5) for q in best.run.quantiles], kind="stable").tolist()
+        length = len(best.key)
+        for number in order:
+            if len(best.key) < length:
+                break  # it is violated in an earlier step now: another word
+            best = self._towards_medians(best, [number], ONE_SHARES)
+        return best
+
+    def _towards_medians(self, best: _Failing, numbers: Iterable[int], shares: Sequence[float]) -> _Failing:
+        quantiles, walk = np.array(best.run.quantiles), best.run.walk
+        chosen = [i for i in numbers if abs(quantiles[i] - 0.5) > 1e-3]
+        runs: list[Followed] = []
+        for share in shares if chosen else ():
+            moved = quantiles.copy()
+            moved[chosen] += share * (0.5 - moved[chosen])
+            runs += self._follow(
+                [Wish(a, float(q), like=(walk, i + 1)) for i, (a, q) in enumerate(zip(best.key, moved, strict=True))]
+            )
+        found = self._execute(runs[: self._left])
+        # The first has moved most; one that is violated earlier is shorter, which is even better.
+        return min(found, key=lambda f: len(f.key)) if found else best
+
+    # ------------------------------------------------------------------ the system
+
+    def _execute(self, runs: Sequence[Followed], *, whole: bool = False) -> list[_Failing]:
+        """Execute runs (up to their last action, or whole) and keep those that violate, in the order given."""
+        usage, original = self.tools.usage, self.original
+        stops = [None if whole else float(run.walk.times[-1]) for run in runs]
+        queries = [
+            Query(
+                f"shrink/{original.requirement}/{original.name}/{self.spent + n}",
+                usage.draft(run.walk, stop=stop),
+                seed_name=original.query,
+            )
+            for n, (run, stop) in enumerate(zip(runs, stops, strict=True), start=1)
+        ]
+        self.spent += len(queries)
+        answers = self.ask(queries) if queries else []
+        found = [self._failing(*one) for one in zip(runs, queries, answers, strict=True)]
+        return [failing for failing in found if failing is not None]
+
+    def _failing(self, run: Followed, query: Query, answer: Answer) -> _Failing | None:
+        original = self.original
+        if answer.status is not original.status or len(answer.judgements) <= original.requirement:
+            return None
+        judgement, walk = answer.judgements[original.requirement], run.walk
+        if judgement.verdict is not Verdict.VIOLATED:
+            return None
+        steps = min(walk.steps, violating_step(walk.times, judgement.first_violation_time))
+        actions = walk.actions(self.tools.usage.model)
+        finding = Finding(
+            original.requirement,
+            actions[:steps],
+            tuple(zip(walk.times.tolist(), actions, strict=True)),
+            query.stimulus,
+            judgement,
+            answer.status,
+            None,
+            walk=walk,
+            shrunk_from=original,
+        )
+        return _Failing(Followed(walk.prefix(steps), run.quantiles[:steps]), finding)
+
+    def _whole(self, best: _Failing) -> _Failing:
+        """The same run to the end of the use, as the profile goes on: so a replay can tell that all is well."""
+        usage, walk = self.tools.usage, best.run.walk
+        longer = self._continued(walk)
+        if longer.times[-1] < usage.duration:
+            return best
+        quantiles = (*best.run.quantiles, *itertools.repeat(0.5, longer.steps - walk.steps))
+        found = self._execute([Followed(longer, quantiles)], whole=True)
+        return found[0] if found and found[0].key == best.key else best
+
+    def _continued(self, walk: Walk) -> Walk:
+        model, duration = self.tools.usage.model, self.tools.usage.duration
+        while walk.times[-1] < duration and walk.steps < MAX_STEPS:
+            [longer] = continued(model, [walk], STRIDE, self.seeds.child("continued", walk.steps))
+            if longer.steps == walk.steps:
+                break
+            walk = longer
+        return walk.prefix(min(walk.steps, int(np.searchsorted(walk.times, duration)) + 1))
