@@ -20,7 +20,7 @@ Everything follows from the seed and the answers; `budget` bounds the simulation
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -115,6 +115,10 @@ def _wishes(best: _Failing, cut: Cut) -> list[Wish]:
     ]
 
 
+Manner = Callable[[_Failing, Iterable[Cut]], Iterator[Followed]]
+"""How to run along shorter words."""
+
+
 @dataclass
 class _Attempt:
     ask: Ask
@@ -124,7 +128,8 @@ class _Attempt:
     seeds: SeedTree
     cores: dict[Key, Core]
     spent: int = 0
-    _tried: set[Key] = field(default_factory=set)
+    _tried: dict[str, set[Key]] = field(default_factory=dict)
+    """By the manner in which their runs were made."""
     _made: int = 0
     _limit: int = 0
 
@@ -172,34 +177,34 @@ class _Attempt:
         return min(found, key=lambda f: len(f.key)) if found else best
 
     def _with_fewer_actions(self, best: _Failing) -> tuple[_Failing, bool]:
-        """The shortest found, and whether every part was tried."""
-        if best.key in self.cores:
-            return best, True
-        size = len(best.key) // 2
-        while size >= 1:
-            shorter = self._without_a_part(best, size)
-            if shorter is None and not self._left:
+        """The shortest found, and whether every part was tried: first as they were, then (seldom needed) otherwise."""
+        manners = (self._as_before, self._otherwise)
+        manner, size = 0, len(best.key) // 2
+        while manner < len(manners) and best.key not in self.cores:
+            shorter = self._without_a_part(best, size, manners[manner]) if size else None
+            if shorter is not None:
+                manner, size = 0, min(size, len(shorter.key) // 2) if manner == 0 else len(shorter.key) // 2
+                best = shorter
+            elif size and not self._left:
                 return best, False
-            if shorter is None:
+            elif size > 1:
                 size = next_size(size)
-                continue
-            best = shorter
-            if best.key in self.cores:
-                return best, True
-            size = min(size, len(best.key) // 2)
+            else:
+                manner, size = manner + 1, len(best.key) // 2
         return best, True
 
-    def _without_a_part(self, best: _Failing, size: int) -> _Failing | None:
+    def _without_a_part(self, best: _Failing, size: int, manner: Manner) -> _Failing | None:
         places = [tuple(row) for row in best.run.walk.locations.tolist()]
-        cuts = [cut for cut in cuts_of_size(best.key, places, size, self.tools.routes) if cut.word not in self._tried]
-        self._tried.update(cut.word for cut in cuts)
+        tried = self._tried.setdefault(manner.__name__, set())
+        cuts = [cut for cut in cuts_of_size(best.key, places, size, self.tools.routes) if cut.word not in tried]
+        tried.update(cut.word for cut in cuts)
         weight = self.tools.cylinders.probability
         cuts.sort(key=lambda cut: (len(cut.word), -weight(cut.word), cut.word))
-        for runs in (self._as_before(best, cuts), self._otherwise(best, cuts)):
-            while batch := list(itertools.islice(runs, min(BATCH, self._left))):
-                found = self._execute(batch)
-                if found:
-                    return min(found, key=lambda f: (len(f.key), -weight(f.key), f.key))
+        runs = manner(best, cuts)
+        while batch := list(itertools.islice(runs, min(BATCH, self._left))):
+            found = self._execute(batch)
+            if found:
+                return min(found, key=lambda f: (len(f.key), -weight(f.key), f.key))
         return None
 
     def _as_before(self, best: _Failing, cuts: Iterable[Cut]) -> Iterator[Followed]:
