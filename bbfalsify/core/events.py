@@ -146,6 +146,8 @@ class CounterexampleShrunk(Event):
     core: tuple[str, ...]
     """What is left of them; the same where none could be left out."""
     simulations: int
+    status: str
+    """Of what is left: "confirmed" or "flaky"."""
 
 
 @dataclass(frozen=True)

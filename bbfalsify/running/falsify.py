@@ -247,7 +247,7 @@ def falsify(
     for ranked in scribe.progress.ranked:
         if (example := ranked.evidence.example) is not None:
             visits["counterexamples"].add_walk(usage.model, example)
-    counterexamples, files, limits = [], [], (time_limit_s, memory_limit_mb)
+    counterexamples, files, limits, several = [], [], (time_limit_s, memory_limit_mb), len(requirements) > 1
     if directory is not None:
         directory.forget_counterexamples()
     for number, requirement in enumerate(requirements):
@@ -256,13 +256,14 @@ def falsify(
             seeds = SeedRecord(seed, item.finding.query) if known is None else known.stored.counterexample.seed
             content = counterexample_file(item, requirement, horizon, seeds, record, profile, *limits)
             files.append((item.finding, content))
-            file = None if directory is None else str(directory.write_counterexample(content, rank))
+            file = None if directory is None else str(directory.write_counterexample(content, rank, of_several=several))
             counterexamples.append(row_of(item, requirement, rank, file, insights[number], known=known is not None))
 
         def write_core(item: Item, rank: int, requirement: Requirement = requirement) -> str | None:
             query = SeedRecord(seed, item.finding.query)
             content = counterexample_file(item, requirement, horizon, query, record, profile, *limits)
-            return None if directory is None else str(directory.write_counterexample(content, rank, "shrunk"))
+            write = None if directory is None else directory.write_counterexample
+            return None if write is None else str(write(content, rank, "shrunk", of_several=several))
 
         rows = [c for c in counterexamples if c.requirement == requirement.id]
         counterexamples[len(counterexamples) - len(rows) :] = shrunk_rows(

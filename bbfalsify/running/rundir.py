@@ -169,10 +169,15 @@ class RunDirectory:
         for file in (*self.counterexamples(), *(self.path / "shrunk").glob("*.json")):
             file.unlink()
 
-    def write_counterexample(self, counterexample: Counterexample, rank: int, folder: str = "counterexamples") -> Path:
-        """Store it under its rank; a file that already has that rank and key is replaced."""
-        key = file_name("-".join(counterexample.actions))
-        path = self.path / folder / (f"{rank:03d}-{key}.json" if key else f"{rank:03d}.json")
+    def write_counterexample(
+        self, counterexample: Counterexample, rank: int, folder: str = "counterexamples", *, of_several: bool = False
+    ) -> Path:
+        """Store it under its rank; a file that already has that rank and key is replaced.
+
+        Several requirements may be violated by the same actions: then each has its own files.
+        """
+        parts = [counterexample.requirement.id if of_several else "", f"{rank:03d}", "-".join(counterexample.actions)]
+        path = self.path / folder / f"{'-'.join(filter(None, map(file_name, parts)))}.json"
         path.parent.mkdir(exist_ok=True)
         counterexample.write(path)
         return path

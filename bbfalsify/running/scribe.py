@@ -51,13 +51,7 @@ class Scribe:
         self.recorder.record(
             FindingReported(requirement, finding.actions, finding.query, seen.robustness, seen.first_violation_time)
         )
-        self.confirm(finding)
-
-    def confirm(self, finding: Finding) -> None:
-        requirement, seen = self.requirements[finding.requirement].id, finding.judgement
-        query = Query(f"confirm/{finding.requirement}/{finding.name}", finding.stimulus, seed_name=finding.query)
-        confirmation = confirm(self.driver.rerun, query, finding.requirement, seen)
-        self.confirmations[finding] = confirmation
+        confirmation = self.confirm(finding)
         self.recorder.record(
             CounterexampleConfirmed(
                 requirement,
@@ -68,6 +62,11 @@ class Scribe:
                 confirmation.tries,
             )
         )
+
+    def confirm(self, finding: Finding) -> Confirmation:
+        query = Query(f"confirm/{finding.requirement}/{finding.name}", finding.stimulus, seed_name=finding.query)
+        self.confirmations[finding] = confirm(self.driver.rerun, query, finding.requirement, finding.judgement)
+        return self.confirmations[finding]
 
     def remember(self, finding: Finding, confirmation: Confirmation) -> None:
         """Known before the search, and executed again already."""

@@ -65,13 +65,13 @@ def shrink_list(
             known = sorted(cores.values(), key=lambda core: ranks.get(core.actions, len(rows)))
             name = seeds.child(finding.requirement, finding.name)
             found = shrink(ask, tools, finding, budget=options.shrink, seeds=name, cores=known)
-            if found.core.finding not in scribe.confirmations:
-                scribe.confirm(found.core.finding)
-            cores[found.core.finding] = found.core
+            core = found.core.finding
+            status = (scribe.confirmations.get(core) or scribe.confirm(core)).status
+            cores[core] = found.core
             shrinking.shrunk[finding] = found
             requirement = scribe.requirements[finding.requirement].id
             scribe.recorder.record(
-                CounterexampleShrunk(requirement, finding.actions, found.core.actions, found.simulations)
+                CounterexampleShrunk(requirement, finding.actions, core.actions, found.simulations, status)
             )
     if left:
         what = "a counterexample" if left == 1 else f"{left} counterexamples"

@@ -55,6 +55,9 @@ ENGINE = "engine: {kind: falsify, horizon: 20"
         (ENGINE, "engine: {kind: falsfy, horizon: 20", "engine.kind cannot be 'falsfy'. Allowed: falsify."),
         ("simulations: 2000", "simulations: -1", "engine.simulations must be at least 0; found -1."),
         ("passes: 10", "patience: -1", "engine.patience must be at least 0; found -1."),
+        ("passes: 10", "shrink: -1", "engine.shrink must be at least 0; found -1."),
+        ("passes: 10", "shrink: 1.5", "engine.shrink must be a whole number; found 1.5."),
+        ("passes: 10", "shrink: true", "engine.shrink must be a number; found True."),
         ("passes: 10", "plain_walks: 1.5", "engine.plain_walks must be at most 1; found 1.5."),
         ("passes: 10", "search: probably", "engine.search cannot be 'probably'. Allowed: probable, first. "
          "Did you mean 'probable'?"),
@@ -158,6 +161,7 @@ def test_an_input_the_system_does_not_have(problems, heater):
             ["--votes must be at least 1; found 0.", "--memory-limit must be greater than 0; found 0.0."],
         ),
         (["--horizon", "20", "--simulations", "-1"], ["--simulations must be at least 0; found -1."]),
+        (["--horizon", "20", "--shrink", "-1"], ["--shrink must be at least 0; found -1."]),
         (
             ["--horizon", "inf", "--max-time", "-1"],
             ["--horizon must be finite; found inf.", "--max-time must be at least 0; found -1.0."],

@@ -44,6 +44,16 @@ def test_one_counterexample_step_by_step_also_after_the_directory_moved(cli, hea
     assert "there is no counterexample 99; the ranks are 1 to " in wrong.err
 
 
+def test_shrinking_can_be_switched_off_and_the_result_says_so(cli, heater):
+    off = falsify(cli, heater, "--shrink", 0)
+    assert "note: shrink is 0: nobody asked which actions of a counterexample matter" in off.out
+    assert "shrinks to" not in off.out
+    shown = falsify(cli, heater, "--shrink", 100)
+    assert "shrinks to #" in shown.out and "no action can be left out of #" in shown.out
+    data = falsify(cli, heater, "--shrink", 0, "--json", "-q").json
+    assert [row["shrunk"] for row in data["counterexamples"]] == [None] * len(data["counterexamples"])
+
+
 def test_what_is_not_a_run(cli, tmp_path):
     assert cli("show", tmp_path).code == 2
     (tmp_path / "results.json").write_text("{}")

@@ -23,6 +23,7 @@ from bbfalsify.running import RunDirectory
 from bbfalsify.running.falsify import falsify
 from tests import heater
 from tests.hostile.processes import survivors, worker_sessions
+from tests.unit.running.test_resume import named
 
 FORK = multiprocessing.get_context("fork")
 REQUIREMENT = Requirement("R1", "", parse_stl("always[0:20](T <= 75)", signals=["T", "heat"]))
@@ -44,7 +45,7 @@ def run(directory: Path) -> None:
 def ranked(directory: Path) -> list:
     """The list as it was stored, without the paths."""
     rows = RunDirectory(directory).read_results()["counterexamples"]
-    return [{**row, "file": os.path.basename(row["file"])} for row in rows]
+    return [named(row) for row in rows]
 
 
 def killed_after(seconds: float, target, *arguments) -> bool:

@@ -15,6 +15,7 @@ from bbfalsify.running.falsify import falsify
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import Capabilities, CapabilityMissing, Port, StepwiseSession
 from tests import heater
+from tests.unit.running.test_resume import named
 
 OPTIONS = Options(counterexamples=4, simulations=220, passes=2, traces=20)
 
@@ -123,10 +124,7 @@ def test_a_whole_falsification_is_the_same(tmp_path):
                 out=tmp_path / str(stop))
         for stop in (False, True)
     ]  # fmt: skip
-    rows = [
-        [{**row, "file": None, "shrunk": {**row["shrunk"], "file": None}} for row in r.as_json()["counterexamples"]]
-        for r in results
-    ]
+    rows = [[named(row) for row in r.as_json()["counterexamples"]] for r in results]
     assert rows[0] == rows[1] and len(rows[0]) >= 3
     whole, stopped = (sum(system.steps[: len(system.steps) // 2]), sum(system.steps[len(system.steps) // 2 :]))
     assert stopped < whole

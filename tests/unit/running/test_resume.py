@@ -37,10 +37,16 @@ def run(directory, box=heater_system, **arguments):
     return falsify(box, heater.profile(), settings.pop("requirements"), directory=directory, **settings)
 
 
+def named(row):
+    """Its files without their folder; also that of what is left of it."""
+    shrunk = {} if row.get("shrunk") is None else {"shrunk": named(row["shrunk"])}
+    return {**row, **shrunk, "file": os.path.basename(row["file"])}
+
+
 def told(result) -> dict:
     """All that a run concludes, without how long it took and where it is."""
     data = {**result.as_json(), "seconds": None, "run_directory": None}
-    data["counterexamples"] = [{**c, "file": os.path.basename(c["file"])} for c in data["counterexamples"]]
+    data["counterexamples"] = [named(c) for c in data["counterexamples"]]
     return data
 
 
@@ -50,6 +56,7 @@ def interrupted(whole, copy, keep):
     events = copy / "events.jsonl"
     events.write_bytes(events.read_bytes()[:keep])
     shutil.rmtree(copy / "counterexamples")
+    shutil.rmtree(copy / "shrunk")
     (copy / "results.json").unlink()
     return copy
 
@@ -70,8 +77,8 @@ def test_whatever_was_lost_the_end_is_the_same(undisturbed, tmp_path, share):
     assert [f.name for f in RunDirectory(tmp_path / "again").counterexamples()] == [
         f.name for f in RunDirectory(whole).counterexamples()
     ]
-    for file in RunDirectory(whole).counterexamples():
-        assert (tmp_path / "again" / "counterexamples" / file.name).read_text() == file.read_text()
+    for file in (*RunDirectory(whole).counterexamples(), *(whole / "shrunk").iterdir()):
+        assert (tmp_path / "again" / file.relative_to(whole)).read_text() == file.read_text()
     events = list(read_events(tmp_path / "again" / "events.jsonl"))
     assert [e.sequence for e in events] == list(range(len(events)))
     asked = [r["query"] for e in events if e.kind in ("BatchAnswered", "Repeated") for r in e.data["answers"]]

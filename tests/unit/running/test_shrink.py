@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bbfalsify.core.counterexample import Counterexample
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import StageStarted, read_events
 from bbfalsify.core.verdict import StopReason
@@ -97,6 +98,15 @@ def test_each_requirement_has_its_own_cores(tmp_path):
     assert all(len(core.actions) <= 3 for core in cores["R2"])
     for core in (*cores["R1"], *cores["R2"]):
         assert replay(core.file, heater_system).outcome is ReplayOutcome.SAME
+
+
+def test_requirements_that_are_violated_alike_have_files_of_their_own(tmp_path):
+    alike = [requirement(), requirement("always[0:20](T <= 74.9)", "R2")]
+    result = run(out=tmp_path, options=SMALL, requirements=alike)
+    assert {row.requirement for row in result.counterexamples} == {"R1", "R2"}
+    for row in result.counterexamples:
+        for file in (row.file, row.shrunk.file):
+            assert Counterexample.read(file).requirement.id == row.requirement
 
 
 def test_uncertainty_of_the_profile_widens_a_core_as_well():
