@@ -23,7 +23,7 @@ LOOKS_AT = {
     "campaigns": ALL_BELOW_SYSTEMS | {"systems", "engines", "running"},
     "reporting": ALL_BELOW_SYSTEMS | {"systems", "engines", "running"},
     "testing": ALL_BELOW_SYSTEMS | {"systems", "engines", "running"},
-    "examples": {"core", "systems"},
+    "examples": {"core", "modelling", "systems"},
     "cli": ALL_BELOW_SYSTEMS
     | {"fitting", "systems", "engines", "running", "campaigns", "reporting", "examples", "testing"},
 }

@@ -13,20 +13,22 @@ from bbfalsify.cli.options import AsJson
 
 class Things(StrEnum):
     EXAMPLES = "examples"
+    MODELS = "models"
     ENGINES = "engines"
     UNITS = "units"
 
 
 def list_things(
-    what: Annotated[Things, typer.Argument(help="examples, engines or units", show_default=False)],
+    what: Annotated[Things, typer.Argument(help="examples, models, engines or units", show_default=False)],
     as_json: AsJson = False,
 ) -> None:
-    """List the built-in examples, the engines or the known units.
+    """List the built-in examples, the models of --example, the engines or the known units.
 
     \b
     Example:  bbfalsify list examples
     """
-    rows = {Things.EXAMPLES: _examples, Things.ENGINES: _engines, Things.UNITS: _units}[what]()
+    listed = {Things.EXAMPLES: _examples, Things.MODELS: _models, Things.ENGINES: _engines, Things.UNITS: _units}
+    rows = listed[what]()
     if as_json:
         print(json.dumps({what.value: [{"name": name, "text": text} for name, text in rows]}))
         return
@@ -39,6 +41,12 @@ def _examples() -> list[tuple[str, str]]:
     from bbfalsify.examples import EXAMPLES, example_folder
 
     return [(name, f"{text}  ({example_folder(name)})") for name, text in EXAMPLES.items()]
+
+
+def _models() -> list[tuple[str, str]]:
+    from bbfalsify.examples.models import FAMILIES
+
+    return [(f"{name}:{family.size}", family.text) for name, family in FAMILIES.items()]
 
 
 def _engines() -> list[tuple[str, str]]:

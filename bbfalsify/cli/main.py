@@ -20,6 +20,7 @@ from bbfalsify.cli import (
     listing,
     monitor,
     new,
+    reach,
     replay,
     run,
     schema,
@@ -41,6 +42,7 @@ app = typer.Typer(
 for command, name in (
     (run.run, "run"),
     (falsify.falsify, "falsify"),
+    (reach.reach, "reach"),
     (simulate.simulate, "simulate"),
     (fit.fit, "fit"),
     (monitor.monitor, "monitor"),

@@ -31,8 +31,13 @@ def replay(
     \b
     Example:  bbfalsify replay runs/heater-2026-01-31-1/counterexamples/001-on-on-on-off.json
     """
+    from bbfalsify.core.json_files import read_json
     from bbfalsify.running.replay import replay as execute_again
+    from bbfalsify.running.traces import is_trace_file
     from bbfalsify.systems import load_system
+
+    if is_trace_file(read_json(file)):
+        return _replay_trace(file, as_json=as_json)
 
     given = None if system is None else load_system(system, base=Path())
     result = execute_again(file, given, tries=tries)
@@ -61,4 +66,35 @@ def replay(
             print(f"largest difference of an output to the recorded trace: {result.largest_difference:g}")
         print(f"seed: {result.counterexample.seed.root}")
         print(f"replay: bbfalsify replay {file}{'' if system is None else f' --system {system}'}")
+    return _EXITS[result.outcome.value]
+
+
+def _replay_trace(file: Path, *, as_json: bool) -> int:
+    """Follow a trace of `reach` again, on the model as it is now."""
+    from bbfalsify.core.json_files import read_json
+    from bbfalsify.examples.models import named_model
+    from bbfalsify.modelling import load_network
+    from bbfalsify.running.traces import replay_trace
+
+    data = read_json(file)
+    network = named_model(data["example"])[0] if "example" in data else load_network(data["model"])
+    result = replay_trace(file, network)
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "outcome": result.outcome.value,
+                    "explanation": result.explanation,
+                    "query": data["query"],
+                    "seed": data["seed"],
+                    "file": str(file),
+                }
+            )
+        )
+    else:
+        print(f"{result.outcome.value.upper()}: {result.explanation}")
+        print(data["query"])
+        print(f"model: {data.get('model', data.get('example'))}")
+        print(f"seed: {data['seed']}")
+        print(f"replay: bbfalsify replay {file}")
     return _EXITS[result.outcome.value]

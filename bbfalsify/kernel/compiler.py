@@ -80,7 +80,7 @@ class Compiler:
         self.constants: list[float] = []
         self.sites: list[str] = []
         self._constant_index: dict[tuple[float, str], int] = {}
-        self._place = ""
+        self.place = ""
         self._result: Kind | None = None
         self.first_location: list[int] = []
         total = 0
@@ -135,14 +135,14 @@ class Compiler:
         return self._constant_index[key]
 
     def site(self, text: str, line: int | None = None) -> int:
-        where = f"{self._place}, line {line}" if line else self._place
+        where = f"{self.place}, line {line}" if line else self.place
         self.sites.append(f"{text} in {where}" if where else text)
         return len(self.sites) - 1
 
     # --- plumbing ----------------------------------------------------------------------------------------------------
 
     def _begin(self, place: str) -> int:
-        self._place = place
+        self.place = place
         return self.first_address + len(self.code)
 
     def _emit(self, *words: int) -> int:

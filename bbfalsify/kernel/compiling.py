@@ -65,6 +65,13 @@ _ARGUMENT_TYPES = {
     "uniforms": _F8[:, ::1],
     "codes": _I8[::1],
     "rows": _I8[::1],
+    "goal": _I8[::1],
+    "affects": _I8[::1],
+    "coverage": _I8[::1],
+    "coverage_before": _I8[::1],
+    "work": _I8[::1],
+    "pool": _F8[:, ::1],
+    "progress": _I8[::1],
 }
 
 _inlined: list[Callable] = []

@@ -317,7 +317,7 @@ class _Packer:
         ]
         branch_code = []
         for p, edge in self.edges:
-            place = f"update of {_edge_text(network, p, edge)}"
+            place = compiler.place = f"update of {_edge_text(network, p, edge)}"
             branch_code.append([
                 (self._fast_updates(b.updates),
                  compiler.updates(b.updates, b.frame_size, place) if b.updates else -1,

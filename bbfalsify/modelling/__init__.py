@@ -3,7 +3,8 @@
     load_network, parse_network      YAML or UPPAAL → Network; load_model: and the queries stored in the file
     load_profile, parse_profile      YAML → Profile (a network that drives a system's inputs)
     NetworkBuilder                   a network in a few lines of Python
-    parse_expression                 an expression over a finished network (queries, inputs)
+    parse_expression                 an expression over a finished network (inputs)
+    parse_condition                  a condition over a finished network (queries)
     check_profile                    what cannot work in a profile, before anything runs
     profile_parameters               the weights and rates a profile assumes, by name
     describe_network                 a summary in numbers
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
         parse_network,
         parse_profile,
     )
-    from bbfalsify.modelling.resolve import parse_expression
+    from bbfalsify.modelling.resolve import parse_condition, parse_expression
     from bbfalsify.modelling.summary import describe_network
 
 _HOMES = {
@@ -48,6 +49,7 @@ _HOMES = {
     "load_profile": "profile",
     "parse_network": "profile",
     "parse_profile": "profile",
+    "parse_condition": "resolve",
     "parse_expression": "resolve",
     "describe_network": "summary",
 }
@@ -65,6 +67,7 @@ __all__ = [
     "load_model",
     "load_network",
     "load_profile",
+    "parse_condition",
     "parse_expression",
     "parse_network",
     "parse_profile",

@@ -9,18 +9,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling.declarations import Declarer, language_scope
-from bbfalsify.modelling.expressions import Expression
+from bbfalsify.modelling.expressions import Expression, Kind
 from bbfalsify.modelling.instances import Instances
 from bbfalsify.modelling.network import Network, Process
 from bbfalsify.modelling.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.resolve_names import BROKEN, Context
 from bbfalsify.modelling.scopes import (
     Assembly,
+    ConstantSymbol,
     Frame,
     Scope,
+    Type,
     visible_variables,
 )
 from bbfalsify.modelling.source import ModelText, TemplateText
@@ -120,6 +123,29 @@ def parse_expression(
     return expression, frame_size
 
 
+def parse_condition(
+    text: str, network: Network, truths: Mapping[str, bool], *, file: str | None = None, line: int | None = None
+) -> Expression:
+    """A condition over a finished network in which some more names stand for truth values.
+
+    Quantifiers are unrolled, so that `forall (i : id_t) P(i).idle` may name processes by the bound variable.
+    """
+    assembly, place = Assembly(functions=list(network.functions), implicit_booleans=True), Place(file, line)
+    node = assembly.parse(text, "expression", place, "query")
+    symbols = {name: ConstantSymbol(name, Type(Kind.BOOL), (int(value),), line=0) for name, value in truths.items()}
+    scope = Scope(_scope_of(network), symbols)
+    value = BROKEN
+    if node is not None:
+        _know_ranges(assembly, network)
+        value = ExpressionResolver(assembly, scope, place, Context("query", network=network)).resolve(node)
+        if value is not BROKEN and value.kind is not Kind.BOOL:  # mostly `sum (i : T) P(i).a <= 1` for (sum …) <= 1
+            hint = "a condition is needed, found a number. Quantifiers reach as far to the right as they can: write "
+            assembly.report(place.problem(f"query: {hint}'(sum (i : T) …) <= 1', or '… != 0'.", node.line))
+    if assembly.problems or value is BROKEN:
+        raise UserError(assembly.problems)
+    return value
+
+
 def resolve_against(
     text: str, network: Network, assembly: Assembly, place: Place, what: str
 ) -> tuple[Expression | None, int]:
@@ -127,13 +153,17 @@ def resolve_against(
     node = assembly.parse(text, "expression", place, what)
     if node is None:
         return None, 0
-    if not assembly.integer_ranges:
-        for variable in sorted((v for v in network.variables if not v.kind.is_real), key=lambda v: v.slot):
-            assembly.integer_ranges += [(variable.low, variable.high)] * variable.size
+    _know_ranges(assembly, network)
     frame = Frame()
     context = Context(what, frame, network=network)
     value = ExpressionResolver(assembly, _scope_of(network), place, context).resolve(node)
     return (None if value is BROKEN else value), frame.size
+
+
+def _know_ranges(assembly: Assembly, network: Network) -> None:
+    if not assembly.integer_ranges:
+        for variable in sorted((v for v in network.variables if not v.kind.is_real), key=lambda v: v.slot):
+            assembly.integer_ranges += [(variable.low, variable.high)] * variable.size
 
 
 def _scope_of(network: Network) -> Scope:

@@ -14,6 +14,7 @@ import numba
 
 from bbfalsify.core.jit import source_digest, without_garbage_collection
 from bbfalsify.kernel.conditional import particle_batch
+from bbfalsify.kernel.reaching import reach_batch
 from bbfalsify.kernel.ret import ret_batch
 from bbfalsify.kernel.rng import seed_streams
 from bbfalsify.kernel.sampling import sample_batch
@@ -24,6 +25,14 @@ from bbfalsify.logic.monitor import warm_up
 def is_compiled() -> bool:
     """Whether everything was compiled before, from these very sources."""
     return bool(numba.config.DISABLE_JIT) or _stamp().exists()
+
+
+def reach_is_compiled() -> bool:
+    """Whether the walks of `reach` were compiled before; they are not part of what a falsification needs."""
+    if numba.config.DISABLE_JIT:
+        return True
+    index = reach_batch.dispatcher._cache._cache_file._index_name
+    return (Path(reach_batch.dispatcher._cache.cache_path) / index).exists()
 
 
 def compile_everything() -> None:

@@ -8,17 +8,15 @@ and integers exactly, reals within the tolerance).  Rounding errors of the walk 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
 from bbfalsify.modelling.network import Network
 from bbfalsify.modelling.reference import ReferenceInterpreter
+from bbfalsify.modelling.reference_replay import TOLERANCE, delays_meant
 from bbfalsify.modelling.reference_state import State
-from bbfalsify.modelling.reference_windows import Windows, contains, endpoints
-
-TOLERANCE = Fraction(1, 10**9)
 
 
 class RecordedWalk(Protocol):
@@ -81,7 +79,7 @@ def _follow(
     possible = [t for t in interpreter.transitions(state) if t.sender == sender]
     if not possible:
         return f"{name} can never fire from {shown(state)}"
-    near = [(t, d) for t in possible for d in _meant(t.windows, delay, tolerance)]
+    near = [(t, d) for t in possible for d in delays_meant(t.windows, delay, tolerance)]
     if not near:
         windows = "; ".join(str(w) for t in possible for w in t.windows)
         return f"{name} fired after {float(delay)}, outside {windows}, from {shown(state)}"
@@ -90,14 +88,6 @@ def _follow(
             if outcome.state is not None and close(outcome.state, target, 10 * tolerance):
                 return outcome.state
     return f"{name} after {float(delay)} from {shown(state)} cannot enter {shown(target)}"
-
-
-def _meant(windows: Windows, delay: Fraction, tolerance: Fraction) -> Iterator[Fraction]:
-    """Delays of the set that float64 may have meant: a bound nearby, else the delay itself or one just beside it."""
-    bounds = sorted((e for e in endpoints(windows) if abs(e - delay) <= tolerance), key=lambda e: abs(e - delay))
-    for d in (*bounds, delay, delay - tolerance / 2, delay + tolerance / 2):
-        if d >= 0 and contains(windows, d):
-            yield d
 
 
 def close(left: State, right: State, tolerance: Fraction) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bbfalsify.examples.models.scheduling import preemptive_tasks
 from bbfalsify.modelling import NetworkBuilder, check_profile, parse_profile
 from bbfalsify.modelling.checks import check_network
-from bbfalsify.testing.models import preemptive_tasks
 
 PROFILE = """\
 format_version: 1

@@ -6,10 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from bbfalsify.examples.models.protocols import fischer, train_gate
+from bbfalsify.examples.models.scheduling import preemptive_tasks
 from bbfalsify.modelling.expressions import Binary, Call, Conditional, Constant, Kind, Read
 from bbfalsify.modelling.network import Rate
 from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.testing.models import fischer, preemptive_tasks, train_gate
 from tests.unit.modelling.evaluator import Evaluator
 
 

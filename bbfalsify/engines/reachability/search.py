@@ -1,0 +1,212 @@
+"""Algorithm 2 of paper B: random walks, each a little deeper than the last, until one of them meets the target.
+
+    while within the budget:
+        for each heuristic, a cycle of eleven walks (`schedule`)
+        a walk that meets the target is followed again by the exact interpreter (`trace`): then it is a finding
+
+For the shortest or the fastest trace the search goes on after the first: later walks may only take fewer steps, or
+less time (RET-S, RET-F).
+
+Who makes the walks is not decided here: `execute` takes the units of a turn and gives their answers in their order.
+Which finding counts is decided by that order, never by the clock, so that any number of workers finds the same.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.reachability.schedule import Unit, turns
+from bbfalsify.engines.reachability.trace import ConcreteTrace, checked_trace
+from bbfalsify.kernel.targets import Batch, Heuristic, Recording, Target, TargetSearch
+from bbfalsify.kernel.walker import Walker
+from bbfalsify.logic.queries import Query
+from bbfalsify.modelling.reference_replay import NotAllowed
+
+PORTFOLIO = (Heuristic.RET, Heuristic.SEM, Heuristic.RLC, Heuristic.RLC_A, Heuristic.RCF)
+
+
+class Wanted(StrEnum):
+    SOME = "some"
+    SHORTEST = "shortest"
+    FASTEST = "fastest"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What walks are restricted to by the best trace so far."""
+
+    steps: int | None = None
+    time: float = math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What became of a unit: how its walks ended, and the record of the one that ended it."""
+
+    unit: Unit
+    batch: Batch
+    recording: Recording | None
+    coverage: np.ndarray | None
+    """Of RLC-A: the counters after the unit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    trace: ConcreteTrace
+    heuristic: Heuristic
+    walk: int
+    """Number of the walk among those of its heuristic, from 1."""
+    distribution: int
+    depth: int
+    steps: int
+    """Steps of all walks made before, and of this one."""
+    seconds: float
+
+
+@dataclass(eq=False)
+class Found:
+    """The result of a search, as far as it has come."""
+
+    findings: list[Finding] = field(default_factory=list)
+    """Each better than those before; the last one counts."""
+    failure: Finding | None = None
+    """The model failed in some walk."""
+    walks: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    deadlocks: int = 0
+    timelocks: int = 0
+    zeno: int = 0
+    unconfirmed: list[str] = field(default_factory=list)
+    """Walks that the exact interpreter did not follow, with the reason."""
+    stopped: str = "walks"
+    """Why it ended: met, failed, walks (all were made), timeout."""
+
+    @property
+    def best(self) -> Finding | None:
+        return self.findings[-1] if self.findings else None
+
+
+Execute = Callable[[Sequence[Unit], Bounds, dict[Heuristic, np.ndarray]], Iterable[Answer]]
+
+
+class Walking:
+    """Executes units, one at a time; keeps its memory from unit to unit."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._walker = Walker.of(target.model)
+        self._searches: dict[Heuristic, TargetSearch] = {}
+
+    def walk(self, unit: Unit, bounds: Bounds, coverage: np.ndarray | None, go_on: Callable[[], bool]) -> Answer:
+        """The walks of the unit one after the other, until one of them meets the target or fails."""
+        if unit.heuristic not in self._searches:
+            self._searches[unit.heuristic] = TargetSearch(self._target, unit.heuristic, self._walker)
+        search = self._searches[unit.heuristic]
+        accumulates = unit.heuristic is Heuristic.RLC_A
+        search.coverage[:] = coverage if accumulates and coverage is not None else 0
+        depth = unit.depth if bounds.steps is None else min(unit.depth, bounds.steps)
+        batch = search.walks(unit.seeds, unit.distributions, depth, until=bounds.time, go_on=go_on)
+        recording = None
+        if batch.ended in ("met", "failed"):
+            seed, distribution = int(unit.seeds[batch.walk]), int(unit.distributions[batch.walk])
+            before = search.coverage_before if accumulates else None
+            recording = search.record(seed, distribution, depth, until=bounds.time, coverage=before)
+        return Answer(unit, batch, recording, search.coverage.copy() if accumulates else None)
+
+
+def search(
+    target: Target,
+    query: Query,
+    execute: Execute,
+    *,
+    heuristics: tuple[Heuristic, ...],
+    seeds: SeedTree,
+    wanted: Wanted = Wanted.SOME,
+    depth: int | None = None,
+    walks: int | None = None,
+    go_on: Callable[[], bool] = lambda: True,
+    report: Callable[[Found], None] = lambda found: None,
+) -> Found:
+    found, start = Found(), time.monotonic()
+    coverage: dict[Heuristic, np.ndarray] = {}
+    for units in turns(heuristics, seeds, depth, walks):
+        bounds = _bounds(found, wanted)
+        if bounds.steps == -1:
+            break  # a trace without any step cannot be shortened
+        for answer in execute(units, bounds, coverage):
+            _count(found, answer, coverage)
+            found.seconds = time.monotonic() - start
+            finding = _finding(target, query, answer, found)
+            if finding is not None and finding.trace.error is not None:
+                found.failure, found.stopped = finding, "failed"
+                return found
+            if finding is not None and _is_better(finding, found, wanted):
+                found.findings.append(finding)
+                if wanted is Wanted.SOME:
+                    found.stopped = "met"
+                    return found
+            report(found)
+        if not go_on():
+            found.stopped = "timeout"
+            break
+    found.seconds = time.monotonic() - start
+    return found
+
+
+def _bounds(found: Found, wanted: Wanted) -> Bounds:
+    if found.best is None or wanted is Wanted.SOME:
+        return Bounds()
+    trace = found.best.trace
+    return Bounds(steps=len(trace.steps) - 1) if wanted is Wanted.SHORTEST else Bounds(time=float(trace.time))
+
+
+def _is_better(finding: Finding, found: Found, wanted: Wanted) -> bool:
+    if found.best is None:
+        return True
+    new, old = finding.trace, found.best.trace
+    return new.time < old.time if wanted is Wanted.FASTEST else len(new.steps) < len(old.steps)
+
+
+def _count(found: Found, answer: Answer, coverage: dict[Heuristic, np.ndarray]) -> None:
+    batch = answer.batch
+    found.walks += batch.walk + (batch.ended in ("met", "failed"))
+    found.steps += batch.steps
+    found.deadlocks += batch.deadlocks
+    found.timelocks += batch.timelocks
+    found.zeno += batch.zeno
+    if answer.coverage is not None:
+        coverage[answer.unit.heuristic] = answer.coverage
+
+
+def _finding(target: Target, query: Query, answer: Answer, found: Found) -> Finding | None:
+    if answer.recording is None:
+        return None
+    unit, batch = answer.unit, answer.batch
+    try:
+        trace = checked_trace(target.model.network, query, answer.recording)
+    except NotAllowed as problem:
+        found.unconfirmed.append(str(problem))
+        return None
+    number, distribution = unit.first + batch.walk + 1, int(unit.distributions[batch.walk])
+    return Finding(trace, unit.heuristic, number, distribution, unit.depth, found.steps, found.seconds)
+
+
+def in_this_process(target: Target, go_on: Callable[[], bool]) -> Execute:
+    """Units one after the other."""
+    walking = Walking(target)
+
+    def execute(units: Sequence[Unit], bounds: Bounds, coverage: dict[Heuristic, np.ndarray]) -> Iterator[Answer]:
+        for unit in units:
+            if not go_on():
+                return
+            yield walking.walk(unit, bounds, coverage.get(unit.heuristic), go_on)
+
+    return execute

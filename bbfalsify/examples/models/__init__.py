@@ -1,0 +1,96 @@
+"""Models by name and size: `bbfalsify reach --example fischer-faulty:10`, for trying out, tests and benchmarks.
+
+They are models of our own, written after the protocols that papers on timed automata use; a time on one of them says
+nothing about a published time unless the model and the query are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bbfalsify.core.errors import UserError, unknown_name
+from bbfalsify.examples.models import difficult, gossip, protocols, scheduling
+from bbfalsify.modelling import Network
+
+
+@dataclass(frozen=True)
+class Family:
+    """A model for every size, and a question worth asking of it."""
+
+    make: Callable[[int], Network]
+    size: int
+    """If none is given."""
+    smallest: int
+    query: str
+    text: str
+
+
+_MUTUAL_EXCLUSION = "A[] (sum (i : id_t) P(i).cs) <= 1"
+_ALL_KNOW = "E<> done && t <= T"
+
+FAMILIES = {
+    "fischer": Family(
+        protocols.fischer, 5, 2, _MUTUAL_EXCLUSION, "Fischer's mutual exclusion; correct, so no walk ever violates it"
+    ),
+    "fischer-faulty": Family(
+        lambda n: protocols.fischer(n, faulty=True), 5, 2, _MUTUAL_EXCLUSION,
+        "the same, entering after x >= K instead of x > K",
+    ),
+    "fischer-crowd": Family(
+        protocols.fischer, 5, 2, "E<> P(1).cs && (forall (i : id_t) i != 1 imply P(i).wait)",
+        "the correct one: can all others wait while one is inside?",
+    ),
+    "csma-cd": Family(
+        protocols.csma_cd, 5, 2, "E<> forall (i : id_t) P(i).retry",
+        "stations on one wire that detect collisions: can all have to try again at once?",
+    ),
+    "train-gate": Family(
+        protocols.train_gate, 5, 2, "E<> Train(0).Cross && (forall (i : id_t) i != 0 imply Train(i).Stop)",
+        "trains and a gate with a queue: can all others be stopped while one crosses?",
+    ),
+    "milner": Family(
+        protocols.milner, 10, 2, "E<> z > SLOW",
+        "Milner's scheduler: a token in a ring of workers; can a round take nearly as long as it ever may?",
+    ),
+    "leader-channels": Family(
+        protocols.leader_channels, 4, 2, "E<> elected && t >= LATE",
+        "leader election in a ring, priorities passed by channels: can it take long?",
+    ),
+    "leader-hops": Family(
+        protocols.leader_hops, 4, 2, "E<> elected && t >= LATE", "the same, priorities passed by a shared variable"
+    ),
+    "gossip-masks": Family(
+        gossip.by_masks, 6, 2, _ALL_KNOW, "gossiping girls, secrets as bit masks, calls by handshakes: all in time?"
+    ),
+    "gossip-table": Family(
+        gossip.by_table, 6, 2, _ALL_KNOW, "the same, secrets in a table of Booleans, merged by a function"
+    ),
+    "gossip-exchange": Family(
+        gossip.by_exchange, 6, 2, _ALL_KNOW, "the same, an exchange that puts the calls through"
+    ),
+    "gossip-clusters": Family(
+        gossip.by_masks, 6, 4, "E<> (forall (i : id_t) k[i] == (i < 2 ? 3 : ALL - 3))",
+        "gossiping girls: two of them know just each other's secrets, and the others just theirs",
+    ),
+    "satellite": Family(
+        scheduling.satellite, 70, 1, "E<> exists (i : id_t) Task(i).Missed",
+        "32 preemptible tasks with shared resources; the size is the best case in per cent of the worst",
+    ),
+    "lock": Family(difficult.combination_lock, 6, 1, "E<> Lock.Open", "a lock: one wrong digit starts anew"),
+    "difficult-a7": Family(lambda n: difficult.a7(), 1, 1, "E<> P.Error", "figure A.7: difficult for RCF"),
+    "difficult-b2": Family(lambda n: difficult.b2(), 1, 1, "E<> P.Goal", "figure B.2: a narrow window"),
+    "difficult-b3": Family(lambda n: difficult.b3(), 1, 1, "E<> P.Goal", "figure B.3: difficult for RET"),
+    "difficult-b8": Family(lambda n: difficult.b8(), 1, 1, "E<> P.Goal", "figure B.8: difficult for all"),
+}  # fmt: skip
+
+
+def named_model(name: str) -> tuple[Network, Family]:
+    """The model `NAME` or `NAME:SIZE`."""
+    word, _, size = name.partition(":")
+    if word not in FAMILIES:
+        raise UserError(unknown_name("model", word, FAMILIES))
+    family = FAMILIES[word]
+    if size and not (size.isdigit() and family.smallest <= int(size) <= 10_000):
+        raise UserError(f"the size of '{word}' is a number from {family.smallest} to 10000; found '{size}'.")
+    return family.make(int(size) if size else family.size), family

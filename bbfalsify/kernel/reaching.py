@@ -1,0 +1,244 @@
+"""Walks that look for a target, compiled: Algorithm 2 of paper B with every heuristic.
+
+A walk can be left and continued (all of its state is in the arrays), so a caller can look at the clock.  Nothing is
+recorded on the way: the walk that met the target is made again from its seed, with a record.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bbfalsify.kernel.bytecode import execute
+from bbfalsify.kernel.choosing import (
+    channel_first,
+    collect_windows,
+    least_covered,
+    list_candidates,
+    semantic_choice,
+)
+from bbfalsify.kernel.compiling import entry_point, inlined
+from bbfalsify.kernel.firing import fire, load_state, refresh, refresh_numeric_deadlines
+from bbfalsify.kernel.goals import (
+    FLOW_DISCRETE,
+    GOAL_ALIVE,
+    GOAL_ALIVE_FLOW,
+    GOAL_DEAD,
+    GOAL_DEAD_FILTER,
+    GOAL_DEAD_FLOW,
+    end_of_life,
+    first_moment,
+    reaches,
+)
+from bbfalsify.kernel.layout import (
+    BRANCH_WIDTH,
+    CLOCKS,
+    H_BRANCH_TABLE,
+    H_EDGES,
+    H_INTEGERS,
+    H_NUMERIC_COUNT,
+    H_PROCESSES,
+    H_REALS,
+    H_S_MOVES,
+    INTEGERS,
+    MODE_FROZEN,
+    S_ERROR,
+    X_NOW,
+)
+from bbfalsify.kernel.ret import (
+    DEADLOCK,
+    REACHED_END,
+    RUNTIME_ERROR,
+    STEP_LIMIT,
+    TIMELOCK,
+    candidate,
+    candidate_windows,
+    candidates,
+    choose_moment,
+    global_deadline,
+)
+from bbfalsify.kernel.rng import seed_stream, unit
+
+RET, SEM, RLC, RLC_A, RCF = range(5)
+TARGET_MET, NO_ROOM = 6, 7
+# where a batch is, in an array; counters of endings follow
+(P_WALK, P_STEPS, P_CHECK, P_TOTAL, P_DEADLOCKS, P_TIMELOCKS, P_ZENO, P_ROOM, P_EDGE, P_PARTNER, P_SIZE) = range(11)
+M_TARGET, M_HALF, M_FIRING, M_SIZE = range(4)
+ZENO_STEPS = 256
+"""So many steps without time passing, upper bounds of windows included, are called a zeno run."""
+
+
+@inlined
+def record_step(T, S, X, numbers, rows, matrix, progress, steps, t):
+    """Time, participants (numbers of branches) and, where wanted, the values entered; False where there is no room."""
+    moves = T[H_S_MOVES]
+    place = progress[P_ROOM]
+    if steps >= len(numbers) or place + 1 + T[H_PROCESSES] > len(rows):
+        return False
+    numbers[steps] = t
+    count = 0
+    while count < T[H_PROCESSES] and S[moves + 2 * count + 1] >= 0:
+        rows[place + 1 + count] = (S[moves + 2 * count + 1] - T[H_BRANCH_TABLE]) // BRANCH_WIDTH
+        count += 1
+    rows[place] = count
+    progress[P_ROOM] = place + 1 + count
+    if len(matrix) > 0:
+        for i in range(T[H_INTEGERS]):
+            matrix[steps, i] = float(S[INTEGERS + i])
+        for i in range(T[H_REALS]):
+            clock = CLOCKS + 3 * i
+            matrix[steps, T[H_INTEGERS] + i] = X[clock] + X[clock + 2] * (X[X_NOW] - X[clock + 1])
+    return True
+
+
+@inlined
+def walk_on(
+    T, F, S, X, R, heuristic, share_lower, share_uniform, until, depth, goal, affects, coverage, work, stamps, actions,
+    pool, numbers, rows, matrix, moments, progress, budget,
+):  # fmt: skip
+    """Go on with the current walk; why it ended, or 0 when the budget of steps is used up."""
+    timed = goal[GOAL_ALIVE_FLOW] != FLOW_DISCRETE
+    split = goal[GOAL_DEAD] >= 0 and goal[GOAL_ALIVE] >= 0
+    recording = len(numbers) > 0
+    while progress[P_TOTAL] < budget:
+        steps = progress[P_STEPS]
+        progress[P_EDGE] = -1
+        if T[H_NUMERIC_COUNT] > 0:
+            refresh_numeric_deadlines(T, F, S, X, R)
+        deadline, strict = global_deadline(T, F, S, X, R)
+        if S[S_ERROR] != 0:
+            return RUNTIME_ERROR
+        now = X[X_NOW]
+        if deadline < now or (deadline == now and strict):
+            return TIMELOCK
+        if goal[GOAL_ALIVE] >= 0 and not split and (timed or progress[P_CHECK] != 0):
+            t = first_moment(T, F, S, X, R, goal[GOAL_ALIVE], goal[GOAL_ALIVE_FLOW], now, 0, deadline, strict)
+            if S[S_ERROR] != 0:
+                return RUNTIME_ERROR
+            if t < math.inf:
+                moments[M_TARGET] = t
+                return TARGET_MET
+        if steps >= depth and goal[GOAL_DEAD] < 0:
+            return STEP_LIMIT
+        e1 = -1
+        e2 = -1
+        count = 0
+        t = now
+        total = 0
+        if heuristic == RET:
+            total = candidates(T, S)
+            for _ in range(total + 4):
+                if total == 0:
+                    break
+                e1, e2 = candidate(T, S, int(unit(R) * total))
+                count = candidate_windows(T, F, S, X, R, e1, e2, deadline, strict)
+                if count > 0:
+                    break
+        if count == 0:
+            total = list_candidates(T, S, work)
+            if heuristic == SEM:
+                found = collect_windows(T, F, S, X, R, total, deadline, strict, work, pool)
+                if found > 0:
+                    e1, e2, t = semantic_choice(R, pool, found, work)
+                    count = candidate_windows(T, F, S, X, R, e1, e2, deadline, strict)
+            else:
+                if heuristic == RCF:
+                    e1, e2 = channel_first(T, F, S, X, R, total, deadline, strict, work, stamps, actions)
+                else:  # the counters of RET stay 0, so that this is uniform
+                    e1, e2 = least_covered(T, F, S, X, R, total, deadline, strict, coverage, work)
+                count = 0 if e1 < 0 else candidate_windows(T, F, S, X, R, e1, e2, deadline, strict)
+        if S[S_ERROR] != 0:
+            return RUNTIME_ERROR
+        until_the_end = count > 0 and reaches(T, X, count, deadline, strict)
+        if count > 0 and heuristic != SEM:
+            t = choose_moment(T, X, R, count, share_lower, share_uniform)
+        if goal[GOAL_DEAD] >= 0:
+            possible = split or not until_the_end
+            if possible and not split and goal[GOAL_DEAD_FILTER] >= 0:
+                possible = execute(T, F, S, X, R, goal[GOAL_DEAD_FILTER], MODE_FROZEN, now) != 0
+            if possible:
+                end = math.inf
+                end_strict = 0
+                if not until_the_end:
+                    total = list_candidates(T, S, work)
+                    end, end_strict = end_of_life(T, F, S, X, R, total, deadline, strict, work)
+                met = math.inf
+                if split and end > -math.inf:
+                    high = deadline if end == math.inf else end
+                    high_strict = strict if end == math.inf else end_strict
+                    met = first_moment(
+                        T, F, S, X, R, goal[GOAL_ALIVE], goal[GOAL_ALIVE_FLOW], now, 0, high, high_strict
+                    )
+                if met == math.inf and end < math.inf:
+                    low = max(now, end)
+                    low_strict = 1 if end >= now and end_strict == 0 else 0
+                    met = first_moment(
+                        T, F, S, X, R, goal[GOAL_DEAD], goal[GOAL_DEAD_FLOW], low, low_strict, deadline, strict
+                    )
+                if S[S_ERROR] != 0:
+                    return RUNTIME_ERROR
+                if met < math.inf:
+                    moments[M_TARGET] = met
+                    return TARGET_MET
+        if count == 0:
+            return DEADLOCK if deadline == math.inf else TIMELOCK
+        if steps >= depth or t >= until:
+            return STEP_LIMIT
+        progress[P_EDGE] = e1
+        progress[P_PARTNER] = e2
+        moments[M_FIRING] = t
+        if recording:
+            for p in range(T[H_PROCESSES]):
+                S[T[H_S_MOVES] + 2 * p + 1] = -1
+        fire(T, F, S, X, R, e1, e2, t, True, False)
+        if S[S_ERROR] != 0:
+            return RUNTIME_ERROR
+        coverage[e1] += 1 if heuristic == RLC or heuristic == RLC_A else 0
+        if recording and not record_step(T, S, X, numbers, rows, matrix, progress, steps, t):
+            return NO_ROOM
+        first = (S[T[H_S_MOVES] + 1] - T[H_BRANCH_TABLE]) // BRANCH_WIDTH
+        check = affects[first]
+        if e2 >= 0:
+            check |= affects[(S[T[H_S_MOVES] + 3] - T[H_BRANCH_TABLE]) // BRANCH_WIDTH]
+        progress[P_CHECK] = check
+        progress[P_STEPS] = steps + 1
+        progress[P_TOTAL] += 1
+        if 2 * (steps + 1) == depth:
+            moments[M_HALF] = X[X_NOW]
+    return 0
+
+
+@entry_point
+def reach_batch(
+    T, F, S, X, R, states_locations, states_integers, states_reals, largest, ode_step, heuristic, seeds, shares, until,
+    depth, goal, affects, coverage, coverage_before, work, stamps, actions, pool, numbers, rows, matrix, moments,
+    progress, budget,
+):  # fmt: skip
+    """Walks progress[P_WALK], … until one meets the target or fails, all are done, or the budget of steps is spent."""
+    while progress[P_WALK] < len(seeds):
+        b = progress[P_WALK]
+        if progress[P_STEPS] < 0:
+            seed_stream(R, seeds[b])
+            load_state(T, F, S, X, R, states_locations, states_integers, states_reals, 0, 0.0, largest, ode_step)
+            refresh(T, F, S, X, R, True)
+            for e in range(T[H_EDGES]):
+                if heuristic == RLC_A:
+                    coverage_before[e] = coverage[e]
+                elif heuristic == RLC:
+                    coverage[e] = 0
+            progress[P_STEPS] = 0
+            progress[P_CHECK] = 1
+            progress[P_ROOM] = 0
+            moments[M_HALF] = -1.0
+        outcome = walk_on(
+            T, F, S, X, R, heuristic, shares[b, 0], shares[b, 1], until, depth, goal, affects, coverage, work, stamps,
+            actions, pool, numbers, rows, matrix, moments, progress, budget,
+        )  # fmt: skip
+        if outcome == 0 or outcome == TARGET_MET or outcome == RUNTIME_ERROR or outcome == NO_ROOM:
+            return outcome
+        progress[P_DEADLOCKS] += 1 if outcome == DEADLOCK else 0
+        progress[P_TIMELOCKS] += 1 if outcome == TIMELOCK else 0
+        still = moments[M_HALF] == X[X_NOW] and progress[P_STEPS] >= 2 * ZENO_STEPS
+        progress[P_ZENO] += 1 if still and shares[b, 0] < 1.0 and outcome == STEP_LIMIT else 0
+        progress[P_WALK] = b + 1
+        progress[P_STEPS] = -1
+    return REACHED_END
