@@ -130,7 +130,7 @@ def parse_condition(
 
     Quantifiers are unrolled, so that `forall (i : id_t) P(i).idle` may name processes by the bound variable.
     """
-    assembly, place = Assembly(functions=list(network.functions), implicit_booleans=True), Place(file, line)
+    assembly, place = Assembly(network.as_uppaal, functions=list(network.functions)), Place(file, line)
     node = assembly.parse(text, "expression", place, "query")
     symbols = {name: ConstantSymbol(name, Type(Kind.BOOL), (int(value),), line=0) for name, value in truths.items()}
     scope = Scope(_scope_of(network), symbols)
