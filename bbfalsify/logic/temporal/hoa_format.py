@@ -17,6 +17,7 @@ from bbfalsify.logic.temporal.patterns import Counting
 from bbfalsify.logic.temporal.reading import parse
 from bbfalsify.logic.temporal.syntax import Binary, Formula, Truth, Unary, conjunction, propositional
 
+MOST_STATES = 100_000
 Move = tuple[Formula, int, bool]
 """(condition, target, whether the edge accepts)"""
 
@@ -94,6 +95,8 @@ class HoaReader:
             raise self.wrong("the header needs 'Start:' and 'Acceptance:'.")
         moves = self.body(sets == 0)
         count = states if states is not None else max(moves, default=0) + 1
+        if count > MOST_STATES:
+            raise self.wrong(f"{count} states are too many: up to {MOST_STATES} are read.")
         for state in {*initial, *(t for row in moves.values() for _, t, _ in row)}:
             if state >= count:
                 raise self.wrong(f"state {state} does not exist: there are {count}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from functools import cache
 from pathlib import Path
@@ -152,15 +151,8 @@ def _parser() -> Any:
             _check_pattern(pattern, string)
             return _perhaps_not(operator == "!~", Atom(side, pattern=pattern))
 
-    class Raising(Builder):
-        def _call_userfunc(self, tree, new_children=None):
-            try:
-                return super()._call_userfunc(tree, new_children)
-            except lark.exceptions.VisitError as error:
-                raise error.orig_exc from None
-
     grammar = Path(__file__).with_name("ltl.lark").read_text(encoding="utf-8")
-    return lark.Lark(grammar, parser="lalr", lexer="contextual", transformer=Raising())
+    return lark.Lark(grammar, parser="lalr", lexer="contextual", transformer=Builder())
 
 
 def _words(operator: str) -> str:
@@ -204,9 +196,7 @@ def _call(name: Any, arguments: list[Any]) -> Any:
     function, number, scoped = patterns.PATTERNS[word]
     scope = arguments[number:] if scoped and len(arguments) == number + 1 else []
     if scope and not isinstance(scope[0], Scope):
-        close = difflib.get_close_matches(str(scope[0]), patterns.SCOPES, n=1)
-        raise _Refused(Problem(f"the last argument of {word} must be a scope.", allowed=tuple(patterns.SCOPES),
-                               closest=close[0] if close else None), name)  # fmt: skip
+        raise _Refused(Problem(f"the last argument of {word} must be a scope.", allowed=tuple(patterns.SCOPES)), name)
     _count(name, arguments[: len(arguments) - len(scope)], number)
     _formulas(name, *arguments[:number])
     return function(*arguments)

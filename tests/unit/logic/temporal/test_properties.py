@@ -262,6 +262,7 @@ def test_what_cannot_be_complemented_is_refused():
         ('"out == ok"', '"X in == a"', ["about one letter"]),
         ("[0] 1", "[3] 1", ["'3' is not part of a label"]),
         ("[0] 1", "[0] 7", ["state 7 does not exist: there are 2"]),
+        ("States: 2", "States: 99999999999", ["too many"]),
         ("[0] 1", "[0] 1&0", ["alternating"]),
         ("Start: 0\n", "", ["needs 'Start:'"]),
         ("--END--", "", ["expected State:", "end of the text"]),
