@@ -50,6 +50,7 @@ _HOME = {
     "load_system": "bbfalsify.systems",
     "NetworkBuilder": "bbfalsify.modelling",
     "falsify": "bbfalsify.running.falsify",
+    "check": "bbfalsify.running.check",
     "load_campaign": "bbfalsify.campaigns",
     "replay": "bbfalsify.running.replay",
 }

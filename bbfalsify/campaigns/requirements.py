@@ -48,13 +48,13 @@ def collect_items(reader: Reader, value: Any, base: Path) -> list[RequirementIte
     for index, entry in enumerate(entries):
         path: KeyPath = ("requirements", index) if isinstance(value, list) else ("requirements",)
         if isinstance(entry, str):
-            items += _items_of_file(reader, path, base / entry)
+            items += items_of_file(reader, path, base / entry)
         else:
             items.append(RequirementItem(reader, path, entry))
     return items
 
 
-def _items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[RequirementItem]:
+def items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[RequirementItem]:
     from bbfalsify.campaigns.schema import SPECIFICATION_SECTIONS
 
     if not file.is_file():
@@ -133,7 +133,7 @@ def load_requirements(path: str | Path, *, signals: Iterable[str] | None = None)
     if not file.is_file():
         raise UserError(f"there is no specification file '{file}'.")
     problems: list = []
-    items = _items_of_file(Reader(read_yaml(file), problems), (), file)
+    items = items_of_file(Reader(read_yaml(file), problems), (), file)
     planned = parse_items(items, signals)
     if problems:
         raise UserError(problems)

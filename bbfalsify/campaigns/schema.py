@@ -81,6 +81,19 @@ class AnyEngine(BaseModel):
     kind: Word
 
 
+class ClaimEntry(Entry):
+    """One requirement about symbols: the sentence in words, and the formula or automaton that says the same."""
+
+    id: Word
+    text: str = ""
+    ltl: Word | None = None
+    ltlf: Word | None = None
+    monitor: Word | dict[str, Any] | None = None
+    hoa: Word | None = None
+    hoa_violations: Word | None = None
+    expected: Literal["violated", "satisfied_up_to_bound", "more_states_than_bound", "stopped"] | None = None
+
+
 class FalsifyEntry(Entry):
     """What searches, how far, and how carefully the probabilities are estimated."""
 

@@ -13,6 +13,7 @@ import typer
 from bbfalsify import __version__
 from bbfalsify.cli import (
     accept,
+    check,
     convert,
     doctor,
     falsify,
@@ -43,6 +44,7 @@ for command, name in (
     (run.run, "run"),
     (falsify.falsify, "falsify"),
     (reach.reach, "reach"),
+    (check.check, "check"),
     (simulate.simulate, "simulate"),
     (fit.fit, "fit"),
     (monitor.monitor, "monitor"),

@@ -41,7 +41,7 @@ class Progress:
             print(text, file=sys.stderr, flush=True)
 
     def show(self, stage: str, done: int, total: int, note: str = "") -> None:
-        """How far a stage is: `done` of `total`, and a few words on what was found."""
+        """How far a stage is: `done` of `total` (0: nobody knows), and a few words on what was found."""
         if self.quiet:
             return
         now = time.monotonic()
@@ -59,10 +59,12 @@ class Progress:
         rate = (done - before) / (now - since) if done > before and now > since else None
         if self.terminal:
             shown = "" if rate is None else f"{rate:.0f}/s"
-            self._bar.update(self._task, completed=done, total=total, note=note, rate=shown, refresh=True)
+            self._bar.update(self._task, completed=done, total=total or None, note=note, rate=shown, refresh=True)
         else:
-            speed = "" if rate is None else f" ({rate:.0f}/s, about {(total - done) / rate:.0f} s left)"
-            print(f"{stage}: {done} of {total}{speed}{', ' + note if note else ''}", file=sys.stderr, flush=True)
+            left = f", about {(total - done) / rate:.0f} s left" if rate and total else ""
+            speed = "" if rate is None else f" ({rate:.0f}/s{left})"
+            of = f" of {total}" if total else ""
+            print(f"{stage}: {done}{of}{speed}{', ' + note if note else ''}", file=sys.stderr, flush=True)
 
     def _open_bar(self, stage: str, total: int) -> None:
         from rich.console import Console
@@ -83,7 +85,7 @@ class Progress:
             redirect_stderr=False,
         )
         self._bar.start()
-        self._task = self._bar.add_task(stage, total=total, note="", rate="")
+        self._task = self._bar.add_task(stage, total=total or None, note="", rate="")
 
     def end_stage(self) -> None:
         """Take the bar away; whatever is printed next starts on a clean line."""
@@ -91,6 +93,31 @@ class Progress:
             self._bar.stop()
             self._bar = None
         self._stage = ""
+
+
+class CheckProgress:
+    """Listens to the events of a check: states, queries, symbols, how far the tests are."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._budget, self._done, self._symbols, self._states, self._tested, self._violated = 0, 0, 0, 0, 0, 0
+
+    def __call__(self, event: Any) -> None:
+        kind = type(event).__name__
+        if kind == "StageStarted":
+            self._budget = event.simulations
+        elif kind == "BatchAnswered":
+            self._done += len(event.answers)
+            self._symbols += sum(len(answer.get("symbols", ())) for answer in event.answers)
+        elif kind == "HypothesisMade":
+            self._states, self._tested = event.states, 0
+        elif kind == "BoundTested":
+            self._tested = event.states
+        elif kind == "RequirementViolated":
+            self._violated += 1
+        tested = f", tested up to {self._tested}" if self._tested else ""
+        note = f"{self._symbols} symbols, {self._states} states{tested}, {self._violated} violated"
+        self._progress.show("checking", self._done, self._budget, note)
 
 
 class RunProgress:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,14 +32,17 @@ def replay(
     Example:  bbfalsify replay runs/heater-2026-01-31-1/counterexamples/001-on-on-on-off.json
     """
     from bbfalsify.core.json_files import read_json
+    from bbfalsify.core.word_counterexample import KIND
     from bbfalsify.running.replay import replay as execute_again
     from bbfalsify.running.traces import is_trace_file
     from bbfalsify.systems import load_system
 
-    if is_trace_file(read_json(file)):
+    data = read_json(file)
+    if is_trace_file(data):
         return _replay_trace(file, as_json=as_json)
-
     given = None if system is None else load_system(system, base=Path())
+    if isinstance(data, dict) and data.get("kind") == KIND:
+        return _replay_word(file, given, tries, as_json=as_json)
     result = execute_again(file, given, tries=tries)
     if as_json:
         print(
@@ -96,5 +99,32 @@ def _replay_trace(file: Path, *, as_json: bool) -> int:
         print(data["query"])
         print(f"model: {data.get('model', data.get('example'))}")
         print(f"seed: {data['seed']}")
+        print(f"replay: bbfalsify replay {file}")
+    return _EXITS[result.outcome.value]
+
+
+def _replay_word(file: Path, system: Any, tries: int | None, *, as_json: bool) -> int:
+    from bbfalsify.running.replay_word import replay_word
+
+    result = replay_word(file, system, tries=tries)
+    found = result.counterexample
+    if as_json:
+        data = {
+            "outcome": result.outcome.value,
+            "requirement": found.requirement.id,
+            "prefix": list(found.prefix),
+            "loop": list(found.loop),
+            "outputs": list(result.outputs),
+            "reproduced": result.reproduced,
+            "tries": result.tries,
+            "explanation": result.explanation,
+            "file": str(file),
+        }
+        print(json.dumps(data))
+    else:
+        loop = f", then {found.rounds} times: {' '.join(found.loop)}" if found.loop else ""
+        print(f"{result.outcome.value.upper()}: {result.explanation} ({result.reproduced} of {result.tries})")
+        print(f"{found.requirement.id}: {found.requirement.text or found.requirement.formula}")
+        print(f"word: {' '.join(found.prefix)}{loop}")
         print(f"replay: bbfalsify replay {file}")
     return _EXITS[result.outcome.value]

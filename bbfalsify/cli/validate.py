@@ -95,9 +95,9 @@ def _acceptances(file: Path) -> str:
 
 
 def _specification(file: Path) -> str:
-    from bbfalsify.campaigns.requirements import load_requirements
+    from bbfalsify.campaigns.temporal import load_specification
 
-    count = len(load_requirements(file))
+    count = sum(map(len, load_specification(file)))
     return f"{count} requirement{'s' * (count != 1)}"
 
 

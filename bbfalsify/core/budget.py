@@ -17,13 +17,14 @@ from bbfalsify.core.verdict import StopReason
 class Budget:
     simulations: int | None = None
     seconds: float | None = None
+    symbols: int | None = None
+    """Of words given to a box that answers symbols; the last word may go a little beyond."""
 
     def __post_init__(self) -> None:
         problems = []
-        if self.simulations is not None and (
-            isinstance(self.simulations, bool) or int(self.simulations) != self.simulations or self.simulations < 0
-        ):
-            problems.append(Problem(f"a budget of {self.simulations} simulations: give a whole number, 0 or more."))
+        for what, count in (("simulations", self.simulations), ("symbols", self.symbols)):
+            if count is not None and (isinstance(count, bool) or int(count) != count or count < 0):
+                problems.append(Problem(f"a budget of {count} {what}: give a whole number, 0 or more."))
         if self.seconds is not None and (math.isnan(self.seconds) or self.seconds < 0):
             problems.append(Problem(f"a budget of {self.seconds} seconds: give a number, 0 or more."))
         if problems:
@@ -36,6 +37,8 @@ class Budget:
         """Why nothing more may be run, or None."""
         if self.simulations is not None and spent.simulations >= self.simulations:
             return StopReason.BUDGET_SIMULATIONS
+        if self.symbols is not None and spent.symbols >= self.symbols:
+            return StopReason.BUDGET_SYMBOLS
         if self.seconds is not None and spent.seconds >= self.seconds:
             return StopReason.BUDGET_TIME
         return None
@@ -45,6 +48,7 @@ class Budget:
 class Spent:
     simulations: int = 0
     seconds: float = 0.0
+    symbols: int = 0
 
 
 @dataclass

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -22,14 +22,15 @@ from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 
 FORMAT_VERSION = 1
-_STRICT = {"extra": "forbid"}
+STRICT = {"extra": "forbid"}
 
+T = TypeVar("T")
 Samples = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class RequirementRecord:
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     id: str
     text: str
     stl: str
@@ -41,7 +42,7 @@ class RequirementRecord:
 class SystemRecord:
     """Where the system was found: the reference as written, the folder it is relative to, the hash of its file."""
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     reference: str
     base: str = "."
     sha256: str | None = None
@@ -53,7 +54,7 @@ class SystemRecord:
 class SeedRecord:
     """The seed of the run and the name of the query: together they give the seed of the simulation."""
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     root: int
     query: str
     path: tuple[str, ...] = ()
@@ -61,7 +62,7 @@ class SeedRecord:
 
 @dataclass(frozen=True)
 class Counterexample:
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     requirement: RequirementRecord
     horizon: float
     actions: tuple[str, ...]
@@ -137,18 +138,23 @@ def counterexample_from_json(data: Any, *, file: str | None = None) -> Counterex
                 allowed=(str(FORMAT_VERSION),),
             )
         )
-    import pydantic  # a quarter of a second, and only reading a file needs it
-
-    try:
-        found = pydantic.TypeAdapter(Counterexample).validate_python(data)
-    except pydantic.ValidationError as error:
-        raise UserError(
-            Problem(f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}.", file=file) for e in error.errors()
-        ) from None
+    found = validated(Counterexample, data, file=file)
     problems = [Problem(text, file=file) for text in _contradictions(found)]
     if problems:
         raise UserError(problems)
     return found
+
+
+def validated(kind: type[T], data: Any, *, file: str | None = None) -> T:
+    """The dataclass `kind` from plain data; everything that does not fit is a problem of its own."""
+    import pydantic  # a quarter of a second, and only reading a file needs it
+
+    try:
+        return pydantic.TypeAdapter(kind).validate_python(data)
+    except pydantic.ValidationError as error:
+        raise UserError(
+            Problem(f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}.", file=file) for e in error.errors()
+        ) from None
 
 
 def _contradictions(found: Counterexample) -> list[str]:

@@ -151,6 +151,36 @@ class CounterexampleShrunk(Event):
 
 
 @dataclass(frozen=True)
+class HypothesisMade(Event):
+    """A learner has a new idea of what the box is."""
+
+    states: int
+    queries: int
+    """So far, as are the symbols."""
+    symbols: int
+
+
+@dataclass(frozen=True)
+class BoundTested(Event):
+    """The hypothesis has passed all tests up to this number of states."""
+
+    states: int
+    queries: int
+    symbols: int
+
+
+@dataclass(frozen=True)
+class RequirementViolated(Event):
+    """By a word, or by a prefix and a loop; executed on the box."""
+
+    requirement: str
+    prefix: tuple[str, ...]
+    loop: tuple[str, ...]
+    reproduced: int
+    tries: int
+
+
+@dataclass(frozen=True)
 class EstimateMade(Event):
     what: str
     estimate: dict[str, Any]

@@ -54,6 +54,7 @@ class Outcome(StrEnum):
 class StopReason(StrEnum):
     COMPLETED = "completed"
     BUDGET_SIMULATIONS = "budget: simulations"
+    BUDGET_SYMBOLS = "budget: symbols"
     BUDGET_TIME = "budget: time"
     INTERRUPTED = "interrupted"
     SYSTEM_FAILED = "system failed"

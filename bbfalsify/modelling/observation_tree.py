@@ -86,7 +86,7 @@ class ObservationTree:
                 self._children.frombytes(bytes(4 * self._width))
                 self._output.append(number)
             elif self._output[child] != number:
-                raise Contradiction(tuple(word[: position + 1]), self._output_names()[self._output[child]], output)
+                raise Contradiction(tuple(word[: position + 1]), self.output_names()[self._output[child]], output)
             node = child
         return len(self._output) - before
 
@@ -102,7 +102,7 @@ class ObservationTree:
 
     def known(self, word: Sequence[str]) -> Word:
         """The outputs of the longest prefix that has been seen."""
-        names = self._output_names()
+        names = self.output_names()
         return tuple([names[number] for number in self._known_numbers(word)])
 
     def outputs(self, word: Sequence[str]) -> Word | None:
@@ -110,7 +110,7 @@ class ObservationTree:
         numbers = self._known_numbers(word)
         if len(numbers) < len(word):
             return None
-        names = self._output_names()
+        names = self.output_names()
         return tuple([names[number] for number in numbers])
 
     def contradicts(self, word: Sequence[str], outputs: Sequence[str]) -> bool:
@@ -126,6 +126,13 @@ class ObservationTree:
         for seen, outputs in self.words():
             right.add(seen, outputs[: len(word) - 1] if seen[: len(word)] == word else outputs)
         self.__dict__ = right.__dict__
+
+    def overrule(self, word: Sequence[str], outputs: Sequence[str]) -> None:
+        """Enter what was seen; where it contradicts what is known, the newer answer is believed."""
+        while self.contradicts(word, outputs):
+            wrong = next(i for i, (a, b) in enumerate(zip(self.known(word), outputs, strict=False)) if a != b)
+            self.forget(word[: wrong + 1])
+        self.add(word, outputs)
 
     # ------------------------------------------------------------------ many words
 
@@ -180,7 +187,7 @@ class ObservationTree:
 
     def words(self) -> Iterator[tuple[Word, Word]]:
         """The maximal words with their outputs, in the order of their first symbols' appearance."""
-        inputs, outputs, width = list(self._inputs), self._output_names(), self._width
+        inputs, outputs, width = list(self._inputs), self.output_names(), self._width
         stack: list[tuple[int, Word, Word]] = [(0, (), ())]
         while stack:
             node, word, seen = stack.pop()
@@ -191,7 +198,8 @@ class ObservationTree:
             for number, child in reversed(children):
                 stack.append((child, (*word, inputs[number]), (*seen, outputs[self._output[child]])))
 
-    def _output_names(self) -> list[str]:
+    def output_names(self) -> list[str]:
+        """Every output ever seen, in the order of their appearance."""
         return list(self._outputs)
 
     def _know(self, symbols: Iterable[str]) -> None:

@@ -16,7 +16,8 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ class Assignment:
     """What queries refer to and need not carry with them."""
     contained: bool = True
     """In a process of its own; where it is not, Ctrl-C is meant for all of us."""
+    lasting: list[Any] = field(default_factory=list)
+    """The session of a system that cannot be reset, once it is open."""
 
     def for_another_process(self) -> Assignment:
         """Without fork nothing is inherited: a system that was loaded from a file is loaded there again."""
@@ -245,7 +248,7 @@ def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
     status, message = SimulationStatus.OK, ""
     started, cpu_before, session = time.perf_counter(), time.process_time(), None
     try:
-        with assignment.system.open(_seed(assignment, query)) as session:
+        with _use(assignment, query) as session:
             for symbol in query.word:
                 symbols.append(check_symbol(session.step(symbol)))
     except SessionFailure as error:
@@ -255,6 +258,16 @@ def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
         status, message = SimulationStatus.RAISED, describe(error)
     seconds = time.perf_counter() - started
     return ANSWER, index, status.value, (), message, seconds, tuple(symbols), _usage(session, cpu_before)
+
+
+def _use(assignment: Assignment, query: WordQuery) -> AbstractContextManager[Any]:
+    """A session from reset on; where there is no reset, the one session there is, left open."""
+    if assignment.system.capabilities.resettable:
+        return assignment.system.open(_seed(assignment, query))
+    if not assignment.lasting:
+        assignment.lasting.append(assignment.system.open(_seed(assignment, query)))
+        assignment.lasting[0].__enter__()
+    return nullcontext(assignment.lasting[0])
 
 
 # ---------------------------------------------------------------------- for all of them

@@ -15,6 +15,7 @@ recording, what a failed simulation means, Ctrl-C, and (in the pool) processes a
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,7 +41,6 @@ from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.records import answer_record, with_checksums
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
-from bbfalsify.modelling.observation_tree import Contradiction, ObservationTree
 from bbfalsify.running.answering import Judge
 from bbfalsify.running.executors import open_pool
 from bbfalsify.running.tape import Tape
@@ -79,13 +79,12 @@ class Driver:
         log: Path | None = None,
         votes: int = 1,
         early_stop: bool = False,
-        tree: ObservationTree | None = None,
         shared: Sequence[object] = (),
         tape: Tape | None = None,
         executor: str | Executor | None = None,
     ) -> None:
         """`votes`: execute each query so often and believe the majority.  `early_stop`: end a simulation once every
-        requirement is violated (of a stepwise system).  `tree`: words seen in it are not executed.
+        requirement is violated (of a stepwise system).
         `shared`: objects that queries refer to; workers get them once.  `tape`: answers recorded before the run was
         interrupted; they count as if they had been executed now.  `executor`: see `executors.py`.
         """
@@ -106,7 +105,6 @@ class Driver:
         """Why the run had to stop before the engine was done; None while it need not."""
         self.failures: dict[SimulationStatus, int] = {}
         self.poll = Poll(votes)
-        self.tree = tree
         self.tape = tape if tape is not None else Tape()
         self.symbols = 0
         """Given to the system, resets not counted."""
@@ -143,7 +141,7 @@ class Driver:
             self.stop_reason = self.budget.used_up(self.spent)
         if self.stop_reason is not None:
             raise BudgetSpent(self.stop_reason)
-        answers = self._run(queries[: self._allowed(len(queries))])
+        answers = self._run(queries[: self._allowed(queries)])
         if len(answers) < len(queries):
             if self.stop_reason is None:
                 self.stop_reason = self.budget.used_up(self.spent) or StopReason.BUDGET_TIME
@@ -152,13 +150,20 @@ class Driver:
             raise BudgetSpent(self.stop_reason, tuple(answers))
         return answers
 
-    def _allowed(self, wanted: int) -> int:
-        """How many queries the budget has room for; a run that is resumed stops where its time was up then."""
-        left = self.budget.simulations_left(self.spent)
+    def _allowed(self, queries: Sequence[AnyQuery]) -> int:
+        """How many queries the budget has room for; a run that is resumed stops where its time was up then.
+
+        Of symbols, the word that reaches the end of the budget is still executed.
+        """
+        left, votes = self.budget.simulations_left(self.spent), self.poll.votes
         if "run" in self.tape.time_up:
             until_then = self.tape.time_up["run"] - self._simulations
             left = until_then if left is None else min(left, until_then)
-        return wanted if left is None else min(wanted, left // self.poll.votes)
+        count = len(queries) if left is None else min(len(queries), left // votes)
+        if self.budget.symbols is not None:
+            totals = itertools.accumulate((votes * len(q.word) for q in queries), initial=self.symbols)
+            count = min(count, sum(total < self.budget.symbols for total in totals))
+        return count
 
     def out_of_time(self, seconds: float | None) -> bool:
         """Whether so many seconds of the run are over; recorded, so that a resumed run decides as it did before."""
@@ -202,24 +207,21 @@ class Driver:
         return {q.name: answer for q in queries if (answer := self.tape.answer(q)) is not None}
 
     def _answers(self, queries: Sequence[AnyQuery], told: Mapping[str, Answer]) -> Iterator[Answer]:
-        """From what is known already, else from the record or the system: cache, count and vote, in this order."""
-        known = {q.name: self._remembered(q) for q in queries} if self.tree is not None else {}
-        unknown = [q for q in queries if known.get(q.name) is None and q.name not in told]
+        """From the record, else from the system: count and vote, in this order."""
+        unknown = [q for q in queries if q.name not in told]
         executed = ballots(unknown, self.poll.votes)
         with closing(self._pool.answers(executed, deadline=self._deadline)) as arriving:
             elected = self.poll.results(unknown, self._counted(executed, arriving))
             for query in queries:
-                answer = known.get(query.name)
+                answer = told.get(query.name)
+                if answer is not None:
+                    self._count(query, self.poll.votes)
+                else:
+                    answer = next(elected, None)
                 if answer is None:
-                    answer = told.get(query.name)
-                    if answer is not None:
-                        self._count(query, self.poll.votes)
-                    else:
-                        answer = next(elected, None)
-                    if answer is None:
-                        return
-                    self.poll.count(query, answer)
-                yield self._remember(query, answer)
+                    return
+                self.poll.count(query, answer)
+                yield answer
 
     def _counted(self, queries: Sequence[AnyQuery], arriving: Iterable[Answer]) -> Iterator[Answer]:
         for query, answer in zip(queries, arriving, strict=False):
@@ -229,19 +231,6 @@ class Driver:
     def _count(self, query: AnyQuery, times: int = 1) -> None:
         self._simulations += times
         self.symbols += times * len(query.word) if isinstance(query, WordQuery) else 0
-
-    def _remembered(self, query: AnyQuery) -> Answer | None:
-        seen = self.tree.outputs(query.word) if isinstance(query, WordQuery) else None
-        return None if seen is None else Answer(SimulationStatus.OK, symbols=seen)
-
-    def _remember(self, query: AnyQuery, answer: Answer) -> Answer:
-        if self.tree is None or not isinstance(query, WordQuery) or not answer.symbols:
-            return answer
-        try:
-            self.tree.add(query.word, answer.symbols)
-        except Contradiction as error:
-            return replace(answer, status=SimulationStatus.NON_DETERMINISTIC, message=str(error), symbols=())
-        return answer
 
     def rerun(self, queries: Sequence[AnyQuery]) -> list[Answer]:
         """Answer again what was asked before, to confirm it: outside the budget, and recorded with whole traces."""
@@ -271,7 +260,7 @@ class Driver:
     def spent(self) -> Spent:
         """All sessions of the run together."""
         now = time.monotonic() - self._started if self._started is not None else 0.0
-        return Spent(self._simulations, self.tape.seconds + now)
+        return Spent(self._simulations, self.tape.seconds + now, self.symbols)
 
     # ------------------------------------------------------------------ what an answer means
 

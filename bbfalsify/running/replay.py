@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from bbfalsify.core.counterexample import Counterexample
+from bbfalsify.core.counterexample import Counterexample, SystemRecord
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.seeds import SeedTree
@@ -65,7 +66,8 @@ def replay(
 ) -> ReplayResult:
     """Replay a file on the system it names, or on another one (a newer version, say)."""
     counterexample = file if isinstance(file, Counterexample) else Counterexample.read(file)
-    system = system if system is not None else _load(counterexample, file)
+    if system is None:
+        system = load_recorded(counterexample.system, None if isinstance(file, Counterexample) else file)
     check_ports(counterexample, system)
     judge = judge if judge is not None else _judge(counterexample, system)
     queries = repetitions(counterexample, tries)
@@ -138,11 +140,10 @@ def _largest_difference(then: Trace | None, now: Trace | None, outputs: dict) ->
     return max(float(np.max(np.abs(then.signals[name] - now.signals[name]))) for name in outputs)
 
 
-def _load(counterexample: Counterexample, file: str | Path | Counterexample) -> System:
+def load_recorded(record: SystemRecord, file: str | Path | None) -> Any:
     """Look where the run found the system; if that place is gone, beside the file and in the current folder."""
-    record = counterexample.system
     places = [Path(record.base)]
-    if not isinstance(file, Counterexample):
+    if file is not None:
         places.append(Path(file).resolve().parent)
     places.append(Path("."))
     first: UserError | None = None

@@ -40,6 +40,8 @@ def work(
         while tasks := channel.receive():
             for message in answer_all(assignment, tasks, lambda: os.write(output.fileno(), NEXT_SIMULATION)):
                 channel.send(message)
+        for session in assignment.lasting:
+            session.__exit__(None, None, None)
         getattr(assignment.system, "close", _nothing)()
     except (BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone, and nobody is left to answer

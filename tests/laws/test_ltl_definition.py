@@ -142,7 +142,7 @@ def check_machines(seed, count):
             turn = len(found.loop)
             assert often == once[:-turn] + once[-turn:] * 9  # the answers repeat with the loop from its first turn on
             assert not satisfies(formula, prefix, loop), (str(formula), found)
-            assert violates(wanted, prefix, loop)
+            assert violates(wanted, prefix, loop, inputs=INPUTS)
         else:
             outcomes["finite"] += 1
             outputs = machine.run(found.prefix)

@@ -246,26 +246,20 @@ def _word_to(came: dict, node: tuple[int, int]) -> list[int]:
 
 
 def violates(
-    property: Property, prefix: list[tuple[str, str]], loop: list[tuple[str, str]], *, inputs: Iterable[str] = ()
+    property: Property, prefix: list[tuple[str, str]], loop: list[tuple[str, str]], *, inputs: Iterable[str]
 ) -> bool:
     """Whether the word prefix·loop·loop·… of (input, output) letters violates the requirement; with an empty loop:
-    whether the prefix does already, whatever follows.  `inputs` is the alphabet (default: the inputs in the word).
+    whether the prefix does already, whatever follows.  `inputs` is the alphabet: it decides what can follow.
     """
-    used = tuple(inputs) or tuple(sorted({i for i, _ in [*prefix, *loop]}))
-    if not used:
-        return False
-    return property.violated_by(used, list(prefix), list(loop))
+    return property.violated_by(tuple(inputs), list(prefix), list(loop))
 
 
 def first_bad_prefix(
-    property: Property, word: Iterable[str], outputs: Iterable[str], *, inputs: Iterable[str] = ()
+    property: Property, word: Iterable[str], outputs: Iterable[str], *, inputs: Iterable[str]
 ) -> int | None:
     """The length of the first prefix of an observed word after which the requirement is violated whatever follows.
-    `inputs` is the alphabet (default: the inputs in the word).
+    `inputs` is the alphabet: it decides what can follow.
     """
     letters = list(zip(word, outputs, strict=False))
-    used = tuple(inputs) or tuple(sorted({i for i, _ in letters}))
-    if not used:
-        return None
-    watch = property.watch(used)
+    watch = property.watch(tuple(inputs))
     return watch.first_bad(watch.letters.number(i, o) for i, o in letters)

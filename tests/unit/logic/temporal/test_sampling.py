@@ -31,7 +31,7 @@ def test_a_threshold_is_exactly_where_it_is(text, other):
     sampling = Sampling([parse_stl(text), parse_stl(other)], 1.0)
     for value in (1.0, 1.5, math.nextafter(2, 0), 2.0, math.nextafter(2, 3), 2.5, 3.0):
         now = judge(parse_stl(text), np.array([0.0]), {"x": np.array([value])}, time="discrete")
-        said = violates(sampling.properties[0], [], [("i", sampling.answer({"x": value}))])
+        said = violates(sampling.properties[0], [], [("i", sampling.answer({"x": value}))], inputs=["i"])
         assert said is (now.verdict is Verdict.VIOLATED), value
 
 
@@ -105,7 +105,8 @@ def test_unbounded_operators():
     assert str(wanted.formula).startswith("G(") and "F(" in str(wanted.formula)
     assert wanted.text == "always((x > 0) implies (eventually(y > 0)))"
     waiting = [("i", "x>0, y<=0")]
-    assert violates(wanted, [], waiting) and not violates(wanted, waiting, [("i", "x>0, y>0")])
+    assert violates(wanted, [], waiting, inputs=["i"])
+    assert not violates(wanted, waiting, [("i", "x>0, y>0")], inputs=["i"])
 
 
 def test_long_windows_stay_small():

@@ -8,7 +8,6 @@ import pytest
 from bbfalsify.core.budget import Budget, BudgetSpent
 from bbfalsify.core.query import Answer, WordQuery
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.modelling.observation_tree import ObservationTree
 from bbfalsify.running import Driver
 from bbfalsify.running.voting import alike
 from bbfalsify.systems import Capabilities
@@ -71,23 +70,6 @@ def test_a_vote_costs_its_simulations():
         with pytest.raises(BudgetSpent) as stopped:
             driver.ask([WordQuery(f"w{i}", ("how",)) for i in range(5)])
     assert len(stopped.value.answers) == 2 and driver.spent.simulations == 6
-
-
-def test_known_words_and_their_prefixes_are_not_executed():
-    tree = ObservationTree()
-    tree.add(("what", "how"), ("fine", "old mood"))
-    answers, driver = ask(Moody("new"), [("what",), ("how",), ("what", "how"), ("how", "what")], tree=tree)
-    assert [a.symbols for a in answers] == [("fine",), ("new",), ("fine", "old mood"), ("new", "fine")]
-    assert (driver.spent.simulations, driver.symbols) == (2, 3)
-    assert tree.outputs(("how", "what")) == ("new", "fine")
-
-
-def test_an_answer_that_contradicts_what_is_known_is_not_believed():
-    tree = ObservationTree()
-    tree.add(("how",), ("good",))
-    [answer], _ = ask(Moody("bad"), [("how", "what")], tree=tree)
-    assert answer.status is SimulationStatus.NON_DETERMINISTIC
-    assert answer.message == "after 'how' the last answer was 'good' before and 'bad' now"
 
 
 def test_what_counts_as_the_same_answer():

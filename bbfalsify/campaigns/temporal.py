@@ -1,0 +1,94 @@
+"""Requirements about symbols, as users write them: a formula, a HOA file, or a specification file with entries like
+
+    - {id: R1, text: "no data before a recipient", ltl: "precedence(in == rcpt & out == '250', out == '354')"}
+    - {id: R2, text: "the door", monitor: door.yaml}
+
+Each entry has exactly one of the forms that `logic.temporal.read_property` reads; files lie beside the specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.campaigns.reading import Reader
+from bbfalsify.campaigns.requirements import PlannedRequirement, RequirementItem, items_of_file, parse_items
+from bbfalsify.core.documents import read_yaml
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.engines.checking.findings import Claim
+from bbfalsify.logic.temporal import read_property
+
+FORMS = ("ltl", "ltlf", "monitor", "hoa", "hoa_violations")
+SPECIFICATIONS = (".yaml", ".yml")
+
+
+def claims_from(texts: Sequence[str], *, base: Path) -> list[Claim]:
+    """From the command line: each text is a formula, the path of a HOA file, or of a specification file."""
+    claims: list[Claim] = []
+    problems: list[Problem] = []
+    for number, text in enumerate(texts, start=1):
+        try:
+            if text.endswith(SPECIFICATIONS):
+                claims += load_claims(base / text)
+            else:
+                form = "hoa" if text.endswith(".hoa") else "ltl"
+                claims.append(Claim(f"R{number}", "", read_property(form, text, folder=base)))
+        except UserError as error:
+            problems += error.problems
+    if problems:
+        raise UserError(problems)
+    return claims
+
+
+def load_claims(path: str | Path) -> list[Claim]:
+    """All requirements of a specification file, which must be about symbols."""
+    signals, claims = load_specification(path)
+    if signals:
+        names = ", ".join(planned.requirement.id for planned in signals)
+        raise UserError(Problem(f"about signals, and so no requirements of a check: {names}.", file=str(path)))
+    return claims
+
+
+def load_specification(path: str | Path) -> tuple[list[PlannedRequirement], list[Claim]]:
+    """The requirements of a specification file: those about signals, and those about symbols."""
+    file = Path(path)
+    if not file.is_file():
+        raise UserError(f"there is no specification file '{file}'.")
+    problems: list[Problem] = []
+    items = items_of_file(Reader(read_yaml(file), problems), (), file)
+    claims = [parse_claim(item) for item in items if is_temporal(item.data)]
+    planned = parse_items([item for item in items if not is_temporal(item.data)], None)
+    if problems:
+        raise UserError(problems)
+    return planned, [claim for claim in claims if claim is not None]
+
+
+def parse_claim(item: RequirementItem) -> Claim | None:
+    """One entry; its problems go to the reader it came from."""
+    from bbfalsify.campaigns.schema import ClaimEntry
+
+    entry = item.reader.check(ClaimEntry, item.data, item.path)
+    if entry is None:
+        return None
+    document = item.reader.document
+    where = {"file": document.file or None, "line": document.line(item.path)}
+    written = {form: value for form in FORMS if (value := getattr(entry, form)) is not None}
+    if len(written) != 1:
+        found = " and ".join(written) or "none"
+        item.reader.problem(
+            item.path, f"a requirement about symbols has exactly one of {', '.join(FORMS)}; found {found}."
+        )
+        return None
+    [(form, source)] = written.items()
+    folder = Path(document.file).parent if document.file else Path()
+    try:
+        return Claim(entry.id, entry.text, read_property(form, source, folder=folder, **where))
+    except UserError as error:
+        item.reader.adopt((*item.path, form), error.problems)
+        return None
+
+
+def is_temporal(data: Any) -> bool:
+    """Whether an entry speaks about symbols rather than signals."""
+    return isinstance(data, dict) and any(form in data for form in FORMS)

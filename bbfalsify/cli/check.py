@@ -1,0 +1,178 @@
+"""bbfalsify check: black box checking, described on the command line."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bbfalsify.cli.exits import Exit
+from bbfalsify.cli.options import AsJson, Jobs, Out, Quiet, Seed, Verbose
+
+if TYPE_CHECKING:
+    from bbfalsify.running.check_result import CheckResult
+
+
+class Learner(StrEnum):
+    LSHARP = "lsharp"
+    LSTAR = "lstar"
+    KV = "kv"
+    HW = "hw"
+
+
+class Tester(StrEnum):
+    H = "h"
+    HSI = "hsi"
+    WP = "wp"
+    W = "w"
+    RANDOM_H = "random-h"
+    RANDOM_WP = "random-wp"
+
+
+def check(
+    system: Annotated[
+        str, typer.Option("--system", help="Adapter folder, file.py:object, machine.dot or cmd:program.")
+    ],
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--require",
+            metavar="LTL",
+            help="A formula, a specification or .hoa file; repeat.",
+            show_default="none: only learn",
+        ),
+    ] = None,
+    max_states: Annotated[
+        int | None, typer.Option(help="The bound n: the system has at most so many states.", show_default="none")
+    ] = None,
+    learner: Annotated[Learner, typer.Option(help="hw: for systems that cannot be reset.")] = Learner.LSHARP,
+    tester: Annotated[Tester, typer.Option(help="Conformance test.")] = Tester.H,
+    stop_at_first: Annotated[bool, typer.Option("--stop-at-first", help="End with the first violation.")] = False,
+    max_queries: Annotated[int | None, typer.Option(help="Budget of words.", show_default="no limit")] = None,
+    max_symbols: Annotated[int | None, typer.Option(help="Budget of symbols.", show_default="no limit")] = None,
+    max_time: Annotated[float | None, typer.Option(help="Budget in seconds.", show_default="no limit")] = None,
+    observations: Annotated[
+        list[Path] | None, typer.Option("--observations", metavar="FILE", help="Words and answers seen before; repeat.")
+    ] = None,
+    older: Annotated[
+        Path | None, typer.Option("--older", metavar="DOT", help="Model of an earlier version, to start from.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="RUN_DIR", help="Continue an earlier check of the system.")
+    ] = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds per word.")] = 60.0,
+    votes: Annotated[int, typer.Option(help="Executions of each word; the majority counts.")] = 1,
+    memory_limit: Annotated[
+        float | None, typer.Option(metavar="MB", help="Memory of a worker (Linux).", show_default="none")
+    ] = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    seed: Seed = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Learn a black box that answers symbols, and check requirements about its answers.
+
+    \b
+    Example:  bbfalsify check --system adapters/smtp --max-states 8 \\
+              --require "G(in == data & out =~ '354.*' -> O(in == rcpt & out =~ '250.*'))"
+    """
+    from bbfalsify.campaigns.temporal import claims_from
+    from bbfalsify.cli.progress import CheckProgress, Progress
+    from bbfalsify.core.counterexample import SystemRecord
+    from bbfalsify.running.check import check as run_check
+    from bbfalsify.systems import load_system
+    from bbfalsify.systems.loading import resolve_reference
+
+    base = Path()
+    loaded = load_system(system, base=base)
+    claims = claims_from(require or [], base=base)
+    record = SystemRecord(
+        system, str(base.resolve()), resolve_reference(system, base.resolve()).file_hash(), loaded.name
+    )
+    configuration = {
+        "system": system,
+        "base": str(base.resolve()),
+        "requirements": [{"id": c.id, "text": c.text, c.property.form: c.property.source} for c in claims],
+        "engine": {
+            "kind": "check", "max_states": max_states, "learner": learner.value, "tester": tester.value,
+            "stop_at_first": stop_at_first, "max_queries": max_queries, "max_symbols": max_symbols,
+            "max_time": max_time,
+        },
+    }  # fmt: skip
+    with Progress(quiet=quiet) as progress:
+        result = run_check(
+            loaded,
+            claims,
+            max_states=max_states,
+            learner=learner.value,
+            tester=tester.value,
+            stop_at_first=stop_at_first,
+            max_queries=max_queries,
+            max_symbols=max_symbols,
+            max_time=max_time,
+            seed=seed,
+            jobs=jobs or 1,
+            time_limit_s=time_limit,
+            votes=votes,
+            memory_limit_mb=memory_limit,
+            out=out or Path("runs"),
+            resume=resume,
+            observations=observations or (),
+            older=older,
+            system_record=record,
+            listeners=[CheckProgress(progress)],
+            configuration=configuration,
+        )
+    if as_json:
+        print(json.dumps(result.as_json()))
+    else:
+        _show(result)
+    return _exit(result)
+
+
+def _show(result: CheckResult) -> None:
+    for row in result.requirements:
+        if row.text:
+            print(f"{row.id}: {row.text}")
+        print(row)
+        if row.violated:
+            steps = [f"{i}/{o}" for i, o in zip((*row.prefix, *row.loop), row.outputs, strict=True)]
+            cut = len(row.prefix)
+            print(f"   {' '.join(steps[:cut])}{' ( ' + ' '.join(steps[cut:]) + ' )^ω' if row.loop else ''}")
+    print()
+    tested = f", tested up to {result.tested_bound}" if result.tested_bound else ""
+    print(
+        f"{result.states} states learned{tested}; {result.queries} queries, {result.symbols} symbols, "
+        f"{result.seconds:.1f} s; {result.stop_reason.value}"
+    )
+    for note in result.notes:
+        print(f"note: {note}")
+    if result.model is not None:
+        print(f"model: {result.model}")
+    if result.directory is not None:
+        print(f"run directory: {result.directory}")
+    print(f"seed: {result.seed}")
+    for row in result.violated:
+        if row.file is not None:
+            print(f"replay: bbfalsify replay {row.file}")
+
+
+def _exit(result: CheckResult) -> Exit:
+    from bbfalsify.core.verdict import StopReason
+    from bbfalsify.engines.checking.findings import CheckVerdict
+
+    if result.violated:
+        return Exit.FOUND
+    if result.stop_reason is StopReason.INTERRUPTED:
+        return Exit.INTERRUPTED
+    if result.stop_reason is StopReason.SYSTEM_FAILED:
+        return Exit.SYSTEM_FAILED
+    if all(r.verdict is CheckVerdict.SATISFIED_UP_TO_BOUND for r in result.requirements):
+        done = result.requirements or result.stop_reason is StopReason.COMPLETED
+        return Exit.NOTHING_FOUND if done else Exit.INCONCLUSIVE
+    return Exit.INCONCLUSIVE

@@ -1,0 +1,147 @@
+"""The black box as learner, model checker and tester see it: words in, outputs out, nothing executed twice.
+
+    box = Box(ask, tree, repeat=driver.rerun)
+    box.outputs(("connect", "publish"))       # ("connack", "puback"), from the tree or from the system
+
+A use that fails is an observation, too: from the symbol on at which it hung, crashed or answered nonsense, the output
+is the kind of failure (`timed_out`, `died`, …), whatever follows.  So a server that crashes is learned as one that has
+a state in which it is dead, and requirements may speak about it: `G(out != died)`.
+
+An answer that contradicts an earlier one is not believed at once.  The word is repeated, on fresh processes, and the
+majority decides: the old answer stays, or it was wrong and everything built on it has to go (`Relearn`), or the box is
+not deterministic (`NonDeterministic`), which is a finding that ends the check.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from bbfalsify.core.query import Answer, Ask, WordQuery
+from bbfalsify.core.verdict import SimulationStatus
+from bbfalsify.modelling.observation_tree import ObservationTree, Word
+
+REPETITIONS = 5
+"""Of a word that was answered in two ways, before one of them is believed."""
+FAILURES = tuple(
+    s.value for s in SimulationStatus if s not in (SimulationStatus.OK, SimulationStatus.NON_DETERMINISTIC)
+)
+"""Output symbols of uses that failed."""
+
+Repeat = Callable[[Sequence[WordQuery]], Sequence[Answer]]
+"""Executes words although they are known, outside the budget."""
+
+
+@dataclass
+class NonDeterministic(Exception):
+    """The box answers this word in several ways, none of them most of the time."""
+
+    word: Word
+    answers: tuple[tuple[Word, int], ...]
+    """Each way, with how often it was seen; the one of the observation tree first."""
+
+    def __str__(self) -> str:
+        ways = "; ".join(f"{' '.join(outputs)} ({times} times)" for outputs, times in self.answers)
+        return f"the word '{' '.join(self.word)}' is answered in several ways: {ways}"
+
+
+class Relearn(Exception):
+    """An observation was wrong and is forgotten; what was learned from it has to be learned again, from the tree."""
+
+
+@dataclass
+class Box:
+    ask: Ask
+    tree: ObservationTree
+    repeat: Repeat
+    batch: int = 64
+    """Words asked together, whatever the number of workers."""
+    glitches: list[str] = field(default_factory=list)
+    """Answers that did not repeat, in words."""
+    _asked: int = 0
+
+    def outputs(self, word: Word) -> Word:
+        """What the box answers to each symbol of the word, from reset on."""
+        known = self.tree.outputs(word)
+        return known if known is not None else self._execute([word])[0]
+
+    def all_outputs(self, words: Iterator[Word]) -> Iterator[tuple[Word, Word]]:
+        """Each word with its outputs, in the order given; asked in batches, so that instances can work side by side."""
+        pending: list[Word] = []
+        for word in words:
+            pending.append(word)
+            if len(pending) == self.batch:
+                yield from self._batch(pending)
+                pending = []
+        if pending:
+            yield from self._batch(pending)
+
+    def again(self, word: Word, times: int) -> list[Word]:
+        """Execute a word that is known, to see whether it is answered in the same way."""
+        name = f"again/{self._asked}"
+        self._asked += 1
+        queries = [WordQuery(f"{name}/{i}", word) for i in range(times)]
+        answers = self.repeat(queries)
+        return [observed(word, a if a.ok or a.symbols else self._located(word, a)) for a in answers]
+
+    def _batch(self, words: list[Word]) -> Iterator[tuple[Word, Word]]:
+        unknown = list(dict.fromkeys(w for w in words if self.tree.outputs(w) is None))
+        executed = dict(zip(unknown, self._execute(unknown), strict=True)) if unknown else {}
+        for word in words:
+            yield word, executed.get(word) or self.tree.outputs(word)
+
+    def _execute(self, words: list[Word]) -> list[Word]:
+        queries = [WordQuery(f"word/{self._asked + i}", word) for i, word in enumerate(words)]
+        self._asked += len(words)
+        return [self._entered(query.word, answer) for query, answer in zip(queries, self.ask(queries), strict=True)]
+
+    def _entered(self, word: Word, answer: Answer) -> Word:
+        """What was seen, in the tree; a contradiction is looked into first."""
+        outputs = observed(word, answer if answer.ok or answer.symbols else self._located(word, answer))
+        if answer.status is SimulationStatus.NON_DETERMINISTIC or self.tree.contradicts(word, outputs):
+            return self._settle(word, outputs)
+        self.tree.add(word, outputs)
+        return outputs
+
+    def _located(self, word: Word, failed: Answer) -> Answer:
+        """With the answers before the failure: a process that died has taken them with it, so prefixes are tried."""
+        bad, known = len(word), self.tree.known(word)
+        good = known[: next((i for i, output in enumerate(known) if output in FAILURES), len(known))]
+        while bad - len(good) > 1:
+            middle = (len(good) + bad) // 2
+            self._asked += 1
+            answer = self.ask([WordQuery(f"word/{self._asked - 1}/prefix", word[:middle])])[0]
+            if answer.ok:
+                good = answer.symbols
+            else:
+                bad, good = middle, max(good, answer.symbols, key=len)
+        return replace(failed, symbols=good)
+
+    def _settle(self, word: Word, seen: Word) -> Word:
+        known = self.tree.known(word)
+        votes = Counter(self.again(word, REPETITIONS))
+        if seen:
+            votes[seen] += 1
+        outputs, most = votes.most_common(1)[0]
+        if 2 * most <= votes.total() or SimulationStatus.NON_DETERMINISTIC.value in outputs:
+            ways = tuple((o, n) for o, n in votes.most_common() if o[: len(known)] != known)
+            agreeing = sum(n for o, n in votes.items() if o[: len(known)] == known)
+            raise NonDeterministic(word, ((known, 1 + agreeing), *ways) if known else ways)
+        if not self.tree.contradicts(word, outputs):
+            self.glitches.append(f"'{' '.join(word)}' was once answered '{' '.join(seen)}', which did not repeat")
+            self.tree.add(word, outputs)
+            return outputs
+        wrong = next(i for i, (a, b) in enumerate(zip(known, outputs, strict=False)) if a != b)
+        self.tree.overrule(word, outputs)
+        self.glitches.append(
+            f"'{' '.join(word[: wrong + 1])}' was once answered '{known[wrong]}', which did not repeat; "
+            f"'{outputs[wrong]}' did"
+        )
+        raise Relearn
+
+
+def observed(word: Word, answer: Answer) -> Word:
+    """One output per symbol: after a failure there is nothing but that failure."""
+    missing = len(word) - len(answer.symbols)
+    return answer.symbols if not missing else (*answer.symbols, *(answer.status.value,) * missing)

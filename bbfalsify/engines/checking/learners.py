@@ -1,0 +1,110 @@
+"""Active automata learning (AALpy's L*, KV and L#), turned inside out.
+
+A learner asks two kinds of questions: "what does the box answer to this word?", which goes to the `Box`, and "is this
+hypothesis right?", which goes to a *teacher*: a function that is given the hypothesis and returns a word on which the
+box disagrees with it, or None to end.  Model checking and conformance testing are such a teacher (`strategy.py`).
+
+    machine = learn("lsharp", box, alphabet, teacher)
+
+AALpy caches, prints and counts by itself unless told otherwise; here the observation tree does, so it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bbfalsify.core.errors import InvariantViolated, UserError, unknown_name
+from bbfalsify.engines.checking.box import Box
+from bbfalsify.modelling.mealy import MealyMachine
+from bbfalsify.modelling.observation_tree import Word
+
+if TYPE_CHECKING:
+    from aalpy.automata import MealyMachine as AalpyMachine
+
+LEARNERS = ("lsharp", "lstar", "kv", "hw")
+"""hw needs no reset, and lives in `resetless.py`."""
+
+Teacher = Callable[[MealyMachine], Word | None]
+
+
+def learn(
+    learner: str, box: Box, alphabet: Sequence[str], teacher: Teacher, *, older: MealyMachine | None = None
+) -> MealyMachine:
+    """Learn until the teacher is content.  `older` is a model of an earlier version of the box, to start from (L#)."""
+    if learner not in LEARNERS[:3]:
+        raise UserError(unknown_name("learner", learner, LEARNERS))
+    if older is not None and learner != "lsharp":
+        raise UserError(f"only lsharp can start from an older model, not {learner}.")
+    from aalpy.learning_algs import run_adaptive_Lsharp, run_KV, run_Lsharp, run_Lstar
+
+    symbols, sul = list(alphabet), _sul(box)
+    oracle = _oracle(symbols, sul, teacher)
+    plain = {"cache_and_non_det_check": False, "print_level": 0}
+    if older is not None:
+        found = run_adaptive_Lsharp(symbols, sul, [to_aalpy(older)], oracle, "mealy", **plain)
+    elif learner == "lsharp":
+        # Adaptive queries would have to be executed symbol by symbol; separating sequences are whole words.
+        found = run_Lsharp(symbols, sul, oracle, "mealy", separation_rule="SepSeq", **plain)
+    elif learner == "kv":
+        found = run_KV(symbols, sul, oracle, "mealy", **plain)
+    else:
+        found = run_Lstar(symbols, sul, oracle, "mealy", **plain)
+    return from_aalpy(found, symbols)
+
+
+def _sul(box: Box) -> Any:
+    from aalpy.base import SUL
+
+    class BoxAsSul(SUL):
+        def query(self, word: Sequence[str]) -> list[str]:
+            return list(box.outputs(tuple(word)))
+
+        def pre(self) -> None:
+            raise InvariantViolated("a learner wants to step through the box; it has to ask for whole words")
+
+        step = post = pre
+
+    return BoxAsSul()
+
+
+def _oracle(symbols: list[str], sul: Any, teacher: Teacher) -> Any:
+    from aalpy.base import Oracle
+
+    class Teaching(Oracle):
+        def find_cex(self, hypothesis: AalpyMachine) -> Word | None:
+            return teacher(from_aalpy(hypothesis, symbols))
+
+    return Teaching(symbols, sul)
+
+
+def from_aalpy(machine: AalpyMachine, alphabet: Sequence[str], start: Any = None) -> MealyMachine:
+    """States are numbered as a breadth-first walk meets them, so that equal learning gives equal machines.
+
+    It begins in the initial state, or in the state `start`.
+    """
+    first = machine.initial_state if start is None else start
+    states, names = [first], {id(first): "s0"}
+    transitions = {}
+    for state in states:  # grows while it is walked
+        for symbol in alphabet:
+            target = state.transitions[symbol]
+            if id(target) not in names:
+                names[id(target)] = f"s{len(states)}"
+                states.append(target)
+            transitions[names[id(state)], symbol] = (names[id(target)], state.output_fun[symbol])
+    return MealyMachine.from_transitions(transitions, "s0", inputs=alphabet, name="learned")
+
+
+def to_aalpy(machine: MealyMachine) -> AalpyMachine:
+    from aalpy.automata import MealyMachine as AalpyMachine
+    from aalpy.automata import MealyState
+
+    states = [MealyState(name) for name in machine.states]
+    for s, state in enumerate(states):
+        for i, symbol in enumerate(machine.inputs):
+            state.transitions[symbol] = states[machine.successor[s, i]]
+            state.output_fun[symbol] = machine.outputs[machine.answer[s, i]]
+    found = AalpyMachine(states[machine.initial], states)
+    found.compute_prefixes()
+    return found

@@ -1,0 +1,59 @@
+"""How probable is it that a user gives the box exactly these symbols?
+
+Where a profile of use has actions of the same names as the symbols, a counterexample of black box checking is ranked as
+those of falsification are: by the probability that a use begins with it.  A loop that goes on for ever has probability
+zero in most profiles, so what counts is the prefix and one round of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
+from bbfalsify.engines.falsification.conditional import conditional_split
+from bbfalsify.engines.falsification.exact import METHOD as EXACT
+from bbfalsify.engines.falsification.exact import NotExact, exact_cylinder
+from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
+from bbfalsify.engines.falsification.splitting import importance_split
+from bbfalsify.kernel import CompiledModel, supports_conditional
+from bbfalsify.stats.intervals import t_interval
+
+PASSES, PARTICLES = 10, 1000
+CONFIDENCE = 0.95
+
+
+def why_not_rankable(alphabet: Sequence[str], actions: Sequence[str]) -> str | None:
+    """None where words over the alphabet are uses of the profile, else the reason why not."""
+    foreign = sorted(set(actions) - set(alphabet))
+    if foreign:
+        return (
+            f"the profile has actions that the system does not take ({', '.join(foreign)}), so a use of it is no word "
+            "of the system's symbols"
+        )
+    return None
+
+
+def word_probability(model: CompiledModel, word: Sequence[str], seeds: SeedTree) -> Estimate:
+    """That the first actions of a use are those of the word."""
+    if any(symbol not in model.actions for symbol in word):
+        return Estimate(0.0, 0.0, 0.0, CONFIDENCE, "no user does this", 0)
+    try:
+        value = exact_cylinder(model, word)
+        return Estimate(value, value, value, CONFIDENCE, EXACT, 0)
+    except NotExact:
+        pass
+    conditional = supports_conditional(model) is None
+    split, method = (conditional_split, CONDITIONAL) if conditional else (importance_split, SPLITTING)
+    passes = [split(model, word, effort=PARTICLES, seeds=seeds.child("pass", i)).cylinders[-1] for i in range(PASSES)]
+    low, high = t_interval(passes, CONFIDENCE)
+    mean = float(np.mean(passes))
+    if mean == 0.0:  # never "0": the rule of three, for as many particles as there were
+        high = 3 / (PASSES * PARTICLES)
+        return Estimate(high, 0.0, high, CONFIDENCE, f"{method}, upper bound", PASSES * PARTICLES)
+    return Estimate(
+        mean, max(0.0, low), min(1.0, high), CONFIDENCE, f"{method}, t over {PASSES} passes", PASSES * PARTICLES
+    )

@@ -1,0 +1,322 @@
+"""One check from beginning to end: a black box and requirements about its answers in, verdicts out.
+
+    result = check(system, "G(in == data -> out != ok)", max_states=12)
+    result.requirements[0].verdict, result.requirements[0].prefix
+    assert result.holds, result
+
+The engine decides what to try (`engines/checking`); this file gives it a driver, keeps what is observed on disk, writes
+the counterexample files and says what has been established.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.budget import Budget
+from bbfalsify.core.counterexample import SeedRecord, SystemRecord
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.events import BoundTested, HypothesisMade, Listener, Recorder, RequirementViolated, StageStarted
+from bbfalsify.core.json_files import write_atomically
+from bbfalsify.core.seeds import SeedTree, draw_seed
+from bbfalsify.core.verdict import StopReason
+from bbfalsify.core.word_counterexample import PropertyRecord, WordCounterexample
+from bbfalsify.engines.checking import strategy
+from bbfalsify.engines.checking.box import NonDeterministic, observed
+from bbfalsify.engines.checking.findings import CheckVerdict, Claim, Progress, Violation
+from bbfalsify.engines.checking.resetless import run_without_reset
+from bbfalsify.engines.checking.strategy import Options
+from bbfalsify.logic.temporal import Property, ltl, vacuity
+from bbfalsify.modelling.mealy import MealyMachine, dot_text, read_dot
+from bbfalsify.modelling.observation_tree import ObservationTree
+from bbfalsify.running.check_result import CheckedRequirement, CheckResult
+from bbfalsify.running.conclusions import worker_notes
+from bbfalsify.running.driver import Driver, Ended, drive
+from bbfalsify.running.observations import FILE as OBSERVATIONS
+from bbfalsify.running.observations import ObservationLog, load_observations
+from bbfalsify.running.rundir import RunDirectory, versions
+from bbfalsify.systems.interface import System
+from bbfalsify.systems.symbols import MachineSystem, SymbolSystem, check_alphabet
+
+MANY_OUTPUTS = 100
+"""So many different answers are no alphabet: the mapper should abstract from numbers, times and identifiers."""
+
+RequirementLike = str | Property | Claim
+
+
+def check(
+    system: SymbolSystem | MealyMachine,
+    requirements: RequirementLike | Sequence[RequirementLike] = (),
+    *,
+    max_states: int | None = None,
+    learner: str = "lsharp",
+    tester: str = "h",
+    stop_at_first: bool = False,
+    max_queries: int | None = None,
+    max_symbols: int | None = None,
+    max_time: float | None = None,
+    seed: int | None = None,
+    jobs: int = 1,
+    time_limit_s: float | None = 60.0,
+    votes: int = 1,
+    memory_limit_mb: float | None = None,
+    out: str | Path | None = None,
+    resume: str | Path | None = None,
+    observations: Sequence[str | Path] = (),
+    older: MealyMachine | str | Path | None = None,
+    name: str | None = None,
+    system_record: SystemRecord | None = None,
+    listeners: Iterable[Listener] = (),
+    configuration: Mapping[str, Any] | None = None,
+) -> CheckResult:
+    """Learn the system as far as needed, and say for each requirement what is established.
+
+    Without `max_states` the budget (`max_queries`, `max_symbols`, `max_time`) has to end the check.  `observations` are
+    files of words and answers seen before; `resume` is the run directory of a check to continue; `older` is the model
+    of an earlier version, to start from.  Without requirements the system is learned, and tested up to the bound.
+    """
+    box = MachineSystem(system) if isinstance(system, MealyMachine) else system
+    claims, problems = _claims(requirements)
+    _check_arguments(box, claims, problems, learner, max_states, max_queries, max_symbols, max_time)
+    options = Options(max_states, learner, tester, stop_at_first)
+    seed = draw_seed() if seed is None else seed
+    directory = _directory(out, resume, name or box.name)
+    record_file = None if directory is None else directory.path / OBSERVATIONS
+    tree = load_observations([Path(f) for f in observations], box.alphabet, continued=record_file)
+    reference = read_dot(older) if isinstance(older, str | Path) else older
+    record = system_record or SystemRecord(box.name, name=box.name)
+    if directory is not None and resume is None:
+        directory.write_manifest(seed=seed, configuration=dict(configuration or {}), adapter_sha256=record.sha256)
+    started, progress = time.monotonic(), Progress()
+    with (
+        directory.recorder(*listeners) if directory is not None else Recorder(None, listeners) as recorder,
+        ObservationLog(record_file, observed) as log,
+        Driver(
+            box,
+            None,
+            recorder=recorder,
+            budget=Budget(max_queries, max_time, max_symbols),
+            jobs=jobs,
+            time_limit_s=time_limit_s,
+            seeds=SeedTree(seed),
+            requirements=[c.id for c in claims],
+            memory_limit_mb=memory_limit_mb,
+            votes=votes,
+            name=name or box.name,
+            log=None if directory is None else directory.log,
+        ) as driver,
+    ):
+        telling = _Telling(recorder, claims, driver)
+        recorder.record(StageStarted("checking", max_queries or 0))
+        ended, non_deterministic = _run(driver, log, claims, box, tree, progress, options, telling, seed, reference)
+    files_of = _write_counterexamples(directory, claims, progress, record, seed, time_limit_s)
+    model = None
+    if directory is not None and progress.hypothesis is not None:
+        model = str(directory.path / "model.dot")
+        write_atomically(Path(model), dot_text(replace(progress.hypothesis, name=box.name)))
+    result = CheckResult(
+        name=name or box.name,
+        seed=seed,
+        requirements=tuple(_checked(i, c, progress, options, files_of.get(i)) for i, c in enumerate(claims)),
+        machine=progress.hypothesis,
+        queries=driver.spent.simulations,
+        symbols=driver.symbols,
+        hypotheses=progress.hypotheses,
+        tested_bound=progress.tested_bound,
+        stop_reason=StopReason.SYSTEM_FAILED if non_deterministic else ended.reason,
+        seconds=time.monotonic() - started,
+        directory=None if directory is None else directory.path,
+        model=model,
+        notes=tuple(_notes(box, jobs, driver, progress, claims, tree, ended, non_deterministic)),
+    )
+    if directory is not None:
+        directory.write_results(result.as_json())
+    return result
+
+
+def _run(
+    driver: Driver,
+    log: ObservationLog,
+    claims: Sequence[Claim],
+    box: SymbolSystem,
+    tree: ObservationTree,
+    progress: Progress,
+    options: Options,
+    telling: _Telling,
+    seed: int,
+    older: MealyMachine | None,
+) -> tuple[Ended, str]:
+    """Drive the engine that fits; a box that contradicts itself ends the check, and is told apart."""
+    if options.learner == "hw":
+        arguments = (run_without_reset, claims, box.alphabet, progress, options)
+        more: dict[str, Any] = {}
+    else:
+        arguments = (strategy.run, claims, box.alphabet, tree, progress, options)
+        more = {"repeat": driver.rerun, "older": older}
+
+    def engine(ask: Any, *rest: Any, **parameters: Any) -> None:
+        arguments[0](log.around(ask), *rest, **parameters)
+
+    try:
+        return drive(engine, driver, *arguments[1:], seeds=SeedTree(seed), listener=telling, **more), ""
+    except NonDeterministic as found:
+        return Ended(None, StopReason.SYSTEM_FAILED), str(found)
+
+
+class _Telling:
+    """The engine's listener: what happens becomes events."""
+
+    def __init__(self, recorder: Recorder, claims: Sequence[Claim], driver: Driver) -> None:
+        self._recorder, self._claims, self._driver = recorder, claims, driver
+
+    def hypothesis(self, machine: MealyMachine) -> None:
+        self._recorder.record(HypothesisMade(len(machine), self._driver.spent.simulations, self._driver.symbols))
+
+    def tested(self, bound: int) -> None:
+        self._recorder.record(BoundTested(bound, self._driver.spent.simulations, self._driver.symbols))
+
+    def violated(self, claim: int, violation: Violation) -> None:
+        lasso = violation.lasso
+        self._recorder.record(
+            RequirementViolated(self._claims[claim].id, lasso.prefix, lasso.loop, violation.reproduced, violation.tries)
+        )
+
+
+def _claims(requirements: RequirementLike | Sequence[RequirementLike]) -> tuple[list[Claim], list[Problem]]:
+    single = isinstance(requirements, str | Claim) or hasattr(requirements, "bad_words")
+    items = [requirements] if single else list(requirements)
+    claims, problems = [], []
+    for number, item in enumerate(items, start=1):
+        if isinstance(item, Claim):
+            claims.append(item)
+            continue
+        try:
+            claims.append(Claim(f"R{number}", "", ltl(item) if isinstance(item, str) else item))
+        except UserError as error:
+            problems += [replace(p, message=f"requirement {number}: {p.message}") for p in error.problems]
+    return claims, problems
+
+
+def _check_arguments(
+    box: Any,
+    claims: Sequence[Claim],
+    problems: list[Problem],
+    learner: str,
+    max_states: int | None,
+    *budgets: float | None,
+) -> None:
+    """What the command line checks in files, checked again for callers from Python."""
+    if not isinstance(box, SymbolSystem):
+        what = "it takes signals; give a system with an alphabet" if isinstance(box, System) else "it has no alphabet"
+        raise UserError(
+            f"'{getattr(box, 'name', type(box).__name__)}' cannot be checked: {what} (see adapters/README.md)."
+        )
+    check_alphabet(box)
+    problems = problems + [
+        replace(problem, message=f"{claim.id}: {problem.message}")
+        for claim in claims
+        for problem in claim.property.problems(box.alphabet, None)
+    ]
+    twice = {c.id for c in claims if sum(d.id == c.id for d in claims) > 1}
+    problems += [Problem(f"two requirements have the id {name}.") for name in sorted(twice)]
+    if learner != "hw" and not box.capabilities.resettable:
+        problems.append(Problem(f"'{box.name}' cannot be reset: choose the learner hw."))
+    if max_states is None and all(b is None for b in budgets):
+        problems.append(
+            Problem("give a bound (max_states), or a budget of queries, symbols or time that ends the check.")
+        )
+    if problems:
+        raise UserError(problems)
+
+
+def _directory(out: str | Path | None, resume: str | Path | None, name: str) -> RunDirectory | None:
+    if resume is not None:
+        return RunDirectory.open(resume)
+    return None if out is None else RunDirectory.create(out, name)
+
+
+def _checked(number: int, claim: Claim, progress: Progress, options: Options, file: str | None) -> CheckedRequirement:
+    verdict, violation = progress.verdict(number), progress.violations.get(number)
+    common = {"id": claim.id, "text": claim.text, "formula": claim.property.text, "verdict": verdict}
+    if violation is not None:
+        return CheckedRequirement(
+            **common,
+            bound=violation.rests_on,
+            rests_on_bound=violation.rests_on is not None,
+            prefix=violation.lasso.prefix,
+            loop=violation.lasso.loop,
+            outputs=violation.outputs,
+            status=violation.status if violation.tries else "observed",
+            file=file,
+        )
+    machine = progress.hypothesis
+    return CheckedRequirement(
+        **common,
+        bound=options.max_states if verdict is not CheckVerdict.STOPPED else progress.tested_bound or None,
+        rests_on_bound=verdict is CheckVerdict.SATISFIED_UP_TO_BOUND,
+        vacuous=None if machine is None else vacuity(machine, claim.property),
+    )
+
+
+def _write_counterexamples(
+    directory: RunDirectory | None,
+    claims: Sequence[Claim],
+    progress: Progress,
+    record: SystemRecord,
+    seed: int,
+    time_limit_s: float | None,
+) -> dict[int, str]:
+    files = {}
+    for number, violation in progress.violations.items():
+        claim, lasso = claims[number], violation.lasso
+        if directory is None:
+            continue
+        path = directory.path / "counterexamples" / f"{claim.id}.json"
+        WordCounterexample(
+            PropertyRecord(claim.id, claim.text, claim.property.form, claim.property.source),
+            lasso.prefix,
+            lasso.loop,
+            violation.outputs,
+            violation.rests_on or 0,
+            violation.status if violation.tries else "observed",
+            violation.reproduced,
+            violation.tries,
+            SeedRecord(seed, "word"),
+            record,
+            versions(),
+            time_limit_s=time_limit_s,
+        ).write(path)
+        files[number] = str(path)
+    return files
+
+
+def _notes(
+    box: SymbolSystem,
+    jobs: int,
+    driver: Driver,
+    progress: Progress,
+    claims: Sequence[Claim],
+    tree: ObservationTree,
+    ended: Ended,
+    non_deterministic: str,
+) -> list[str]:
+    notes = [*worker_notes(box, jobs), *driver.poll.notes(), *progress.glitches]
+    for status, count in driver.failures.items():
+        notes.append(f"{count} uses failed ({status}); what follows a failure is the output '{status}'")
+    if progress.hypothesis is not None:
+        seen = progress.hypothesis.outputs
+        for claim in claims:
+            problems = claim.property.problems(box.alphabet, seen)
+            notes += [f"{claim.id}: never seen of the system: {problem}" for problem in problems]
+    outputs = len(tree.output_names())
+    if outputs > MANY_OUTPUTS:
+        notes.append(
+            f"{outputs} different outputs were seen: abstract from numbers, times and identifiers in "
+            "the mapper, or the system has too many states to be learned"
+        )
+    if not box.capabilities.resettable:
+        notes.append("the system cannot be reset: what is not violated has been tried in one single run, and no more")
+    return [*notes, *(text for text in (non_deterministic, ended.message) if text)]
