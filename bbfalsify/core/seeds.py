@@ -48,7 +48,8 @@ class SeedTree:
     def rng(self) -> np.random.Generator:
         import numpy as np
 
-        entropy = [int.from_bytes(self._digest()[i : i + 4], "little") for i in range(0, 32, 4)]
+        digest = self._digest()
+        entropy = [int.from_bytes(digest[i : i + 4], "little") for i in range(0, 32, 4)]
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
 
     def __str__(self) -> str:

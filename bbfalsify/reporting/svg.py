@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -25,12 +25,31 @@ class Line:
     times: np.ndarray
     values: Sequence[np.ndarray]
     events: tuple[tuple[float, str], ...] = ()
+    colour: str | None = None
+    """By default the next of COLOURS."""
+    stroke: str = 'stroke-width="1.6"'
+
+
+@dataclass(frozen=True)
+class Level:
+    """A horizontal line in a panel: a bound that the requirement speaks of."""
+
+    panel: int
+    value: float
+    label: str
 
 
 def plot(
-    title: str, names: Sequence[str], lines: Sequence[Line], *, time_label: str = "time", start: float = 0.0
+    title: str,
+    names: Sequence[str],
+    lines: Sequence[Line],
+    *,
+    time_label: str = "time",
+    start: float = 0.0,
+    levels: Sequence[Level] = (),
 ) -> str:
     """The SVG text; the time axis begins at `start`."""
+    lines = [replace(line, colour=line.colour or COLOURS[i % len(COLOURS)]) for i, line in enumerate(lines)]
     end = max((float(line.times[-1]) for line in lines if len(line.times)), default=start + 1.0)
     span = (start, end if end > start else start + 1.0)
     height = TOP + len(names) * (PANEL + SPACE) + BOTTOM
@@ -43,7 +62,8 @@ def plot(
     ]
     for index, name in enumerate(names):
         top = TOP + index * (PANEL + SPACE) + 14
-        parts.append(_panel(name, top, span, [(line, np.asarray(line.values[index])) for line in lines]))
+        series = [(line, np.asarray(line.values[index])) for line in lines]
+        parts.append(_panel(name, top, span, series, [at for at in levels if at.panel == index]))
     bottom = TOP + len(names) * (PANEL + SPACE) - SPACE + 14
     for tick in nice_ticks(*span, 8):
         parts.append(f'<text x="{_x(tick, span):.1f}" y="{bottom + 22}" text-anchor="middle">{_label(tick)}</text>')
@@ -58,15 +78,18 @@ def _legend(lines: Sequence[Line]) -> str:
         return ""
     shown = lines[: len(COLOURS)]
     items, x = [], WIDTH - RIGHT - 74 * len(shown)
-    for index, line in enumerate(shown):
-        items.append(f'<rect x="{x}" y="11" width="12" height="4" fill="{COLOURS[index]}"/>')
+    for line in shown:
+        items.append(f'<rect x="{x}" y="11" width="12" height="4" fill="{line.colour}"/>')
         items.append(f'<text x="{x + 16}" y="17">{escape(line.label)}</text>')
         x += 74
     return "\n".join(items)
 
 
-def _panel(name: str, top: float, span: tuple[float, float], series: list[tuple[Line, np.ndarray]]) -> str:
-    finite = np.concatenate([values[np.isfinite(values)] for _, values in series] or [np.zeros(1)])
+def _panel(
+    name: str, top: float, span: tuple[float, float], series: list[tuple[Line, np.ndarray]], levels: Sequence[Level]
+) -> str:
+    finite = [values[np.isfinite(values)] for _, values in series] + [np.array([at.value]) for at in levels]
+    finite = np.concatenate(finite or [np.zeros(1)])
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
     margin = 0.06 * (high - low) or max(abs(high), 1.0) * 0.1
     low, high = low - margin, high + margin
@@ -83,12 +106,18 @@ def _panel(name: str, top: float, span: tuple[float, float], series: list[tuple[
     parts.append(
         f'<rect x="{LEFT}" y="{top}" width="{WIDTH - RIGHT - LEFT}" height="{PANEL}" fill="none" stroke="#888"/>'
     )
-    for index, (line, values) in enumerate(series):
-        colour = COLOURS[index % len(COLOURS)]
+    for at in levels:
+        parts.append(f'<path d="M{LEFT} {y(at.value):.1f}H{WIDTH - RIGHT}" stroke="#b00" stroke-dasharray="5 4"/>')
+        parts.append(
+            f'<text x="{WIDTH - RIGHT - 4}" y="{y(at.value) - 3:.1f}" text-anchor="end" font-size="11" fill="#b00">'
+            f"{escape(at.label)}</text>"
+        )
+    for line, values in series:
+        colour = line.colour
         for piece in _pieces(values):
             pairs = zip(line.times[piece], values[piece], strict=True)
             points = " ".join(f"{_x(time, span):.1f},{y(value):.1f}" for time, value in pairs)
-            parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
+            parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" {line.stroke}/>')
         for time, action in line.events:
             if time <= span[1]:
                 tip = f"<title>{escape(action)} at {time:.6g}</title>"

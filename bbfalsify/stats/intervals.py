@@ -7,6 +7,9 @@ probabilities) and f the fraction of its traces that are first violated in their
 * Otherwise R independent passes give R values C_r · f_r, and Student's t over them is an honest interval as long as
   the values differ by chance.  When nearly all or nearly none of the traces violate, or all passes say the same, they
   agree by lack of evidence and that interval collapses; then f gets the binomial interval and C its own.
+* Values of splitting are skewed, like products: the interval is taken on the logarithm's scale.  A few passes may agree
+  better than they should: traces that share ancestors vary no less than independent ones, which bounds the variance
+  from below.
 * Traces with common ancestors are not independent: the binomial interval counts families, not traces.
 * Never a hit gives an upper bound, never "0".
 """
@@ -36,14 +39,20 @@ def clopper_pearson(hits: float, trials: float, confidence: float = 0.95) -> tup
     return low, high
 
 
-def t_interval(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> tuple[float, float]:
-    """Student's interval for the mean of independent values, cut to [0, 1]; [0, 1] where there are fewer than two."""
+def t_interval(
+    values: Sequence[float] | np.ndarray, confidence: float = 0.95, least: float = 0.0
+) -> tuple[float, float]:
+    """Student's interval for the mean of independent, skewed, positive values: mean · exp(± relative half-width).
+
+    [0, 1] where there are fewer than two.  The relative variance of the mean is taken to be `least` at least.
+    """
     values = np.asarray(values, dtype=float)
-    if len(values) < 2:
+    mean = float(values.mean()) if len(values) else 0.0
+    if len(values) < 2 or mean <= 0:
         return 0.0, 1.0
-    mean = float(values.mean())
-    half = float(special.stdtrit(len(values) - 1, (1 + confidence) / 2) * values.std(ddof=1) / math.sqrt(len(values)))
-    return max(0.0, mean - half), min(1.0, mean + half)
+    variance = max(float((values / mean).var(ddof=1)) / len(values), least)
+    half = float(special.stdtrit(len(values) - 1, (1 + confidence) / 2)) * math.sqrt(variance)
+    return mean * math.exp(-half), min(1.0, mean * math.exp(min(half, 700.0)))
 
 
 def _differ(values: Sequence[float] | np.ndarray) -> bool:
@@ -91,14 +100,24 @@ class Passes:
 
     @property
     def spread(self) -> bool:
-        """Whether the passes differ by chance, rather than agree for lack of evidence."""
-        rare = min(self.total_hits, self.total_traces - self.total_hits) * self.independence
-        return rare >= FEW and _differ(self.values)
+        """Whether the passes differ by chance, rather than agree for lack of evidence (or for one family's sake)."""
+        misses = [n - h for n, h in zip(self.traces, self.hits, strict=True)]
+        enough = all(sum(seen) >= FEW and 2 * np.count_nonzero(seen) >= len(seen) for seen in (self.hits, misses))
+        return enough and _differ(self.values)
 
     @property
     def over_passes(self) -> bool:
         """Whether Student's interval over the passes is the one to use."""
         return self.spread and (self.even or not self.exact)
+
+    @property
+    def least_variance(self) -> float:
+        """Of the mean of the values, relative to it: a binomial fraction and the cylinder's scatter; 0 if unknown."""
+        if self.even or not self.total_hits or len(self.cylinders) < 2:
+            return 0.0
+        share, cylinders = self.total_hits / self.total_traces, np.asarray(self.cylinders)
+        following = float((cylinders / cylinders.mean()).var(ddof=1)) / len(cylinders)
+        return (1 - share) / (share * self.total_traces) + following
 
     def cylinder(self, confidence: float = 0.95) -> tuple[float, float, float]:
         """Value, low and high of the cylinder's probability."""
@@ -133,17 +152,19 @@ def _limits(passes: Passes, confidence: float) -> tuple[float, float, str]:
     if n == 0:  # no particle survived, so nothing is known but that the value is a probability
         return 0.0, 1.0, "all passes lost"
     if passes.over_passes:
-        low, high = t_interval(passes.values, confidence)
+        low, high = t_interval(passes.values, confidence, passes.least_variance)
         return low, high, f"t over {len(passes.values)} passes"
-    # Each factor gets half of the error, unless the cylinder is known exactly.
-    each = confidence if passes.exact else (1 + confidence) / 2
-    _, c_low, c_high = passes.cylinder(each)
-    worth = n * passes.independence
-    f_low, f_high = clopper_pearson(passes.total_hits / n * worth, worth, each)
+    share, worth = passes.total_hits / n, n * passes.independence
+    cylinder, c_low, c_high = passes.cylinder(confidence)
+    f_low, f_high = clopper_pearson(share * worth, worth, confidence)
     how = "exact cylinder × Clopper–Pearson" if passes.exact else "Clopper–Pearson × cylinder"
     if passes.total_hits == 0:
         how = f"upper bound (no violating trace in {n})"
-    return min(mean, c_low * f_low), min(1.0, max(mean, c_high * f_high)), how
+        return 0.0, min(1.0, c_high * f_high), how
+    # Independent factors: relative distances to their limits add up like standard deviations (Zou and Donner 2008).
+    below = math.hypot(math.log(share / f_low), math.log(cylinder / c_low)) if c_low > 0 else math.inf
+    above = math.hypot(math.log(f_high / share), math.log(c_high / cylinder))
+    return mean * math.exp(-below), min(1.0, mean * math.exp(above)), how
 
 
 def total_estimate(items: Sequence[Passes], *, method: str, confidence: float = 0.95) -> Estimate:
@@ -157,7 +178,7 @@ def total_estimate(items: Sequence[Passes], *, method: str, confidence: float = 
     sums = np.sum([p.values for p in summed], axis=0) if summed else np.zeros(1)
     parts: list[tuple[float, float, float]] = []
     if summed and _differ(sums):
-        parts.append((float(sums.mean()), *t_interval(sums, confidence)))
+        parts.append((float(sums.mean()), *t_interval(sums, confidence, _least_of_sum(summed))))
     else:
         summed = []
     for p in (p for p in items if not any(p is s for s in summed)):
@@ -175,6 +196,12 @@ def total_estimate(items: Sequence[Passes], *, method: str, confidence: float = 
         f"{method}, {'sum per pass' if summed else 'sum of independent estimates'}",
         sum(p.total_traces for p in items),
     )
+
+
+def _least_of_sum(items: Sequence[Passes]) -> float:
+    """The least relative variance of a sum."""
+    means = np.array([p.values.mean() for p in items])
+    return float(((means / means.sum()) ** 2) @ [p.least_variance for p in items])
 
 
 def levels_estimate(
@@ -195,7 +222,7 @@ def levels_estimate(
     summed = [p for p in levels if p.spread]
     sums = np.sum([p.values for p in summed], axis=0) if summed else np.zeros(1)
     if summed and _differ(sums):
-        low, high = t_interval(sums, confidence)
+        low, high = t_interval(sums, confidence, _least_of_sum(summed))
     else:
         summed = []
     for p in levels:

@@ -416,7 +416,7 @@ def test_table_names_the_published_row_and_counts_walks(tmp_path, capsys):
 
 
 def test_plots_of_a_cold_year(tmp_path):
-    """All three pictures are well-formed, mark the violating day and hold every trace."""
+    """All pictures are well-formed, mark the violating day and hold every trace; years are whole."""
     word = (N, A, A, A)
     walks = conditional_split(MODEL, word, effort=20, seeds=SeedTree(13)).walks()
     for walk in walks:
@@ -447,10 +447,12 @@ def test_plots_of_a_cold_year(tmp_path):
     (tmp_path / "results.json").write_text(json.dumps(results))
     script("plots").main([str(tmp_path)])
     pictures = {path.name: path.read_text() for path in (tmp_path / "plots").iterdir()}
-    assert set(pictures) == {"year-01.svg", "cold-01.svg", "traces-01.svg"}
+    assert set(pictures) == {"year.svg", "year-01.svg", "cold-01.svg", "traces-01.svg"}
     for picture in pictures.values():
         ElementTree.fromstring(picture)
     day = f"violated between {judgement.first_violation_time - 24:g} and {judgement.first_violation_time:g} h"
-    assert day in pictures["year-01.svg"]
+    assert day in pictures["cold-01.svg"] and "too cold: 16" in pictures["cold-01.svg"]
+    assert "violated between" in pictures["year-01.svg"] and "violated between" not in pictures["year.svg"]
+    assert all(">8000<" in pictures[name] for name in ("year.svg", "year-01.svg"))  # on the time axis
     kept, violated = (re.search(rf">(\d+) {name}<", pictures["traces-01.svg"]) for name in ("kept", "violated"))
     assert int(kept[1]) + int(violated[1]) == 100

@@ -37,9 +37,12 @@ def test_clopper_pearson_at_the_ends():
 
 def test_t_interval_of_three_values():
     low, high = t_interval([0.1, 0.2, 0.3])
-    half = 4.302652729749464 * 0.1 / math.sqrt(3)  # t quantile with 2 degrees of freedom
-    assert low == max(0.0, 0.2 - half) and high == pytest.approx(0.2 + half)
-    assert t_interval([0.5]) == (0.0, 1.0)
+    half = 4.302652729749464 * 0.1 / math.sqrt(3) / 0.2  # t quantile with 2 degrees of freedom
+    assert (low, high) == (pytest.approx(0.2 * math.exp(-half)), pytest.approx(0.2 * math.exp(half)))
+    assert t_interval([0.5]) == t_interval([]) == t_interval([0.0, 0.0]) == (0.0, 1.0)
+    assert t_interval([0.1, 0.2, 0.3], least=0.25)[0] == pytest.approx(0.2 * math.exp(-4.302652729749464 * 0.5))
+    low, high = t_interval([2e-200, 1e-200, 3e-200])  # squares of these are 0
+    assert (low, high) == (pytest.approx(2e-200 * math.exp(-half)), pytest.approx(2e-200 * math.exp(half)))
 
 
 def test_many_hits_use_students_t_over_the_passes():
@@ -48,6 +51,29 @@ def test_many_hits_use_students_t_over_the_passes():
     assert estimate.value == pytest.approx(0.225)
     assert (estimate.low, estimate.high) == pytest.approx(t_interval([0.15, 0.2, 0.25, 0.3]))
     assert estimate.samples == 400 and "t over 4 passes" in estimate.method
+
+
+def test_passes_that_agree_too_well_vary_at_least_as_the_binomial_law_says():
+    passes = Passes((0.5,) * 4, (45, 46, 45, 44), (100,) * 4)
+    estimate = splitting_estimate(passes, method="m")
+    half = 3.182446305284263 * math.sqrt(0.55 / (0.45 * 400))  # t quantile with 3 degrees of freedom
+    assert estimate.high == pytest.approx(0.225 * math.exp(half)) and "t over 4 passes" in estimate.method
+    # The cylinder's own scatter comes on top, also where it happens to cancel that of the fraction.
+    scattered = replace(passes, cylinders=(0.45, 0.55, 0.45, 0.55), hits=(55, 45, 55, 45))
+    assert scattered.least_variance == pytest.approx(1 / 400 + np.var([0.9, 1.1] * 2, ddof=1) / 4)
+    assert replace(passes, even=True).least_variance == 0.0
+
+
+def test_factors_with_few_hits_are_combined():
+    """Four hits: the binomial limits of the fraction and Student's of the cylinder, as relative distances."""
+    passes = Passes((0.4, 0.5, 0.6, 0.5), (1, 2, 1, 0), (100,) * 4)
+    estimate = splitting_estimate(passes, method="m")
+    f_low, f_high = clopper_pearson(4, 400)
+    c_low, c_high = t_interval((0.4, 0.5, 0.6, 0.5))
+    value = float(passes.values.mean())
+    assert estimate.low == pytest.approx(value * math.exp(-math.hypot(math.log(0.01 / f_low), math.log(0.5 / c_low))))
+    assert estimate.high == pytest.approx(value * math.exp(math.hypot(math.log(f_high / 0.01), math.log(c_high / 0.5))))
+    assert "Clopper–Pearson × cylinder" in estimate.method
 
 
 def test_when_all_traces_violate_the_interval_does_not_collapse():
@@ -101,7 +127,9 @@ def test_common_ancestors_make_traces_worth_less():
     related = replace(alone, families=(5.0,) * 10)
     assert splitting_estimate(alone, method="m").high == pytest.approx(0.1 * clopper_pearson(0, 1000)[1])
     assert splitting_estimate(related, method="m").high == pytest.approx(0.1 * clopper_pearson(0, 50)[1])
-    assert not replace(related, hits=(12,) * 9 + (13,)).spread  # 121 hits, but of six families
+    assert replace(related, hits=(12,) * 9 + (13,)).spread
+    assert not replace(related, hits=(0,) * 9 + (60,)).spread  # one pass knows of them, perhaps of one family
+    assert not replace(related, hits=(100,) * 9 + (40,)).spread
 
 
 def test_traces_that_nobody_could_judge_raise_the_upper_limit():
@@ -130,7 +158,7 @@ def test_a_total_whose_passes_agree_by_chance_does_not_collapse():
     a = Passes((1.0,) * 4, (30, 40, 50, 60), (100,) * 4)
     b = Passes((1.0,) * 4, (60, 50, 40, 30), (100,) * 4)
     total = total_estimate([a, b], method="m")
-    half = (t_interval(a.values)[1] - 0.45) * math.sqrt(2)
+    half = (0.45 - t_interval(a.values)[0]) * math.sqrt(2)
     assert total.value == pytest.approx(0.9)
     assert (total.low, total.high) == (pytest.approx(0.9 - half), 1.0)
 
