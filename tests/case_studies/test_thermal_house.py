@@ -410,7 +410,9 @@ def test_table_names_the_published_row_and_counts_walks(tmp_path, capsys):
     script("table").main([str(tmp_path)])
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split()[:5] == ["2", "7.9012e-04", "7.9012e-04", "7.9000e-04", "3/10"]
-    assert lines[1].split()[-3:] == ["6", "5", "-eNAAc"]
+    assert lines[1].split()[-3:] == ["6", "5", "-eNAAc"]  # without recorded events there are no times
+    # ±75 %, 2e-4: (1.96 / 0.75)² · (1 / 2e-4 - 1) years; the second was never met.
+    assert [line.split()[0] for line in lines if " years" in line] == ["105,967", "34,141"]
     assert lines[2].split()[0] == "1" and "4.0" in lines[2] and lines[2].endswith("+eNAAA")
     assert lines[3].split()[0] == "total" and lines[3].split()[-1] == "9"
 
