@@ -62,6 +62,16 @@ def worker_notes(system: System, jobs: int) -> list[str]:
     return [f"{jobs} workers were asked for; there is only one '{system.name}' (exclusive), so one worker was used"]
 
 
+def duration_notes(requirements: Sequence[Requirement], horizon: float) -> list[str]:
+    """A formula that looks further ahead than uses last is judged all the same, by simulations that go on."""
+    return [
+        f"{r.id} looks further ahead than the horizon of {horizon:g}: to judge it, simulations go on until "
+        f"{r.duration(horizon):g}"
+        for r in requirements
+        if r.duration(0.0) > horizon
+    ]
+
+
 def notes_on(
     progress: Progress,
     failures: dict[SimulationStatus, int],

@@ -36,7 +36,15 @@ from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile, check_profile
 from bbfalsify.running.accepted import Acceptances, load_acceptances
 from bbfalsify.running.compiled import compile_everything
-from bbfalsify.running.conclusions import best_robustness, grid_notes, notes_on, outcome_of, overall, worker_notes
+from bbfalsify.running.conclusions import (
+    best_robustness,
+    duration_notes,
+    grid_notes,
+    notes_on,
+    outcome_of,
+    overall,
+    worker_notes,
+)
 from bbfalsify.running.driver import Driver, OnFailure, drive
 from bbfalsify.running.executors import opened
 from bbfalsify.running.insights import insights_of
@@ -218,6 +226,7 @@ def falsify(
     reason = scribe.progress.search.stopped if ended.reason is StopReason.COMPLETED else ended.reason
     notes = [
         *grid_notes(system),
+        *duration_notes(requirements, horizon),
         *worker_notes(system, jobs),
         *driver.poll.notes(),
         *notes_on(scribe.progress, failures, requirements, on_failure, options),

@@ -126,6 +126,14 @@ def test_not_falsified_says_how_close_it_came_and_never_more():
     assert result.requirements[0].best_robustness == 75.0 and result.found_probability is None
 
 
+def test_a_formula_that_looks_further_than_the_horizon_is_judged_all_the_same():
+    result = run(requirements=[requirement("always[30:80](T <= 200)")], options=replace(SMALL, simulations=44))
+    assert result.outcome is Outcome.NOT_FALSIFIED  # judged, not inconclusive
+    note = "R1 looks further ahead than the horizon of 20: to judge it, simulations go on until 80"
+    assert note in result.notes
+    assert not any("looks further" in n for n in run(options=replace(SMALL, simulations=44)).notes)
+
+
 def test_several_requirements_get_their_own_lists_and_totals():
     requirements = [requirement(), requirement("always[0:20](T <= 78)", "R2"), requirement("always(T <= 101)", "R3")]
     result = run(requirements=requirements)
