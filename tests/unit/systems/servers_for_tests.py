@@ -58,7 +58,7 @@ def floods(line, number):
 
 
 def binary(line, number):
-    """Greets with two bytes; 1 is answered by its argument twice, in two writes; 5 by 6; 9 ends it; others are ignored."""
+    """Greets with two bytes; 1 is answered by its argument, twice; 5 by 6; 9 ends it; others are ignored."""
     line.sendall(b"\xfe\xff")
     stream = line.makefile("rb")
     while kind := stream.read(1):
