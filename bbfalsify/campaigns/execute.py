@@ -11,9 +11,11 @@ from typing import Any
 from bbfalsify.campaigns.categories import category, run_category
 from bbfalsify.campaigns.kinds import engine_kind
 from bbfalsify.campaigns.plan import Campaign, RunPlan
+from bbfalsify.campaigns.requirements import PlannedRequirement
 from bbfalsify.core.counterexample import SystemRecord
 from bbfalsify.core.events import Event
 from bbfalsify.engines import smc
+from bbfalsify.engines.checking.findings import Claim
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.running.falsify import falsify
 from bbfalsify.running.rundir import RunDirectory, file_hash
@@ -70,7 +72,7 @@ def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         out=recording.out,
         directory=recording.directory,
         name=plan.name,
-        system_record=_system_record(plan),
+        system_record=system_record(plan),
         listeners=recording.listeners,
         configuration=configuration_of(plan, recording.campaign),
         baseline=None
@@ -80,7 +82,15 @@ def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
     return result.as_json()
 
 
-def _system_record(plan: RunPlan) -> SystemRecord:
+def _written(planned: PlannedRequirement) -> dict[str, Any]:
+    requirement = planned.requirement
+    words = {"id": requirement.id, "text": requirement.text, "expected": planned.expected}
+    if isinstance(requirement, Claim):
+        return words | {requirement.property.form: requirement.property.source}
+    return words | {"stl": requirement.formula.text, "time": requirement.time, "period": requirement.period}
+
+
+def system_record(plan: RunPlan) -> SystemRecord:
     base = plan.base.resolve()
     return SystemRecord(plan.system_reference, str(base), resolve_reference(plan.system_reference, base).file_hash())
 
@@ -99,17 +109,7 @@ def configuration_of(plan: RunPlan, campaign: Campaign) -> dict[str, Any]:
         "system": plan.system_reference,
         "base": str(plan.base.resolve()),
         "profile": None if plan.profile is None else plan.profile.file,
-        "requirements": [
-            {
-                "id": p.requirement.id,
-                "text": p.requirement.text,
-                "stl": p.requirement.formula.text,
-                "time": p.requirement.time,
-                "period": p.requirement.period,
-                "expected": p.expected,
-            }
-            for p in plan.requirements
-        ],
+        "requirements": [_written(p) for p in plan.requirements],
         "engine": asdict(plan.engine),
         "seed": plan.seed,
         "budget": asdict(plan.budget),

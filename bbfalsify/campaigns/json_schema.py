@@ -15,6 +15,7 @@ from bbfalsify.campaigns.schema import (
     CAMPAIGN_SECTIONS,
     REQUIRED_SECTIONS,
     SPECIFICATION_SECTIONS,
+    ClaimEntry,
     RequirementEntry,
 )
 
@@ -30,14 +31,15 @@ def schema_of(what: str) -> dict[str, Any]:
 def _campaign() -> dict[str, Any]:
     definitions: dict[str, Any] = {}
     engine = {"oneOf": [_of(engine_kind(name).settings_model(), definitions) for name in engine_names()]}
-    requirement = {"anyOf": [{"type": "string"}, _of(RequirementEntry, definitions)]}
+    requirement = {"anyOf": [{"type": "string"}, *(_of(entry, definitions) for entry in (RequirementEntry, ClaimEntry))]}
     special = {"engine": _one_or_more(engine), "requirements": _one_or_more(requirement)}
     return _document("campaign", CAMPAIGN_SECTIONS, REQUIRED_SECTIONS, special, definitions)
 
 
 def _specification() -> dict[str, Any]:
     definitions: dict[str, Any] = {}
-    special = {"requirements": {"type": "array", "minItems": 1, "items": _of(RequirementEntry, definitions)}}
+    entries = [_of(entry, definitions) for entry in (RequirementEntry, ClaimEntry)]
+    special = {"requirements": {"type": "array", "minItems": 1, "items": {"anyOf": entries}}}
     required = ("format_version", "requirements")
     return _document("specification", SPECIFICATION_SECTIONS, required, special, definitions)
 

@@ -47,6 +47,13 @@ ENGINES = {
         "bbfalsify.campaigns.schema:FalsifyEntry",
         "bbfalsify.campaigns.execute:run_falsify",
     ),
+    "check": EngineKind(
+        "black box checking: learn a system that answers symbols, model-check it, test it up to a bound",
+        "bbfalsify.campaigns.schema:CheckEntry",
+        "bbfalsify.campaigns.checking:run_check",
+        needs=("system", "requirements"),
+        answers="symbols",
+    ),
 }
 
 

@@ -22,6 +22,7 @@ from bbfalsify.campaigns.kinds import engine_kind, engine_names
 from bbfalsify.campaigns.ports import port_problems
 from bbfalsify.campaigns.reading import Reader, dotted
 from bbfalsify.campaigns.requirements import PlannedRequirement, RequirementItem, collect_items, parse_items
+from bbfalsify.campaigns.temporal import plan_claims
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.documents import Document, KeyPath, read_yaml
 from bbfalsify.core.errors import Problem, UserError
@@ -129,7 +130,12 @@ def plan_document(
         for system in filter(None, systems.values()):
             reader.adopt(("profile",), port_problems(profile, system))
     items = collect_items(reader, sections["requirements"], base) if "requirements" in sections else []
-    requirements = parse_items(items, _signals(profiles, systems), sections.get("expected"))
+    if len(kinds) > 1:
+        reader.problem(("engine",), "engines about signals and engines about symbols need campaigns of their own.")
+    if kinds == {"symbols"}:
+        requirements = plan_claims(items, filter(None, systems.values()), sections.get("expected"))
+    else:
+        requirements = parse_items(items, _signals(profiles, systems), sections.get("expected"))
     if store is None and "store" in sections:
         store = base / sections["store"]
     if store is not None and store.exists() and not store.is_dir():
@@ -294,6 +300,9 @@ def _system(reader: Reader, base: Path, reference: str, answers: Collection[str]
         return None
     if isinstance(system, SymbolSystem) and "symbols" not in answers:
         reader.problem(path, f"'{reference}' answers symbols, not signals; falsify needs inputs and outputs over time.")
+        return None
+    if not isinstance(system, SymbolSystem) and set(answers) == {"symbols"}:
+        reader.problem(path, f"'{reference}' takes signals; check needs a system that answers symbols.")
         return None
     return system
 

@@ -19,6 +19,7 @@ from bbfalsify.core.documents import KeyPath, read_yaml
 from bbfalsify.core.errors import UserError
 
 if TYPE_CHECKING:
+    from bbfalsify.engines.checking.findings import Claim
     from bbfalsify.logic import Requirement
 
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 class PlannedRequirement:
     """A requirement ready to be monitored, and the outcome its author expects."""
 
-    requirement: Requirement
+    requirement: Requirement | Claim
+    """About signals, or about symbols."""
     expected: str | None = None
 
 

@@ -81,9 +81,14 @@ class AnyEngine(BaseModel):
     kind: Word
 
 
+FORMS = ("ltl", "ltlf", "monitor", "hoa", "hoa_violations")
+"""Of a requirement about symbols; each has exactly one."""
+
+
 class ClaimEntry(Entry):
     """One requirement about symbols: the sentence in words, and the formula or automaton that says the same."""
 
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [form]} for form in FORMS]})
     id: Word
     text: str = ""
     ltl: Word | None = None
@@ -91,7 +96,7 @@ class ClaimEntry(Entry):
     monitor: Word | dict[str, Any] | None = None
     hoa: Word | None = None
     hoa_violations: Word | None = None
-    expected: Literal["violated", "satisfied_up_to_bound", "more_states_than_bound", "stopped"] | None = None
+    expected: Expected | None = None
 
 
 class FalsifyEntry(Entry):
@@ -120,6 +125,21 @@ class FalsifyEntry(Entry):
     shrink: OneOrMore[Natural] = [200]
     batch: OneOrMore[Count] = [44]
     period: OneOrMore[Positive | None] = [None]
+
+
+class CheckEntry(Entry):
+    """Black box checking: how the box is learned and tested, and what it may cost."""
+
+    kind: Literal["check"]
+    max_states: OneOrMore[Count | None] = [None]
+    learner: OneOrMore[Literal["lsharp", "lstar", "kv", "hw"]] = ["lsharp"]
+    tester: OneOrMore[Literal["h", "hsi", "wp", "w"]] = ["h"]
+    stop_at_first: OneOrMore[bool] = [False]
+    max_queries: OneOrMore[Natural | None] = [None]
+    max_symbols: OneOrMore[Natural | None] = [None]
+    max_time: OneOrMore[NotNegative | None] = [None]
+    observations: Together[Word] = ()
+    older: OneOrMore[Word | None] = [None]
 
 
 CAMPAIGN_SECTIONS: dict[str, Any] = {

@@ -8,7 +8,7 @@ Each entry has exactly one of the forms that `logic.temporal.read_property` read
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,8 @@ from bbfalsify.core.documents import read_yaml
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.checking.findings import Claim
 from bbfalsify.logic.temporal import read_property
+from bbfalsify.systems.symbols import SymbolSystem
 
-FORMS = ("ltl", "ltlf", "monitor", "hoa", "hoa_violations")
 SPECIFICATIONS = (".yaml", ".yml")
 
 
@@ -64,9 +64,27 @@ def load_specification(path: str | Path) -> tuple[list[PlannedRequirement], list
     return planned, [claim for claim in claims if claim is not None]
 
 
+def plan_claims(
+    items: Sequence[RequirementItem], systems: Iterable[SymbolSystem], default_expected: str | None
+) -> list[PlannedRequirement]:
+    """The requirements of a campaign, against the symbols of every system it names; problems go to their readers."""
+    planned: list[PlannedRequirement] = []
+    boxes = list(systems)
+    for item in items:
+        claim = parse_claim(item)
+        if claim is None:
+            continue
+        if any(claim.id == other.requirement.id for other in planned):
+            item.reader.problem((*item.path, "id"), f"requirement '{claim.id}' is given twice.")
+        for box in boxes:
+            item.reader.adopt(item.path, claim.property.problems(box.alphabet, None))
+        planned.append(PlannedRequirement(claim, item.data.get("expected") or default_expected))
+    return planned
+
+
 def parse_claim(item: RequirementItem) -> Claim | None:
     """One entry; its problems go to the reader it came from."""
-    from bbfalsify.campaigns.schema import ClaimEntry
+    from bbfalsify.campaigns.schema import FORMS, ClaimEntry
 
     entry = item.reader.check(ClaimEntry, item.data, item.path)
     if entry is None:
@@ -91,4 +109,6 @@ def parse_claim(item: RequirementItem) -> Claim | None:
 
 def is_temporal(data: Any) -> bool:
     """Whether an entry speaks about symbols rather than signals."""
+    from bbfalsify.campaigns.schema import FORMS
+
     return isinstance(data, dict) and any(form in data for form in FORMS)

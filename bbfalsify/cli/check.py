@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from bbfalsify.cli.exits import Exit
+from bbfalsify.cli.exits import exit_of_check
 from bbfalsify.cli.options import AsJson, Jobs, Out, Quiet, Seed, Verbose
-
-if TYPE_CHECKING:
-    from bbfalsify.running.check_result import CheckResult
 
 
 class Learner(StrEnum):
@@ -83,7 +80,9 @@ def check(
     """
     from bbfalsify.campaigns.temporal import claims_from
     from bbfalsify.cli.progress import CheckProgress, Progress
+    from bbfalsify.cli.session import write_plots
     from bbfalsify.core.counterexample import SystemRecord
+    from bbfalsify.reporting.checking import check_lines
     from bbfalsify.running.check import check as run_check
     from bbfalsify.systems import load_system
     from bbfalsify.systems.loading import resolve_reference
@@ -128,51 +127,10 @@ def check(
             listeners=[CheckProgress(progress)],
             configuration=configuration,
         )
+    data = result.as_json()
+    write_plots(data)
     if as_json:
-        print(json.dumps(result.as_json()))
+        print(json.dumps(data))
     else:
-        _show(result)
-    return _exit(result)
-
-
-def _show(result: CheckResult) -> None:
-    for row in result.requirements:
-        if row.text:
-            print(f"{row.id}: {row.text}")
-        print(row)
-        if row.violated:
-            steps = [f"{i}/{o}" for i, o in zip((*row.prefix, *row.loop), row.outputs, strict=True)]
-            cut = len(row.prefix)
-            print(f"   {' '.join(steps[:cut])}{' ( ' + ' '.join(steps[cut:]) + ' )^ω' if row.loop else ''}")
-    print()
-    tested = f", tested up to {result.tested_bound}" if result.tested_bound else ""
-    print(
-        f"{result.states} states learned{tested}; {result.queries} queries, {result.symbols} symbols, "
-        f"{result.seconds:.1f} s; {result.stop_reason.value}"
-    )
-    for note in result.notes:
-        print(f"note: {note}")
-    if result.model is not None:
-        print(f"model: {result.model}")
-    if result.directory is not None:
-        print(f"run directory: {result.directory}")
-    print(f"seed: {result.seed}")
-    for row in result.violated:
-        if row.file is not None:
-            print(f"replay: bbfalsify replay {row.file}")
-
-
-def _exit(result: CheckResult) -> Exit:
-    from bbfalsify.core.verdict import StopReason
-    from bbfalsify.engines.checking.findings import CheckVerdict
-
-    if result.violated:
-        return Exit.FOUND
-    if result.stop_reason is StopReason.INTERRUPTED:
-        return Exit.INTERRUPTED
-    if result.stop_reason is StopReason.SYSTEM_FAILED:
-        return Exit.SYSTEM_FAILED
-    if all(r.verdict is CheckVerdict.SATISFIED_UP_TO_BOUND for r in result.requirements):
-        done = result.requirements or result.stop_reason is StopReason.COMPLETED
-        return Exit.NOTHING_FOUND if done else Exit.INCONCLUSIVE
-    return Exit.INCONCLUSIVE
+        print("\n".join(check_lines(data)))
+    return exit_of_check(data)

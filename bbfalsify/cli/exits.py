@@ -10,12 +10,12 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from typing import Any
 
 from bbfalsify.core.errors import SystemFailure, UserError
-from bbfalsify.core.verdict import Outcome
+from bbfalsify.core.verdict import Outcome, StopReason
 
 
 class Exit(IntEnum):
@@ -37,6 +37,18 @@ def exit_of_outcomes(outcomes: Iterable[str]) -> Exit:
     if Outcome.INCONCLUSIVE in seen:
         return Exit.INCONCLUSIVE
     return Exit.NOTHING_FOUND
+
+
+def exit_of_check(data: Mapping[str, Any]) -> Exit:
+    """Of one check's results; violations count even if it was interrupted afterwards."""
+    if data["outcome"] != Outcome.FALSIFIED and data["stop_reason"] == StopReason.INTERRUPTED:
+        return Exit.INTERRUPTED
+    rows = data["requirements"]
+    if any(row.get("expected") not in (None, row["outcome"]) for row in rows):
+        return Exit.FOUND
+    if rows and all(row.get("expected") is not None for row in rows):
+        return Exit.NOTHING_FOUND
+    return exit_of_outcomes([data["outcome"]])
 
 
 def boundary(command: Callable[..., int | None]) -> Callable[..., None]:

@@ -98,8 +98,9 @@ class Progress:
 class CheckProgress:
     """Listens to the events of a check: states, queries, symbols, how far the tests are."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, name: str = "") -> None:
         self._progress = progress
+        self._stage = f"{name}: checking" if name else "checking"
         self._budget, self._done, self._symbols, self._states, self._tested, self._violated = 0, 0, 0, 0, 0, 0
 
     def __call__(self, event: Any) -> None:
@@ -117,7 +118,7 @@ class CheckProgress:
             self._violated += 1
         tested = f", tested up to {self._tested}" if self._tested else ""
         note = f"{self._symbols} symbols, {self._states} states{tested}, {self._violated} violated"
-        self._progress.show("checking", self._done, self._budget, note)
+        self._progress.show(self._stage, self._done, self._budget, note)
 
 
 class RunProgress:

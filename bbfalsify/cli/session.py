@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.cli.compiling import announce_compilation
-from bbfalsify.cli.exits import Exit, exit_of_outcomes
-from bbfalsify.cli.progress import Progress, RunProgress
+from bbfalsify.cli.exits import Exit, exit_of_check, exit_of_outcomes
+from bbfalsify.cli.progress import CheckProgress, Progress, RunProgress
 from bbfalsify.core.verdict import StopReason
 
 if TYPE_CHECKING:
-    from bbfalsify.campaigns import Campaign
+    from bbfalsify.campaigns import Campaign, RunPlan
     from bbfalsify.reporting.results import RunResult
 
 
@@ -20,31 +21,30 @@ def run_campaign(
     campaign: Campaign, *, out: Path | None, directory: Path | None = None, as_json: bool, quiet: bool, verbose: bool
 ) -> int:
     from bbfalsify.campaigns.run_all import run_all
-    from bbfalsify.reporting.results import result_from_json
 
     results: list[dict[str, Any]] = []
     codes: list[int] = []
     rows: list[dict[str, Any]] = []
     several = len(campaign.runs) > 1
     with Progress(quiet=quiet) as progress:
-        announce_compilation(progress)
+        if any(plan.engine.kind == "falsify" for plan in campaign.runs):
+            announce_compilation(progress)
         if directory is not None:
             progress.say(f"continuing {directory}")
         for done in run_all(
             campaign,
             out=out or Path("runs"),
             directory=directory,
-            listeners=lambda plan: [RunProgress(progress, plan.name if several else "")],
+            listeners=lambda plan: [_progress_of(plan, progress, several)],
         ):
             progress.end_stage()
-            result = result_from_json(done.results)
-            codes.append(exit_code([result]))
+            codes.append(exit_of_run(done.results))
             if done.executed:
-                write_plots(result)
+                write_plots(done.results)
             if as_json:
                 results.append(done.results)
             else:
-                show_result(result, done.plan.varies, verbose=verbose)
+                show_run(done.results, done.plan.varies, verbose=verbose)
             told = {key: done.results.get(key) for key in ("name", "category", "outcome")}
             rows.append({**told, "varies": done.plan.varies})
     if several and not as_json:
@@ -52,6 +52,30 @@ def run_campaign(
     if as_json:
         print(json.dumps({"runs": results} if several else results[0], allow_nan=False))
     return worst_exit(codes)
+
+
+def _progress_of(plan: RunPlan, progress: Progress, several: bool) -> Any:
+    listener = CheckProgress if plan.engine.kind == "check" else RunProgress
+    return listener(progress, plan.name if several else "")
+
+
+def exit_of_run(data: dict[str, Any]) -> int:
+    from bbfalsify.reporting.results import result_from_json
+
+    return exit_of_check(data) if data.get("engine") == "check" else exit_code([result_from_json(data)])
+
+
+def show_run(data: dict[str, Any], varies: Mapping[str, Any], *, verbose: bool) -> None:
+    """The results of a run, whatever its engine."""
+    from bbfalsify.reporting.checking import check_lines
+    from bbfalsify.reporting.results import result_from_json
+
+    if data.get("engine") != "check":
+        show_result(result_from_json(data), dict(varies), verbose=verbose)
+        return
+    if varies:
+        print(f"\n{data['name']}: " + ", ".join(f"{key} {value}" for key, value in varies.items()))
+    print("\n".join(check_lines(data)))
 
 
 def show_summary(rows: list[dict[str, Any]]) -> None:
@@ -91,8 +115,30 @@ def exit_code(results: list[RunResult]) -> int:
     return exit_of_outcomes(row.outcome for row in rows if row.expected is None)
 
 
-def write_plots(result: RunResult) -> None:
-    """time_to_violation.svg in the run directory; where there are several requirements, one for each violated."""
+def write_plots(data: dict[str, Any]) -> None:
+    """Pictures in the run directory: of a check what was learned, of a falsification when violations happen."""
+    from bbfalsify.reporting.results import result_from_json
+
+    if data.get("engine") == "check":
+        _draw_model(data)
+    else:
+        _plot_times(result_from_json(data))
+
+
+def _draw_model(data: dict[str, Any]) -> None:
+    """model.svg, with the way to the first violation."""
+    from bbfalsify.core.json_files import write_atomically
+    from bbfalsify.modelling.mealy import read_dot
+    from bbfalsify.reporting.graphs import machine_svg
+
+    if data["model"] is not None:
+        way = next(((*r["prefix"], *r["loop"]) for r in data["requirements"] if r["outputs"]), ())
+        file = Path(data["model"])
+        write_atomically(file.with_suffix(".svg"), machine_svg(read_dot(file), way))
+
+
+def _plot_times(result: RunResult) -> None:
+    """time_to_violation.svg; where there are several requirements, one for each violated."""
     from bbfalsify.core.json_files import write_atomically
     from bbfalsify.reporting.insights import time_plot
 

@@ -26,20 +26,21 @@ def show(
     \\b
     Example:  bbfalsify show runs/heater-2026-01-31-1 --counterexample 2
     """
-    from bbfalsify.cli.session import show_result
+    from bbfalsify.cli.session import show_run
     from bbfalsify.core.json_files import read_json
     from bbfalsify.reporting.results import result_from_json
 
     file = run / "results.json" if run.is_dir() else run
     data = read_json(file)
-    result = result_from_json(data, file=str(file))
+    if data.get("engine") != "check":
+        result_from_json(data, file=str(file))  # says what is wrong with it
     if counterexample is not None:
         found = _steps(file.parent, data, counterexample)
         print(json.dumps({"counterexamples": found}, allow_nan=False)) if as_json else _print_steps(found)
     elif as_json:
         print(json.dumps(data, allow_nan=False))
     else:
-        show_result(result, data.get("varies", {}), verbose=True)
+        show_run(data, data.get("varies", {}), verbose=True)
     return Exit.NOTHING_FOUND
 
 

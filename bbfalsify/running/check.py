@@ -65,6 +65,7 @@ def check(
     memory_limit_mb: float | None = None,
     out: str | Path | None = None,
     resume: str | Path | None = None,
+    directory: str | Path | None = None,
     observations: Sequence[str | Path] = (),
     older: MealyMachine | str | Path | None = None,
     name: str | None = None,
@@ -75,7 +76,7 @@ def check(
     """Learn the system as far as needed, and say for each requirement what is established.
 
     Without `max_states` the budget (`max_queries`, `max_symbols`, `max_time`) has to end the check.  `observations` are
-    files of words and answers seen before; `resume` is the run directory of a check to continue; `older` is the model
+    files of words and answers seen before; `resume` is the run directory of a check to continue, `directory` exactly the one to use; `older` is the model
     of an earlier version, to start from.  Without requirements the system is learned, and tested up to the bound.
     """
     box = MachineSystem(system) if isinstance(system, MealyMachine) else system
@@ -83,16 +84,16 @@ def check(
     _check_arguments(box, claims, problems, learner, max_states, max_queries, max_symbols, max_time)
     options = Options(max_states, learner, tester, stop_at_first)
     seed = draw_seed() if seed is None else seed
-    directory = _directory(out, resume, name or box.name)
-    record_file = None if directory is None else directory.path / OBSERVATIONS
+    place = _directory(out, directory, resume, name or box.name)
+    record_file = None if place is None else place.path / OBSERVATIONS
     tree = load_observations([Path(f) for f in observations], box.alphabet, continued=record_file)
     reference = read_dot(older) if isinstance(older, str | Path) else older
     record = system_record or SystemRecord(box.name, name=box.name)
-    if directory is not None and resume is None:
-        directory.write_manifest(seed=seed, configuration=dict(configuration or {}), adapter_sha256=record.sha256)
+    if place is not None and not place.begun:
+        place.write_manifest(seed=seed, configuration=dict(configuration or {}), adapter_sha256=record.sha256)
     started, progress = time.monotonic(), Progress()
     with (
-        directory.recorder(*listeners) if directory is not None else Recorder(None, listeners) as recorder,
+        place.recorder(*listeners) if place is not None else Recorder(None, listeners) as recorder,
         ObservationLog(record_file, observed) as log,
         Driver(
             box,
@@ -106,16 +107,16 @@ def check(
             memory_limit_mb=memory_limit_mb,
             votes=votes,
             name=name or box.name,
-            log=None if directory is None else directory.log,
+            log=None if place is None else place.log,
         ) as driver,
     ):
         telling = _Telling(recorder, claims, driver)
         recorder.record(StageStarted("checking", max_queries or 0))
         ended, non_deterministic = _run(driver, log, claims, box, tree, progress, options, telling, seed, reference)
-    files_of = _write_counterexamples(directory, claims, progress, record, seed, time_limit_s)
+    files_of = _write_counterexamples(place, claims, progress, record, seed, time_limit_s)
     model = None
-    if directory is not None and progress.hypothesis is not None:
-        model = str(directory.path / "model.dot")
+    if place is not None and progress.hypothesis is not None:
+        model = str(place.path / "model.dot")
         write_atomically(Path(model), dot_text(replace(progress.hypothesis, name=box.name)))
     result = CheckResult(
         name=name or box.name,
@@ -128,12 +129,12 @@ def check(
         tested_bound=progress.tested_bound,
         stop_reason=StopReason.SYSTEM_FAILED if non_deterministic else ended.reason,
         seconds=time.monotonic() - started,
-        directory=None if directory is None else directory.path,
+        directory=None if place is None else place.path,
         model=model,
         notes=tuple(_notes(box, jobs, driver, progress, claims, tree, ended, non_deterministic)),
     )
-    if directory is not None:
-        directory.write_results(result.as_json())
+    if place is not None:
+        place.write_results(result.as_json())
     return result
 
 
@@ -232,9 +233,13 @@ def _check_arguments(
         raise UserError(problems)
 
 
-def _directory(out: str | Path | None, resume: str | Path | None, name: str) -> RunDirectory | None:
+def _directory(
+    out: str | Path | None, exactly: str | Path | None, resume: str | Path | None, name: str
+) -> RunDirectory | None:
     if resume is not None:
         return RunDirectory.open(resume)
+    if exactly is not None:
+        return RunDirectory.at(exactly)
     return None if out is None else RunDirectory.create(out, name)
 
 

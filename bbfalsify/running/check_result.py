@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.verdict import StopReason
+from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.checking.findings import CheckVerdict
 from bbfalsify.modelling.mealy import MealyMachine
 
@@ -39,9 +39,20 @@ class CheckedRequirement:
     def violated(self) -> bool:
         return self.verdict is CheckVerdict.VIOLATED
 
+    @property
+    def outcome(self) -> Outcome:
+        """In the words of campaigns, which compare it with what is expected."""
+        if self.violated:
+            return Outcome.FALSIFIED
+        satisfied = self.verdict is CheckVerdict.SATISFIED_UP_TO_BOUND
+        return Outcome.NOT_FALSIFIED if satisfied else Outcome.INCONCLUSIVE
+
     def as_json(self) -> dict[str, Any]:
         return {
+            "id": self.id,
             "requirement": self.id,
+            "outcome": self.outcome.value,
+            "in_words": self.in_words(),
             "text": self.text,
             "formula": self.formula,
             "verdict": self.verdict.value,
@@ -104,6 +115,16 @@ class CheckResult:
         return tuple(r for r in self.requirements if r.violated)
 
     @property
+    def outcome(self) -> Outcome:
+        if self.violated:
+            return Outcome.FALSIFIED
+        if self.stop_reason is StopReason.SYSTEM_FAILED:
+            return Outcome.ERROR
+        done = self.stop_reason is StopReason.COMPLETED
+        satisfied = all(r.outcome is Outcome.NOT_FALSIFIED for r in self.requirements)
+        return Outcome.NOT_FALSIFIED if done and satisfied else Outcome.INCONCLUSIVE
+
+    @property
     def holds(self) -> bool:
         """Every requirement is satisfied up to the bound, and none of them vacuously: `assert check(…).holds`."""
         return all(r.verdict is CheckVerdict.SATISFIED_UP_TO_BOUND and r.vacuous is None for r in self.requirements)
@@ -120,9 +141,24 @@ class CheckResult:
         return {
             "engine": "check",
             "name": self.name,
+            "outcome": self.outcome.value,
             "requirements": [r.as_json() for r in self.requirements],
+            "counterexamples": [
+                {
+                    "rank": rank,
+                    "requirement": row.id,
+                    "status": row.status,
+                    "actions": [*row.prefix, *row.loop],
+                    "probability": None if row.probability is None else row.probability.as_json(),
+                    "file": row.file,
+                }
+                for rank, row in enumerate(self.violated, start=1)
+            ],
+            "found_probability": None,
+            "smc": None,
             "states": self.states,
             "queries": self.queries,
+            "simulations": self.queries,
             "symbols": self.symbols,
             "hypotheses": self.hypotheses,
             "tested_bound": self.tested_bound,

@@ -1,0 +1,43 @@
+"""Execute a plan of the engine `check`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bbfalsify.campaigns.execute import Recording, configuration_of, system_record
+from bbfalsify.campaigns.plan import RunPlan
+from bbfalsify.running.check import check
+
+
+def run_check(plan: RunPlan, recording: Recording) -> dict[str, Any]:
+    """Black box checking; a run directory that was begun is continued."""
+    engine = plan.engine
+    result = check(
+        plan.system,
+        [p.requirement for p in plan.requirements],
+        max_states=engine.max_states,
+        learner=engine.learner,
+        tester=engine.tester,
+        stop_at_first=engine.stop_at_first,
+        max_queries=_least(engine.max_queries, plan.budget.simulations),
+        max_symbols=engine.max_symbols,
+        max_time=_least(engine.max_time, plan.budget.seconds),
+        seed=plan.seed,
+        jobs=plan.jobs,
+        time_limit_s=plan.time_limit,
+        votes=plan.votes,
+        memory_limit_mb=plan.memory_limit,
+        out=recording.out,
+        directory=recording.directory,
+        observations=[plan.base / file for file in engine.observations],
+        older=None if engine.older is None else plan.base / engine.older,
+        name=plan.name,
+        system_record=system_record(plan),
+        listeners=recording.listeners,
+        configuration=configuration_of(plan, recording.campaign),
+    )
+    return result.as_json()
+
+
+def _least(*limits: float | None) -> Any:
+    return min((limit for limit in limits if limit is not None), default=None)

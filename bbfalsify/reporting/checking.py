@@ -1,0 +1,47 @@
+"""The result of a check as a terminal shows it, from what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def check_lines(data: Mapping[str, Any]) -> Iterator[str]:
+    """Verdicts as sentences, what they cost, and how to see violations again."""
+    for row in data["requirements"]:
+        if row["text"]:
+            yield f"{row['id']}: {row['text']}"
+        yield f"{row['id']} {row['in_words']}{_expectation(row)}"
+        if row["outputs"]:
+            steps = [f"{i}/{o}" for i, o in zip((*row["prefix"], *row["loop"]), row["outputs"], strict=True)]
+            cut = len(row["prefix"])
+            yield f"   {' '.join(steps[:cut])}{' ( ' + ' '.join(steps[cut:]) + ' )^ω' if row['loop'] else ''}"
+        if row["probability"] is not None:
+            yield f"   {_probability(row['probability'])}"
+    yield ""
+    tested = f", tested up to {data['tested_bound']}" if data["tested_bound"] else ""
+    yield (
+        f"{data['states']} states learned{tested}; {data['queries']} queries, {data['symbols']} symbols, "
+        f"{data['seconds']:.1f} s; {data['stop_reason']}"
+    )
+    yield from (f"note: {note}" for note in data["notes"])
+    if data["model"] is not None:
+        yield f"model: {data['model']}"
+    if data["run_directory"] is not None:
+        yield f"run directory: {data['run_directory']}"
+    yield f"seed: {data['seed']}"
+    yield from (f"replay: bbfalsify replay {row['file']}" for row in data["requirements"] if row["file"] is not None)
+
+
+def _expectation(row: Mapping[str, Any]) -> str:
+    expected = row.get("expected")
+    if expected is None:
+        return ""
+    return " (as expected)" if expected == row["outcome"] else f" (expected: {expected.replace('_', ' ')})"
+
+
+def _probability(data: Mapping[str, Any]) -> str:
+    from bbfalsify.core.estimate import Estimate
+    from bbfalsify.reporting.words import interval
+
+    return f"a use begins like this with probability {interval(Estimate.from_json(data))} ({data['method']})"
