@@ -31,7 +31,8 @@ def schema_of(what: str) -> dict[str, Any]:
 def _campaign() -> dict[str, Any]:
     definitions: dict[str, Any] = {}
     engine = {"oneOf": [_of(engine_kind(name).settings_model(), definitions) for name in engine_names()]}
-    requirement = {"anyOf": [{"type": "string"}, *(_of(entry, definitions) for entry in (RequirementEntry, ClaimEntry))]}
+    entries = [_of(entry, definitions) for entry in (RequirementEntry, ClaimEntry)]
+    requirement = {"anyOf": [{"type": "string"}, *entries]}
     special = {"engine": _one_or_more(engine), "requirements": _one_or_more(requirement)}
     return _document("campaign", CAMPAIGN_SECTIONS, REQUIRED_SECTIONS, special, definitions)
 

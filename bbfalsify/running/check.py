@@ -76,8 +76,9 @@ def check(
     """Learn the system as far as needed, and say for each requirement what is established.
 
     Without `max_states` the budget (`max_queries`, `max_symbols`, `max_time`) has to end the check.  `observations` are
-    files of words and answers seen before; `resume` is the run directory of a check to continue, `directory` exactly the one to use; `older` is the model
-    of an earlier version, to start from.  Without requirements the system is learned, and tested up to the bound.
+    files of words and answers seen before; `resume` is the run directory of a check to continue, `directory` exactly
+    the one to use; `older` is the model of an earlier version, to start from.  Without requirements the system is
+    learned, and tested up to the bound.
     """
     box = MachineSystem(system) if isinstance(system, MealyMachine) else system
     claims, problems = _claims(requirements)
