@@ -53,7 +53,7 @@ def assemble(model: ModelText, assembly: Assembly) -> Network:
     for template in model.templates:
         parse_everything(assembly, template)
     processes = Instances(model, assembly, scope).build()
-    return Network(
+    network = Network(
         name=model.name,
         variables=tuple(assembly.variables),
         channels=tuple(assembly.channels),
@@ -67,6 +67,11 @@ def assemble(model: ModelText, assembly: Assembly) -> Network:
         scope=scope,
         as_uppaal=model.as_uppaal,
     )
+    if model.channel_priorities is None and model.process_priorities is None:
+        return network
+    from bbfalsify.modelling.priorities import with_priorities
+
+    return with_priorities(network, model.channel_priorities, model.process_priorities, assembly)
 
 
 def parse_everything(assembly: Assembly, template: TemplateText) -> None:

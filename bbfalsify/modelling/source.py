@@ -94,6 +94,9 @@ class ModelText:
     system_outputs: frozenset[str] = frozenset()
     """Outputs of the system under test, which a profile cannot read."""
     ode_step: float | None = None
+    channel_priorities: Text | None = None
+    """"a, b < default < c", lowest first"""
+    process_priorities: Text | None = None
     alphabets: list[tuple[str, Text]] = field(default_factory=list)
     """(process, channels) of synchronisations as in CSP: both processes that name a channel take part."""
     as_uppaal: bool = False

@@ -15,6 +15,7 @@
           - {from: S, to: S, action: on, guard: "x >= 4", update: "x = 0"}
     instances: ["Fast(int[0,3] i) = Train(i, 10)"]      # optional: automata with some parameters fixed
     system: [User]             # optional
+    priorities: {channels: "a < default < b", processes: "Slow < Fast"}     # optional, lowest first
     alphabets: {A: "a, b"}     # optional: channels that A uses without ! and ?, as in CSP
     queries: ["E<> User.S"]    # optional
 
@@ -43,7 +44,7 @@ from bbfalsify.modelling.tree import Place
 FORMAT_VERSION = 1
 
 _TOP_KEYS = ("format_version", "name", "model", "dialect", "declarations", "ode_step", "automata")
-_TOP_KEYS += ("instances", "system", "alphabets", "queries")
+_TOP_KEYS += ("instances", "system", "priorities", "alphabets", "queries")
 PORT_KEYS = ("inputs", "outputs", "uncertainty", "ports")
 """Of profiles, and of models that are played as black boxes."""
 _TOP_KEYS += PORT_KEYS
@@ -51,7 +52,7 @@ _AUTOMATON_KEYS = ("parameters", "declarations", "initial", "locations", "edges"
 _LOCATION_KEYS = ("invariant", "rates", "exponential_rate", "urgent", "committed", "cost_rate")
 _EDGE_KEYS = ("from", "to", "action", "select", "guard", "sync", "update", "weight", "cost", "branches")
 _BRANCH_KEYS = ("to", "weight", "update")
-_OF_THE_MODEL = ("dialect", "declarations", "automata", "instances", "system", "alphabets", "queries")
+_OF_THE_MODEL = ("dialect", "declarations", "automata", "instances", "system", "priorities", "alphabets", "queries")
 """What stands in the other file when `model` names one."""
 
 
@@ -103,6 +104,10 @@ def read_model(document: Document, problems: list[Problem], *, named: bool = Fal
         model.system = [InstanceText(entry) for entry in entries if entry is not None]
         if system.value == []:
             system.problem("'system' is empty; name at least one automaton, or leave the key out.")
+    priorities = root.get("priorities")
+    if priorities is not None and priorities.mapping(("channels", "processes")):
+        model.channel_priorities = _text(priorities, "channels")
+        model.process_priorities = _text(priorities, "processes")
     alphabets = root.get("alphabets")
     if alphabets is not None and alphabets.mapping():
         texts = [(name, node.text()) for name, node in alphabets.items()]

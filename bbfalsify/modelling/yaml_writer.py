@@ -49,6 +49,9 @@ def written_model(model: ModelText, ports: dict[str, Any] | None = None) -> str:
             _clean(entry.text.text if entry.name is None else f"{entry.name} = {entry.text.text}")
             for entry in model.system
         ]
+    kinds = {"channels": model.channel_priorities, "processes": model.process_priorities}
+    if any(kinds.values()):
+        data["priorities"] = {kind: _clean(text.text) for kind, text in kinds.items() if text is not None}
     if model.alphabets:
         data["alphabets"] = {process: _clean(channels.text) for process, channels in model.alphabets}
     if model.queries:

@@ -3,6 +3,7 @@
     Section("declarations", …)   variables, channels, typedefs and functions, as the modelling language reads them
     Section("instance", …)       Fast(int[0,3] i) = Train(i, 10)
     Section("system", …)         the names after `system`, with their separators
+    Section("priority", …)       a, b < default < c
     Section("IO", …)             IO P {a, b}: the channels of a process that synchronises without ! and ?
     Section("process", …)        of an .xta file; the scanner is left where its name begins
 
@@ -71,10 +72,11 @@ def sections(scanner: Scanner, problems: list[Problem], notes: list[Problem]) ->
             scanner.accept(";")
             yield Section(special, text)
         elif special == "priority":
-            scanner.skip_to(";")
+            scanner.take()
+            scanner.take()
+            text = scanner.until(";") or Text("", place)
             scanner.accept(";")
-            problems.append(place.problem("channel priorities are not supported; give the edges of lower priority "
-                                          "guards that exclude the higher ones."))  # fmt: skip
+            yield Section(special, text)
         else:
             _skip_special(scanner, special)
             if special in _WITHOUT_EFFECT:
@@ -141,6 +143,10 @@ def add_section(model: ModelText, section: Section, problems: list[Problem]) -> 
         model.declarations.append(modern_declarations(section.text))
     elif section.kind == "instance":
         model.definitions.append(modern_instance(section.text))
+    elif section.kind == "priority":
+        if model.channel_priorities is not None:
+            problems.append(section.text.place.problem("there are two declarations of channel priorities."))
+        model.channel_priorities = section.text
     elif section.kind == "IO":
         scanner = Scanner(section.text)
         scanner.take()
@@ -166,8 +172,7 @@ def _add_system(model: ModelText, text: Text, problems: list[Problem]) -> None:
         return
     levels = split(names, "<")
     if len(levels) > 1:
-        message = "process priorities ('system A < B') are not supported; give the edges of lower priority guards "
-        problems.append(levels[0].place.problem(message + "that exclude the higher ones."))
+        model.process_priorities = names
     model.system += [InstanceText(name) for level in levels for name in split(level, ",")]
 
 

@@ -212,11 +212,6 @@ def test_channels(tmp_path):
 @pytest.mark.parametrize(
     ("part", "text", "message"),
     [
-        ("declarations", "chan a, b; chan priority a < default < b;",
-         "channel priorities are not supported; give the edges of lower priority guards that exclude the higher ones."),
-        ("system", "system P < P;",
-         "process priorities ('system A < B') are not supported; give the edges of lower priority guards that exclude "
-         "the higher ones."),
         ("declarations", "int n; before_update { n = 1 }",
          "'before_update' is not supported; write its assignments into the updates of the edges."),
         ("declarations", "dynamic Q(int n);",

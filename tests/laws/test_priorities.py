@@ -1,0 +1,87 @@
+"""Priorities as guards, judged by what they mean: at each moment exactly those transitions are possible of which no
+higher one is.
+
+Random networks get random priorities on channels (and, without broadcast, on processes).  The reference interpreter
+walks through the network without priorities; at each state, and at several delays, what can fire in the network with
+priorities must be what can fire without them and has the highest rank.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, note
+from hypothesis import strategies as st
+
+from bbfalsify.modelling.network import Network
+from bbfalsify.modelling.priorities import Priorities
+from bbfalsify.modelling.reference import ReferenceInterpreter
+from bbfalsify.modelling.reference_values import ModelRuntimeError
+from bbfalsify.modelling.scopes import Assembly
+from bbfalsify.modelling.tree import Place
+from bbfalsify.testing.networks import networks
+from bbfalsify.testing.printing import network_text
+from tests.laws.test_kernel_against_reference import examples
+
+DELAYS = [Fraction(n, 8) for n in (0, 1, 8, 13, 16, 24, 33)]
+
+
+def ranks(network: Network, channels: dict, processes: dict, transition) -> tuple[int, int]:
+    process, number = transition.sender
+    edge = network.processes[process].edges[number]
+    level = channels.get(edge.channel, channels[None])
+    together = [process, *(receiver for receiver, _ in transition.receivers)]
+    return level, max(processes[one] for one in together)
+
+
+def fireable(interpreter: ReferenceInterpreter, state, delay) -> dict:
+    found = {}
+    for transition in interpreter.transitions(state):
+        if interpreter.can_fire(state, transition, delay):
+            found[transition.sender, transition.receivers] = transition
+    return found
+
+
+@examples(50)
+@given(network=networks(urgent_channels=False), data=st.data())
+def test_only_the_highest_is_possible(network, data):
+    only_the_highest_is_possible(network, data)
+
+
+@pytest.mark.slow
+@examples(1000)
+@given(network=networks(urgent_channels=False), data=st.data())
+def test_only_the_highest_is_possible_in_a_thousand_networks(network, data):
+    only_the_highest_is_possible(network, data)
+
+
+def only_the_highest_is_possible(network: Network, data) -> None:
+    levels = st.integers(0, 2)
+    channels: dict = {number: data.draw(levels) for number in range(len(network.channels))}
+    channels[None] = 1
+    broadcast = any(channel.broadcast for channel in network.channels)
+    names = range(len(network.processes))
+    processes = {number: 0 if broadcast else data.draw(levels) for number in names}
+    assembly = Assembly()
+    limited = Priorities(network, channels, processes, Place(None), assembly).applied()
+    assume(not assembly.problems)
+    note(network_text(limited))
+    free, bound = ReferenceInterpreter(network), ReferenceInterpreter(limited)
+    state = free.initial_state()
+    random = np.random.default_rng(0)
+    for _ in range(4):
+        for delay in DELAYS:
+            allowed = fireable(free, state, delay)
+            best = max((ranks(network, channels, processes, t) for t in allowed.values()), default=None)
+            highest = {k for k, t in allowed.items() if ranks(network, channels, processes, t) == best}
+            assert {(t[0], t[1]) for t in fireable(bound, state, delay)} == highest
+        moves = [(t, d) for d in DELAYS for t in fireable(free, state, d).values()]
+        if not moves:
+            break
+        transition, delay = moves[random.integers(len(moves))]
+        try:
+            state = free.fire(state, transition, delay, generator=random)
+        except ModelRuntimeError:
+            break
