@@ -23,7 +23,7 @@ from bbfalsify.modelling.scopes import Assembly
 from bbfalsify.modelling.tree import Place
 from bbfalsify.testing.networks import networks
 from bbfalsify.testing.printing import network_text
-from tests.laws.test_kernel_against_reference import examples
+from tests.laws.test_kernel_against_reference import accelerated_walks_are_allowed, caches_change_nothing, examples
 
 DELAYS = [Fraction(n, 8) for n in (0, 1, 8, 13, 16, 24, 33)]
 
@@ -44,6 +44,20 @@ def fireable(interpreter: ReferenceInterpreter, state, delay) -> dict:
     return found
 
 
+def with_random_priorities(network: Network, data) -> tuple[Network, dict, dict]:
+    levels = st.integers(0, 2)
+    channels: dict = {number: data.draw(levels) for number in range(len(network.channels))}
+    channels[None] = 1
+    broadcast = any(channel.broadcast for channel in network.channels)
+    names = range(len(network.processes))
+    processes = {number: 0 if broadcast else data.draw(levels) for number in names}
+    assembly = Assembly()
+    limited = Priorities(network, channels, processes, Place(None), assembly).applied()
+    assume(not assembly.problems)
+    note(network_text(limited))
+    return limited, channels, processes
+
+
 @examples(50)
 @given(network=networks(urgent_channels=False), data=st.data())
 def test_only_the_highest_is_possible(network, data):
@@ -57,17 +71,17 @@ def test_only_the_highest_is_possible_in_a_thousand_networks(network, data):
     only_the_highest_is_possible(network, data)
 
 
+@examples(15)
+@given(network=networks(urgent_channels=False), data=st.data())
+def test_the_kernel_walks_with_priorities(network, data):
+    """The new guards look at other processes' locations and clocks: no cache may miss that."""
+    limited, _, _ = with_random_priorities(network, data)
+    accelerated_walks_are_allowed(limited, walks=2, steps=12)
+    caches_change_nothing(limited, walks=3, steps=100)
+
+
 def only_the_highest_is_possible(network: Network, data) -> None:
-    levels = st.integers(0, 2)
-    channels: dict = {number: data.draw(levels) for number in range(len(network.channels))}
-    channels[None] = 1
-    broadcast = any(channel.broadcast for channel in network.channels)
-    names = range(len(network.processes))
-    processes = {number: 0 if broadcast else data.draw(levels) for number in names}
-    assembly = Assembly()
-    limited = Priorities(network, channels, processes, Place(None), assembly).applied()
-    assume(not assembly.problems)
-    note(network_text(limited))
+    limited, channels, processes = with_random_priorities(network, data)
     free, bound = ReferenceInterpreter(network), ReferenceInterpreter(limited)
     state = free.initial_state()
     random = np.random.default_rng(0)
