@@ -123,6 +123,7 @@ class FalsifyEntry(Entry):
     smc_simulations: OneOrMore[Natural] = [20_000]
     sensitivity: OneOrMore[bool] = [True]
     shrink: OneOrMore[Natural] = [200]
+    fan: OneOrMore[Natural] = [40]
     batch: OneOrMore[Count] = [44]
     period: OneOrMore[Positive | None] = [None]
 

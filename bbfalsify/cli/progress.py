@@ -1,6 +1,11 @@
-"""Progress on stderr: a bar on a terminal, now and then a plain line elsewhere, nothing with -q.
+"""Progress on stderr: a live view on a terminal, now and then a plain line elsewhere, nothing with -q or in CI.
 
-Workers are forked, and forking a process that has background threads can lock up; so the bar has no refresh thread
+    heater-3, run 3 of 12, about 0:40 left
+    searching ━━━━━━━━━━━━━━━━──── 1628/2000 410/s 0:01
+      R1: closest −4.2, 6 counterexamples, together about 0.0121
+      R1 on·on·on·off   0.0091 [0.0087, 0.0095]
+
+Workers are forked, and forking a process that has background threads can lock up; so the view has no refresh thread
 and is drawn only from here.
 """
 
@@ -9,19 +14,23 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 PLAIN_INTERVAL_S = 5.0
-BAR_INTERVAL_S = 0.1
+LIVE_INTERVAL_S = 0.1
+MOST_LISTED = 5
+"""Counterexamples shown while a run goes on."""
 
 
 class Progress:
     """Use as a context manager; `show` may be called as often as convenient."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self.quiet = quiet
         # A dumb terminal cannot go back on its line, so it gets plain lines too.
         self.terminal = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self.quiet = quiet or (not self.terminal and os.environ.get("CI", "").lower() not in ("", "0", "false"))
+        self._live: Any = None
         self._bar: Any = None
         self._task: Any = None
         self._stage = ""
@@ -40,58 +49,76 @@ class Progress:
             self.end_stage()
             print(text, file=sys.stderr, flush=True)
 
-    def show(self, stage: str, done: int, total: int, note: str = "") -> None:
-        """How far a stage is: `done` of `total` (0: nobody knows), and a few words on what was found."""
+    def show(
+        self, stage: str, done: int, total: int, note: str = "", *, above: str = "", below: Sequence[str] = ()
+    ) -> None:
+        """How far a stage is: `done` of `total` (0: nobody knows), what was found; on a terminal, more lines."""
         if self.quiet:
             return
         now = time.monotonic()
         if stage != self._stage:
-            self.end_stage()
-            self._stage, self._shown, self._first = stage, 0.0 if self.terminal else now, (now, 0)
-            if self.terminal:
-                self._open_bar(stage, total)
+            self._begin_stage(stage, total, now)
         if self._first[1] == 0 and done > 0:
             self._first = (now, done)  # before the first answer, kernels compile and workers start: no rate yet
-        if now - self._shown < (BAR_INTERVAL_S if self.terminal else PLAIN_INTERVAL_S):
+        if now - self._shown < (LIVE_INTERVAL_S if self.terminal else PLAIN_INTERVAL_S):
             return
         self._shown = now
         since, before = self._first
         rate = (done - before) / (now - since) if done > before and now > since else None
         if self.terminal:
-            shown = "" if rate is None else f"{rate:.0f}/s"
-            self._bar.update(self._task, completed=done, total=total or None, note=note, rate=shown, refresh=True)
+            self._draw(done, total, rate, [above] if above else [], below if below else [note] if note else [])
         else:
             left = f", about {(total - done) / rate:.0f} s left" if rate and total else ""
             speed = "" if rate is None else f" ({rate:.0f}/s{left})"
-            of = f" of {total}" if total else ""
-            print(f"{stage}: {done}{of}{speed}{', ' + note if note else ''}", file=sys.stderr, flush=True)
+            text = f"{above}: " if above else ""
+            text += f"{stage}: {done}{f' of {total}' if total else ''}{speed}{', ' + note if note else ''}"
+            print(text, file=sys.stderr, flush=True)
 
-    def _open_bar(self, stage: str, total: int) -> None:
+    def _begin_stage(self, stage: str, total: int, now: float) -> None:
+        self._stage, self._shown, self._first = stage, 0.0 if self.terminal else now, (now, 0)
+        if self.terminal:
+            if self._live is None:
+                self._open_view()
+            if self._task is not None:
+                self._bar.remove_task(self._task)
+            self._task = self._bar.add_task(stage, total=total or None, rate="")
+
+    def _open_view(self) -> None:
         from rich.console import Console
+        from rich.live import Live
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
+        console = Console(stderr=True, highlight=False, markup=False)
         self._bar = RichProgress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(compact=True),
-            TextColumn("{task.fields[note]}"),
-            console=Console(stderr=True),
+            console=console,
             auto_refresh=False,
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
         )
-        self._bar.start()
-        self._task = self._bar.add_task(stage, total=total or None, note="", rate="")
+        self._live = Live(
+            console=console, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
+        )
+        self._live.start()
+
+    def _draw(self, done: int, total: int, rate: float | None, above: Sequence[str], below: Sequence[str]) -> None:
+        from rich.console import Group
+        from rich.text import Text
+
+        speed = "" if rate is None else f"{rate:.0f}/s"
+        self._bar.update(self._task, completed=done, total=total or None, rate=speed)
+        lines = [*(Text(line, overflow="ellipsis", no_wrap=True) for line in above), self._bar.get_renderable()]
+        lines += [Text("  " + line, overflow="ellipsis", no_wrap=True) for line in below]
+        self._live.update(Group(*lines), refresh=True)
 
     def end_stage(self) -> None:
-        """Take the bar away; whatever is printed next starts on a clean line."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
+        """Take the view away; whatever is printed next starts on a clean line."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = self._bar = self._task = None
         self._stage = ""
 
 
@@ -121,24 +148,99 @@ class CheckProgress:
         self._progress.show(self._stage, self._done, self._budget, note)
 
 
-class RunProgress:
-    """Listens to the events of one run and shows how far it is."""
+class CampaignClock:
+    """How long the runs of a campaign that are left may take, judged by those that are done."""
 
-    def __init__(self, progress: Progress, name: str = "") -> None:
+    def __init__(self, runs: int) -> None:
+        self._runs, self._done, self._seconds = runs, 0, 0.0
+        self._begun = time.monotonic()
+
+    def finished(self, seconds: float | None) -> None:
+        """A run has taken so long; None where it was finished before."""
+        self._done += seconds is not None
+        self._seconds += seconds or 0.0
+        self._runs -= 1
+        self._begun = time.monotonic()
+
+    @property
+    def left(self) -> str:
+        if self._done == 0:
+            return ""
+        seconds = max(0.0, self._runs * self._seconds / self._done - (time.monotonic() - self._begun))
+        return f", about {int(seconds) // 60}:{int(seconds) % 60:02d} left"
+
+
+class RunProgress:
+    """Listens to the events of one run and shows how far it is, how close it came and what it found."""
+
+    def __init__(self, progress: Progress, name: str = "", clock: CampaignClock | None = None) -> None:
         self._progress = progress
-        self._name = f"{name}: " if name else ""
+        self._name, self._clock = name, clock
         self._stage, self._total, self._done, self._found = "", 0, 0, 0
+        self._requirements: tuple[str, ...] = ()
+        self._closest: dict[int, float] = {}
+        self._masses: dict[str, float] = {}
+        self._words: dict[str, int] = {}
+        self._estimates: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
+        self._listed: dict[tuple[str, tuple[str, ...]], None] = {}
 
     def __call__(self, event: Any) -> None:
         kind = type(event).__name__
-        if kind == "StageStarted":
+        if kind == "RunStarted":
+            self._requirements = event.requirements
+        elif kind == "StageStarted":
             self._stage, self._total, self._done = event.stage, event.simulations, 0
         elif kind == "BatchAnswered":
             self._done += len(event.answers)
+            self._look_at(event.answers)
         elif kind == "KnownReplayed":
             self._done += event.tries
         elif kind == "FindingReported":
             self._found += 1
-        if self._stage:
+            self._listed[event.requirement, event.actions] = None
+        elif kind == "SearchAdvanced":
+            self._words = dict(zip(self._requirements, event.words, strict=False))
+            self._masses = dict(zip(self._requirements, event.masses, strict=False))
+        elif kind == "EstimateMade":
+            self._estimates[event.what, event.actions] = event.estimate
+        if self._stage and not self._progress.quiet:
+            above = self._name + (self._clock.left if self._clock is not None and self._name else "")
             done = min(self._done, self._total)
-            self._progress.show(f"{self._name}{self._stage}", done, self._total, f"{self._found} found")
+            below = self._below() if self._progress.terminal else ()
+            self._progress.show(self._stage, done, self._total, self._note(), above=above, below=below)
+
+    def _look_at(self, answers: Sequence[dict[str, Any]]) -> None:
+        for answer in answers:
+            for number, judgement in enumerate(answer.get("judgements", ())):
+                robustness = float(judgement[1])
+                if robustness < self._closest.get(number, float("inf")):
+                    self._closest[number] = robustness
+
+    def _note(self) -> str:
+        """For one line: how close, how many."""
+        closest = f"closest {min(self._closest.values()):.4g}, " if self._closest else ""
+        mass = f" (together about {sum(self._masses.values()):.2g})" if any(self._masses.values()) else ""
+        return f"{closest}{self._found} found{mass}"
+
+    def _below(self) -> list[str]:
+        lines = []
+        for number, name in enumerate(self._requirements):
+            found = sum(requirement == name for requirement, _ in self._listed)
+            words = max(found, self._words.get(name, 0))
+            text = f"{name}: closest {self._closest.get(number, float('inf')):.4g}, {words} counterexamples"
+            if self._masses.get(name):
+                text += f", the list together about {self._masses[name]:.2g}"
+            lines.append(text)
+        estimated = sorted(self._estimates.items(), key=lambda item: -item[1]["value"])
+        for (requirement, actions), estimate in estimated[:MOST_LISTED]:
+            interval = f"{estimate['value']:.3g} [{estimate['low']:.3g}, {estimate['high']:.3g}]"
+            lines.append(f"{requirement} {_word(actions)}  {interval}")
+        rest = [key for key in self._listed if key not in self._estimates]
+        lines += [f"{requirement} {_word(actions)}" for requirement, actions in rest[: MOST_LISTED - len(estimated)]]
+        return lines
+
+
+def _word(actions: Sequence[str]) -> str:
+    from bbfalsify.reporting.words import shorten_word
+
+    return shorten_word(actions, 40)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bbfalsify.cli.compiling import announce_compilation
 from bbfalsify.cli.exits import Exit, exit_of_check, exit_of_outcomes
-from bbfalsify.cli.progress import CheckProgress, Progress, RunProgress
+from bbfalsify.cli.progress import CampaignClock, CheckProgress, Progress, RunProgress
 from bbfalsify.core.verdict import StopReason
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def run_campaign(
     codes: list[int] = []
     rows: list[dict[str, Any]] = []
     several = len(campaign.runs) > 1
+    clock = CampaignClock(len(campaign.runs))
     with Progress(quiet=quiet) as progress:
         if any(plan.engine.kind == "falsify" for plan in campaign.runs):
             announce_compilation(progress)
@@ -35,12 +36,14 @@ def run_campaign(
             campaign,
             out=out or Path("runs"),
             directory=directory,
-            listeners=lambda plan: [_progress_of(plan, progress, several)],
+            listeners=lambda plan: [_progress_of(plan, campaign, progress, clock)],
         ):
             progress.end_stage()
+            clock.finished(done.results.get("seconds") if done.executed else None)
             codes.append(exit_of_run(done.results))
-            if done.executed:
+            if done.executed and done.results["stop_reason"] != "error":
                 write_plots(done.results)
+                write_tables_of(done.results)
             if as_json:
                 results.append(done.results)
             else:
@@ -54,9 +57,20 @@ def run_campaign(
     return worst_exit(codes)
 
 
-def _progress_of(plan: RunPlan, progress: Progress, several: bool) -> Any:
-    listener = CheckProgress if plan.engine.kind == "check" else RunProgress
-    return listener(progress, plan.name if several else "")
+def _progress_of(plan: RunPlan, campaign: Campaign, progress: Progress, clock: CampaignClock) -> Any:
+    place = ""
+    if len(campaign.runs) > 1:
+        number = next(number for number, other in enumerate(campaign.runs, start=1) if other is plan)
+        place = f"{plan.name}, run {number} of {len(campaign.runs)}"
+    return CheckProgress(progress, place) if plan.engine.kind == "check" else RunProgress(progress, place, clock)
+
+
+def write_tables_of(data: dict[str, Any]) -> None:
+    """tables/ in the run directory of a falsification."""
+    from bbfalsify.reporting.table_files import parquet_is_there, write_tables
+
+    if data.get("engine") != "check":
+        write_tables(data["run_directory"], parquet=parquet_is_there())
 
 
 def exit_of_run(data: dict[str, Any]) -> int:

@@ -55,12 +55,16 @@ def write_json(path: Path, data: Any) -> None:
     write_atomically(path, format_json(data) + "\n")
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """The file is either the old one or the whole new one, also when the machine stops in between."""
+def write_atomically(path: Path, text: str | bytes, *, durable: bool = True) -> None:
+    """The file is either the old one or the whole new one, also when the machine stops in between.
+
+    What can be made again from other files need not be `durable`: waiting for the disk is most of the time it takes.
+    """
     try:
-        with written_beside(path, text) as temporary:
+        with written_beside(path, text, durable=durable) as temporary:
             os.replace(temporary, path)
-        sync_folder(path.parent)
+        if durable:
+            sync_folder(path.parent)
     except OSError as error:
         raise WritingFailed(Problem(f"cannot be written: {error.strerror}.", file=str(path))) from None
 
@@ -76,14 +80,15 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def written_beside(path: Path, text: str) -> Iterator[str]:
-    """A temporary file in the same folder with the whole text on disk; gone afterwards, unless it was moved."""
+def written_beside(path: Path, text: str | bytes, *, durable: bool = True) -> Iterator[str]:
+    """A temporary file in the same folder with the whole content on disk; gone afterwards, unless it was moved."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8") if isinstance(text, str) else text)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
         yield temporary
     finally:

@@ -39,6 +39,27 @@ class Trace:
         return float(self.times[-1]) if len(self.times) else 0.0
 
 
+MOST_POINTS = 200
+"""Of a trace that is only looked at."""
+
+
+def thinned(trace: Trace, most: int = MOST_POINTS) -> Trace:
+    """At most about so many samples, among them the smallest and the largest value of every signal in each part."""
+    count = len(trace.times)
+    if count <= most:
+        return trace
+    parts = max(1, most // (2 * max(1, len(trace.signals))))
+    edges = np.linspace(0, count, parts + 1).astype(int)
+    kept = {0, count - 1}
+    for values in trace.signals.values():
+        for start, end in zip(edges[:-1], edges[1:], strict=True):
+            if end > start:
+                part = values[start:end]
+                kept |= {start + int(np.argmin(part)), start + int(np.argmax(part))}
+    rows = np.array(sorted(kept))
+    return Trace(trace.times[rows], {name: values[rows] for name, values in trace.signals.items()}, trace.events)
+
+
 def sample_times(duration: float, period: float, event_times: np.ndarray) -> np.ndarray:
     """The grid 0, period, 2·period, … up to the duration, together with the event times inside it."""
     grid = np.arange(int(np.floor(duration / period + 1e-9)) + 1) * period

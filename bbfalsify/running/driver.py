@@ -245,8 +245,14 @@ class Driver:
             self.stop_reason = StopReason.INTERRUPTED
             raise BudgetSpent(StopReason.INTERRUPTED) from None
 
+    def look_again(self, queries: Sequence[AnyQuery]) -> list[Answer]:
+        """Execute what was asked before once more, only to see its signals: nothing is counted or recorded."""
+        return list(self._pool.answers(queries))
+
     def repeat(
-        self, queries: Sequence[AnyQuery], execute: Callable[[Sequence[AnyQuery]], Iterable[Answer]]
+        self,
+        queries: Sequence[AnyQuery],
+        execute: Callable[[Sequence[AnyQuery]], Iterable[Answer]],
     ) -> list[Answer]:
         """As recorded, where the run is resumed; else executed now, and recorded."""
         told = self._taped(queries)

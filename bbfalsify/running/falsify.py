@@ -47,6 +47,7 @@ from bbfalsify.running.conclusions import (
 )
 from bbfalsify.running.driver import Driver, OnFailure, drive
 from bbfalsify.running.executors import opened
+from bbfalsify.running.fans import draw_fans
 from bbfalsify.running.insights import insights_of
 from bbfalsify.running.judging import RequirementsJudge
 from bbfalsify.running.known import Memory, replay_known, set_aside_impossible
@@ -115,6 +116,8 @@ def falsify(
         with opened(executor, jobs) as cluster:
             return falsify(**{**arguments, "executor": cluster})
     options, name = options or Options(), name or profile.name
+    if out is None and directory is None:
+        options = replace(options, fan=0)  # nobody will draw what is written nowhere
     seed = recorded_seed(directory) if seed is None else seed
     seed = draw_seed() if seed is None else seed
     _check_arguments(system, profile, requirements, horizon)
@@ -223,6 +226,9 @@ def falsify(
                 watched=[[f.actions for f in scribe.findings(i)] for i in range(len(requirements))],
             )
         simulations, failures = driver.spent.simulations, dict(driver.failures)
+        if directory is not None and ended.reason is StopReason.COMPLETED:
+            ranked = [(r.id, scribe.progress.ranking(i)) for i, r in enumerate(requirements)]
+            draw_fans(directory.path, ranked, usage, driver)
     reason = scribe.progress.search.stopped if ended.reason is StopReason.COMPLETED else ended.reason
     notes = [
         *grid_notes(system),

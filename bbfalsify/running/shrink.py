@@ -89,7 +89,7 @@ def _estimate(
     if missing:
         scribe.recorder.record(StageStarted("estimating shrunk ones", len(missing) * options.passes * options.traces))
     for core in missing:
-        shrinking.estimates[core] = estimate_finding(ask, usage, core, options, seeds)
+        shrinking.estimates[core] = estimate_finding(ask, usage, core, replace(options, fan=0), seeds)
         scribe.estimated(shrinking.estimates[core])
 
 

@@ -1,8 +1,15 @@
 import pytest
 
-from bbfalsify.cli.progress import Progress, RunProgress
+from bbfalsify.cli.progress import CampaignClock, Progress, RunProgress
 from bbfalsify.cli.session import exit_code
-from bbfalsify.core.events import BatchAnswered, FindingReported, StageStarted
+from bbfalsify.core.events import (
+    BatchAnswered,
+    EstimateMade,
+    FindingReported,
+    RunStarted,
+    SearchAdvanced,
+    StageStarted,
+)
 from bbfalsify.reporting.results import result_from_json
 from tests.unit.reporting.test_tables import results
 
@@ -42,6 +49,7 @@ def test_an_interrupted_run_is_130_whatever_it_found():
 
 def test_progress_is_plain_lines_when_nobody_watches(capsys, monkeypatch):
     """Time is taken from a list, so nothing waits."""
+    monkeypatch.delenv("CI", raising=False)
     now = iter([0.0, 1.0, 6.0, 17.0])
     monkeypatch.setattr("bbfalsify.cli.progress.time.monotonic", lambda: next(now))
     with Progress() as progress:
@@ -53,6 +61,47 @@ def test_progress_is_plain_lines_when_nobody_watches(capsys, monkeypatch):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == "searching: 44 of 100, 1 found\nsearching: 88 of 100 (4/s, about 3 s left), 1 found\n"
+
+
+def test_a_view_says_how_close_it_came_and_what_it_found(monkeypatch):
+    """As on a terminal: the lines under the bar, and the one above it."""
+    shown = []
+
+    class Terminal(Progress):
+        def __init__(self):
+            super().__init__()
+            self.quiet, self.terminal = False, True
+
+        def show(self, stage, done, total, note="", *, above="", below=()):
+            shown.append((above, stage, done, list(below)))
+
+    clock = CampaignClock(3)
+    clock.finished(90.0)
+    monkeypatch.setattr("bbfalsify.cli.progress.time.monotonic", lambda: clock._begun + 60)
+    listen = RunProgress(Terminal(), "heater-2, run 2 of 3", clock)
+    listen(RunStarted("heater-2", "heater", ("R1", "R2"), 1, None, None, 1))
+    listen(StageStarted("searching", 100))
+    answer = {"judgements": [["violated", -1.5, 3.0], ["satisfied", "inf"]]}
+    listen(BatchAnswered((answer, {"judgements": [["satisfied", 2.0], ["satisfied", 4.0]]})))
+    listen(FindingReported("R1", ("on", "off"), "q", -1.0, 3.0))
+    listen(SearchAdvanced(2, (7, 0), (0.25, 0.0)))
+    above, stage, done, below = shown[-1]
+    assert above.startswith("heater-2, run 2 of 3, about 2:00 left")
+    assert (stage, done) == ("searching", 2)
+    assert below == [
+        "R1: closest -1.5, 7 counterexamples, the list together about 0.25",
+        "R2: closest 4, 0 counterexamples",
+        "R1 on·off",
+    ]
+    listen(EstimateMade("R1", {"value": 0.125, "low": 0.1, "high": 0.15}, ("on", "off")))
+    assert shown[-1][3][-1] == "R1 on·off  0.125 [0.1, 0.15]"
+
+
+@pytest.mark.parametrize(("value", "silent"), [("true", True), ("1", True), ("false", False), ("", False)])
+def test_progress_is_quiet_in_ci(monkeypatch, capsys, value, silent):
+    monkeypatch.setenv("CI", value)
+    Progress().say("hello")
+    assert (capsys.readouterr().err == "") is silent
 
 
 def test_quiet_is_quiet(capsys):

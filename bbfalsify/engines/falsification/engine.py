@@ -61,6 +61,8 @@ class Options:
     batch: int = 44
     """Queries per batch of the search, whatever the number of workers: four rounds of the delay cycle."""
     confidence: float = 0.95
+    fan: int = 40
+    """Traces per counterexample whose signals are kept, to be drawn."""
     sensitivity: bool = True
     """Say how the ranking depends on the profile's weights and rates."""
     shrink: int = 200
@@ -171,4 +173,5 @@ def estimate_finding(ask: Ask, usage: Usage, finding: Finding, options: Options,
         seeds=seeds,
         columns=options.columns,
         quasi_random=options.quasi_random,
+        fan=options.fan,
     )

@@ -104,6 +104,7 @@ def estimate(
     seeds: SeedTree,
     columns: Collection[str] = (),
     quasi_random: bool = False,
+    fan: int = 0,
 ) -> Ranked:
     """Estimate one finding; its queries and seeds are named after it, so no other finding changes its number."""
     name = f"{finding.requirement}/{finding.name}"
@@ -120,6 +121,7 @@ def estimate(
         seeds=seeds.child(name),
         columns=columns,
         quasi_random=quasi_random,
+        fan=fan,
     )
     return Ranked(finding, found.passes, found.probability, found.cylinder, found.evidence, found.columns)
 
@@ -137,11 +139,12 @@ def estimate_word(
     confidence: float = 0.95,
     columns: Collection[str] = (),
     quasi_random: bool = False,
+    fan: int = 0,
     name: str = "estimate/word",
 ) -> WordEstimate:
     """Estimate any word of actions, not only a counterexample's key."""
     conditional = estimator == "conditional" or (estimator == "auto" and supports_conditional(usage.model) is None)
-    session = _Session(ask, usage, word, requirement, passes, traces)
+    session = _Session(ask, usage, word, requirement, passes, traces, fan)
     if conditional:
         split, method = partial(conditional_split, quasi_random=quasi_random), CONDITIONAL
         method += ", quasi-random" if quasi_random else ""
@@ -188,9 +191,11 @@ def _exact_law(usage: Usage, word: Sequence[str]) -> ExactWord | None:
 class _Session:
     """Makes passes along one word and has the system judge what they bring."""
 
-    def __init__(self, ask: Ask, usage: Usage, word: Sequence[str], requirement: int, passes: int, traces: int) -> None:
+    def __init__(
+        self, ask: Ask, usage: Usage, word: Sequence[str], requirement: int, passes: int, traces: int, fan: int
+    ) -> None:
         self.ask, self.usage, self.word, self.requirement = ask, usage, word, requirement
-        self.passes, self.traces = passes, traces
+        self.passes, self.traces, self.fan = passes, traces, fan
         self.evidence = Evidence()
 
     def run(
@@ -208,9 +213,12 @@ class _Session:
             made = split(self.usage.model, self.word, effort=self.traces, seeds=seeds.child(number))
             walks = made.walks()
             names = [f"{name}/{number}/{j}" for j in range(len(walks))]
-            answers, last = self._judge(walks, names)
+            draw = evidence and number == 0 and self.fan > 0
+            answers, last = self._judge(walks, names, keep_traces=draw)
             if evidence:
                 self.evidence.add(walks, answers, last == len(self.word), self.requirement, self.passes)
+            if draw:
+                self.evidence.keep_fan(names, walks, answers, last == len(self.word), self.requirement, self.fan)
             steps = [np.zeros(size, int) for size in made.family.sizes]
             if everybody:
                 self._judge_killed(made, steps, f"{name}/{number}")
@@ -231,10 +239,13 @@ class _Session:
             for k, at in enumerate(made.family.lineage(level, rows)[1:]):
                 steps[k][at] = seen
 
-    def _judge(self, walks: Sequence[Walk], names: Sequence[str]) -> tuple[list[Answer], np.ndarray]:
+    def _judge(
+        self, walks: Sequence[Walk], names: Sequence[str], *, keep_traces: bool = False
+    ) -> tuple[list[Answer], np.ndarray]:
         """The answers, and for each walk the step in which it is first violated; 0: it is not, or nobody knows."""
         drafts = [self.usage.draft(walk, stop=float(walk.times[-1])) for walk in walks]
-        answers = list(self.ask([Query(n, d) for n, d in zip(names, drafts, strict=True)])) if walks else []
+        queries = [Query(n, d, keep_traces) for n, d in zip(names, drafts, strict=True)]
+        answers = list(self.ask(queries)) if queries else []
         steps = np.zeros(len(walks), int)
         for j, (walk, answer) in enumerate(zip(walks, answers, strict=True)):
             for judgement in answer.judgements[self.requirement : self.requirement + 1]:

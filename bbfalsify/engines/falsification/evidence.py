@@ -12,10 +12,24 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bbfalsify.core.query import Answer
+from bbfalsify.core.trace import Trace, thinned
 from bbfalsify.kernel import Walk
 
 MOST_WALKS = 1000
 """Violating traces kept per counterexample; of more, an even selection."""
+
+
+@dataclass(frozen=True, eq=False)
+class FanTrace:
+    """One executed trace along the word, to be drawn beside the others."""
+
+    query: str
+    walk: Walk
+    violated: bool
+    """First violated in the last step: this is the counterexample's event."""
+    first_violation_time: float
+    trace: Trace | None
+    """Thinned out, extremes kept; None where the answer came from the record of an interrupted run."""
 
 
 @dataclass
@@ -27,6 +41,9 @@ class Evidence:
     followers: list[Walk] = field(default_factory=list)
     """Traces of the first pass that had any, violating or not: all there is where no trace violates."""
 
+    fan: list[FanTrace] = field(default_factory=list)
+    """Of the first pass: violating and other traces, for pictures."""
+
     @property
     def example(self) -> Walk | None:
         """One trace that violates; where none does, one that follows the word."""
@@ -37,10 +54,33 @@ class Evidence:
     ) -> None:
         """Keep what one of `passes` passes saw."""
         hits = np.flatnonzero(violated)
-        most = max(1, MOST_WALKS // passes)
-        # Neighbours may be alike (sorted particles, common ancestors), so the first ones would not do.
-        kept = hits if len(hits) <= most else hits[np.linspace(0, len(hits) - 1, most).astype(int)]
+        kept = _evenly(hits, max(1, MOST_WALKS // passes))
         self.walks.append([walks[j] for j in kept])
         self.times.append(np.array([answers[j].judgements[requirement].first_violation_time for j in hits]))
         if not self.followers:
             self.followers = list(walks[: MOST_WALKS // 10])
+
+    def keep_fan(
+        self,
+        names: Sequence[str],
+        walks: Sequence[Walk],
+        answers: Sequence[Answer],
+        violated: Sequence[bool],
+        requirement: int,
+        most: int,
+    ) -> None:
+        """Keep at most so many traces to look at: of violating and others as many, where there are enough of both."""
+        hits, others = np.flatnonzero(violated), np.flatnonzero(~np.asarray(violated, bool))
+        of_hits = min(len(hits), max(most - most // 2, most - len(others)))
+        chosen = [*_evenly(hits, of_hits), *_evenly(others, most - of_hits)]
+        for j in sorted(chosen):
+            judgement = next(iter(answers[j].judgements[requirement : requirement + 1]), None)
+            time = np.inf if judgement is None else judgement.first_violation_time
+            trace = answers[j].trace
+            thin = None if trace is None else thinned(trace)
+            self.fan.append(FanTrace(names[j], walks[j], bool(violated[j]), time, thin))
+
+
+def _evenly(rows: np.ndarray, most: int) -> np.ndarray:
+    """Neighbours may be alike (sorted particles, common ancestors), so the first ones would not do."""
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]

@@ -1,0 +1,150 @@
+"""What campaigns cost beside their simulations.
+
+    python experiments/bench/campaign.py [--runs 1000] [--simulations 4000]
+
+1. Bookkeeping: many short runs of the heater, once as a campaign (run directories, events, tables, summary), once with
+   nothing written; the difference in CPU time per run, and how memory grows from the first tenth to the end.
+2. Workers: the same search on the thermal house with one worker, with two, and on a Dask cluster of two; CPU time of
+   all processes together, start-up and simulations apart (the second is the slope between a short run and a long one).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def cpu(who: int = resource.RUSAGE_SELF) -> float:
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
+
+
+def memory_mb() -> float:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 2**20
+
+
+def bookkeeping(runs: int) -> dict[str, float]:
+    """In this process, without workers: forking costs what it costs in both."""
+    from bbfalsify.campaigns.execute import Recording, run_falsify
+    from bbfalsify.campaigns.plan import load_campaign
+    from bbfalsify.campaigns.run_all import run_all
+    from bbfalsify.reporting.table_files import write_tables
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "campaign.yaml"
+        heater = ROOT / "bbfalsify/examples/heater"
+        file.write_text(
+            f"format_version: 1\nname: short\nsystem: {heater}/system.py:heater\nprofile: {heater}/profile.yaml\n"
+            f"requirements: {heater}/specification.yaml\nexecutor: in-process\n"
+            "engine: {kind: falsify, horizon: 20, counterexamples: 1, simulations: 44, passes: 1, traces: 5}\n"
+            f"seed: [{', '.join(map(str, range(runs)))}]\n"
+        )
+        campaign = load_campaign(file)
+        nothing = Recording(campaign, None, executor="in-process")
+        for plan in campaign.runs[:20]:  # what is loaded at first use
+            run_falsify(plan, nothing)
+        began, memory = cpu(), []
+        for number, done in enumerate(run_all(campaign, out=Path(folder) / "runs"), start=1):
+            write_tables(done.results["run_directory"])
+            if number in (max(1, runs // 10), runs):
+                memory.append(memory_mb())
+        with_record = (cpu() - began) / runs
+        some = campaign.runs[: max(1, runs // 4)]
+        began = cpu()
+        for plan in some:
+            run_falsify(plan, nothing)
+        without = (cpu() - began) / len(some)
+        files = sum(f.stat().st_size for f in Path(folder).rglob("*") if f.is_file())
+    return {
+        "runs": runs,
+        "cpu_ms_per_run": 1000 * with_record,
+        "cpu_ms_per_run_without_record": 1000 * without,
+        "bookkeeping_ms": 1000 * (with_record - without),
+        "memory_mb_after_a_tenth": memory[0],
+        "memory_mb_at_the_end": memory[-1],
+        "kb_on_disk_per_run": files / runs / 1024,
+    }
+
+
+def house(executor: str, jobs: int, simulations: int) -> None:
+    """One search, in a process of its own."""
+    from bbfalsify.campaigns.plan import load_campaign
+    from bbfalsify.campaigns.run_all import run_all
+
+    campaign = load_campaign(ROOT / "experiments/thermal_house/campaign.yaml", jobs=jobs, executor=executor)
+    [plan] = campaign.runs
+    engine = replace(plan.engine, simulations=simulations, patience=10**9, batch=200, passes=1, traces=1, fan=0)
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        [done] = run_all(replace(campaign, runs=(replace(plan, engine=engine),)), out=Path(folder))
+        used = {"simulations": done.results["simulations"], "seconds": time.monotonic() - began}
+        events = next(Path(folder).rglob("events.jsonl")).stat().st_size
+    print(json.dumps({**used, "log_bytes_per_simulation": events / used["simulations"]}))
+
+
+def measured(executor: str, jobs: int, simulations: int) -> dict[str, float]:
+    """CPU time of the process and of everything it started, also of what outlives it for a moment."""
+    before = cpu(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, __file__, "--house", executor, str(jobs), str(simulations)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            break
+    return {**json.loads(done.stdout), "cpu": cpu(resource.RUSAGE_CHILDREN) - before}
+
+
+def workers(simulations: int) -> list[dict[str, float]]:
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # orphans become ours, so that their CPU time is counted
+    rows = []
+    for executor, jobs in (("local", 1), ("local", 2), ("dask", 2)):
+        short, long = measured(executor, jobs, simulations // 4), measured(executor, jobs, simulations)
+        slope = (long["cpu"] - short["cpu"]) / (long["simulations"] - short["simulations"])
+        start = long["cpu"] - slope * long["simulations"]
+        rows.append({"executor": executor, "jobs": jobs, "ms": 1000 * slope, "start": start, **long})
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--simulations", type=int, default=4000)
+    parser.add_argument("--house", nargs=3, metavar=("EXECUTOR", "JOBS", "SIMULATIONS"))
+    arguments = parser.parse_args()
+    if arguments.house:
+        executor, jobs, simulations = arguments.house
+        return house(executor, int(jobs), int(simulations))
+    if arguments.runs:
+        kept = bookkeeping(arguments.runs)
+        print(
+            f"{kept['runs']} short runs: {kept['cpu_ms_per_run']:.1f} ms CPU each, of which bookkeeping "
+            f"{kept['bookkeeping_ms']:.1f} ms; {kept['kb_on_disk_per_run']:.0f} KB on disk each; memory "
+            f"{kept['memory_mb_after_a_tenth']:.0f} MB after a tenth, {kept['memory_mb_at_the_end']:.0f} MB at the end"
+        )
+    if arguments.simulations:
+        rows = workers(arguments.simulations)
+        first, second = rows[0]["ms"], rows[1]["ms"]
+        for row, other in zip(rows, (first, first, second), strict=True):
+            print(
+                f"{row['executor']:6} {row['jobs']} workers: {row['ms']:.3f} ms CPU per simulation "
+                f"({row['ms'] / other - 1:+.0%}), {row['start']:.1f} s to start, {row['seconds']:.1f} s in all, "
+                f"{row['log_bytes_per_simulation']:.0f} bytes of log each"
+            )
+
+
+if __name__ == "__main__":
+    main()
