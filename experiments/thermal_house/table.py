@@ -5,7 +5,7 @@
 Every clock of the weather's guards is reset by every transition, so the exact probability of a word is a product.
 Words are written short: + and - a small spell, P and N a large one, A another large one, e and c back to normal.
 TR is the share of the traces that violate in the last step; D.6 and D.9 (as Example 6.1 of the paper computes it) are
-there where the run was asked for them (`--columns d6,d9`).  `time` is that of the estimate, in seconds.
+there where the campaign asks for them (`columns: [d6, d9]`).  `time` is that of the estimate, in seconds.
 
 Below stands what plain simulation would need for the same: as many years as give an interval of the same relative
 width for a single counterexample, and those of Chernoff–Hoeffding for the probability of any violation.
