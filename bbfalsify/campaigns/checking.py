@@ -7,6 +7,7 @@ from typing import Any
 from bbfalsify.campaigns.execute import Recording, configuration_of, system_record
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.running.check import check
+from bbfalsify.running.sampling import symbols_of
 
 
 def run_check(plan: RunPlan, recording: Recording) -> dict[str, Any]:
@@ -35,6 +36,9 @@ def run_check(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         system_record=system_record(plan),
         listeners=recording.listeners,
         configuration=configuration_of(plan, recording.campaign),
+        symbols=None if engine.period is None else engine.symbols or symbols_of(plan.profile),
+        period=engine.period,
+        profile=plan.profile,
     )
     return result.as_json()
 

@@ -108,7 +108,7 @@ def configuration_of(plan: RunPlan, campaign: Campaign) -> dict[str, Any]:
         "name": plan.name,
         "system": plan.system_reference,
         "base": str(plan.base.resolve()),
-        "profile": None if plan.profile is None else plan.profile.file,
+        "profile": getattr(plan.profile, "file", None),
         "requirements": [_written(p) for p in plan.requirements],
         "engine": asdict(plan.engine),
         "seed": plan.seed,

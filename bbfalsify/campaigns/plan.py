@@ -29,7 +29,7 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.seeds import draw_seed
 
 if TYPE_CHECKING:
-    from bbfalsify.modelling import Profile
+    from bbfalsify.modelling import Network, Profile
     from bbfalsify.running.accepted import Acceptances
     from bbfalsify.systems import System
 
@@ -123,10 +123,10 @@ def plan_document(
     sections = reader.sections(CAMPAIGN_SECTIONS, REQUIRED_SECTIONS, "campaign")
     engines = _engines(reader, sections.get("engine"))
     _check_needs(reader, engines)
-    profiles = {p: _profile(reader, base, p) for p in dict.fromkeys(sections.get("profile", []))}
-    kinds = {engine_kind(engine.kind).answers for engine in engines}
+    kinds = {_answers(engine) for engine in engines}
     systems = {s: _system(reader, base, s, kinds) for s in dict.fromkeys(sections.get("system", []))}
-    for profile in filter(None, profiles.values()):
+    profiles = {p: _profile(reader, base, p, kinds) for p in dict.fromkeys(sections.get("profile", []))}
+    for profile in filter(None, profiles.values()) if kinds != {"symbols"} else ():
         for system in filter(None, systems.values()):
             reader.adopt(("profile",), port_problems(profile, system))
     items = collect_items(reader, sections["requirements"], base) if "requirements" in sections else []
@@ -267,24 +267,30 @@ def _check_needs(reader: Reader, engines: Iterable[Any]) -> None:
             reader.problem((), f"{reader.label((section,))} is missing.")
 
 
+def _answers(engine: Any) -> str:
+    """What the engine's systems answer; one that samples them takes signals and makes symbols of them itself."""
+    return "signals" if getattr(engine, "period", None) is not None else engine_kind(engine.kind).answers
+
+
 def _key_path(reader: Reader, key: str, value: str) -> KeyPath:
     given = reader.document.data[key]
     return (key, given.index(value)) if isinstance(given, list) else (key,)
 
 
-def _profile(reader: Reader, base: Path, name: str) -> Profile | None:
-    from bbfalsify.modelling import check_profile, load_profile
+def _profile(reader: Reader, base: Path, name: str, answers: Collection[str]) -> Profile | Network | None:
+    from bbfalsify.campaigns.temporal import load_usage
+    from bbfalsify.modelling import Profile, check_profile, load_profile
 
     path = _key_path(reader, "profile", name)
     if not (base / name).is_file():
         reader.problem(path, f"{reader.label(path)}: there is no file '{base / name}'.")
         return None
     try:
-        profile = load_profile(base / name)
+        profile = load_usage(base / name) if set(answers) == {"symbols"} else load_profile(base / name)
     except UserError as error:
         reader.adopt(path, error.problems)
         return None
-    problems = check_profile(profile)
+    problems = check_profile(profile) if isinstance(profile, Profile) else []
     reader.adopt(path, problems)
     return None if problems else profile
 
@@ -340,11 +346,12 @@ def _acceptances(
 
 def _signals(profiles: Mapping[str, Profile | None], systems: Mapping[str, System | None]) -> list[str] | None:
     """What formulas may name: every input and output; None while a profile or system could not be loaded."""
-    if not profiles or not systems or None in profiles.values() or None in systems.values():
+    if not systems or None in profiles.values() or None in systems.values():
         return None
     names: dict[str, None] = {}
     for profile in profiles.values():
         names.update(dict.fromkeys(port.name for port in profile.inputs))
     for system in systems.values():
-        names.update(dict.fromkeys(port.name for port in system.outputs))
+        ports = system.outputs if profiles else (*system.inputs, *system.outputs)
+        names.update(dict.fromkeys(port.name for port in ports))
     return list(names)

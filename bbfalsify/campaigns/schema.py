@@ -141,6 +141,8 @@ class CheckEntry(Entry):
     max_time: OneOrMore[NotNegative | None] = [None]
     observations: Together[Word] = ()
     older: OneOrMore[Word | None] = [None]
+    symbols: dict[Word, dict[Word, float]] | None = None
+    period: OneOrMore[Positive | None] = [None]
 
 
 CAMPAIGN_SECTIONS: dict[str, Any] = {

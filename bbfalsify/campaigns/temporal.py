@@ -18,6 +18,7 @@ from bbfalsify.core.documents import read_yaml
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.checking.findings import Claim
 from bbfalsify.logic.temporal import read_property
+from bbfalsify.modelling import Network, Profile
 from bbfalsify.systems.symbols import SymbolSystem
 
 SPECIFICATIONS = (".yaml", ".yml")
@@ -105,6 +106,14 @@ def parse_claim(item: RequirementItem) -> Claim | None:
     except UserError as error:
         item.reader.adopt((*item.path, form), error.problems)
         return None
+
+
+def load_usage(file: Path) -> Profile | Network:
+    """A profile, or a model without inputs: of a system of symbols only the actions matter."""
+    from bbfalsify.modelling import load_network, load_profile
+
+    data = read_yaml(file).data if file.suffix in SPECIFICATIONS else {}
+    return load_profile(file) if isinstance(data, dict) and "inputs" in data else load_network(file)
 
 
 def is_temporal(data: Any) -> bool:

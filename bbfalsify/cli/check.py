@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -57,6 +57,16 @@ def check(
     older: Annotated[
         Path | None, typer.Option("--older", metavar="DOT", help="Model of an earlier version, to start from.")
     ] = None,
+    symbol: Annotated[
+        list[str] | None,
+        typer.Option("--symbol", metavar="on:heat=1", help="For systems of signals: what a symbol sets; repeat."),
+    ] = None,
+    period: Annotated[
+        float | None, typer.Option(help="For systems of signals: how long a symbol lasts.", show_default="none")
+    ] = None,
+    profile: Annotated[
+        Path | None, typer.Option(help="Rank violations by use; its actions may be the symbols.", show_default="none")
+    ] = None,
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="RUN_DIR", help="Continue an earlier check of the system.")
     ] = None,
@@ -78,7 +88,7 @@ def check(
     Example:  bbfalsify check --system adapters/smtp --max-states 8 \\
               --require "G(in == data & out =~ '354.*' -> O(in == rcpt & out =~ '250.*'))"
     """
-    from bbfalsify.campaigns.temporal import claims_from
+    from bbfalsify.campaigns.temporal import claims_from, load_usage
     from bbfalsify.cli.progress import CheckProgress, Progress
     from bbfalsify.cli.session import write_plots
     from bbfalsify.core.counterexample import SystemRecord
@@ -89,19 +99,22 @@ def check(
 
     base = Path()
     loaded = load_system(system, base=base)
-    claims = claims_from(require or [], base=base)
+    usage = None if profile is None else load_usage(profile)
+    symbols = _symbols(symbol, usage) if period is not None else None
+    claims = (require or []) if period is not None else claims_from(require or [], base=base)
     record = SystemRecord(
         system, str(base.resolve()), resolve_reference(system, base.resolve()).file_hash(), loaded.name
     )
     configuration = {
         "system": system,
         "base": str(base.resolve()),
-        "requirements": [{"id": c.id, "text": c.text, c.property.form: c.property.source} for c in claims],
+        "requirements": list(require or []),
         "engine": {
             "kind": "check", "max_states": max_states, "learner": learner.value, "tester": tester.value,
             "stop_at_first": stop_at_first, "max_queries": max_queries, "max_symbols": max_symbols,
             "max_time": max_time,
         },
+        "symbols": symbols, "period": period, "profile": None if profile is None else str(profile),
     }  # fmt: skip
     with Progress(quiet=quiet) as progress:
         result = run_check(
@@ -126,6 +139,9 @@ def check(
             system_record=record,
             listeners=[CheckProgress(progress)],
             configuration=configuration,
+            symbols=symbols,
+            period=period,
+            profile=usage,
         )
     data = result.as_json()
     write_plots(data)
@@ -134,3 +150,23 @@ def check(
     else:
         print("\n".join(check_lines(data)))
     return exit_of_check(data)
+
+
+def _symbols(given: list[str] | None, usage: Any) -> dict[str, dict[str, float]]:
+    from bbfalsify.core.errors import Problem, UserError
+    from bbfalsify.running.sampling import symbols_of
+
+    if not given:
+        return symbols_of(usage)
+    symbols: dict[str, dict[str, float]] = {}
+    problems = []
+    for text in given:
+        name, _, settings = text.partition(":")
+        try:
+            pairs = [pair.split("=") for pair in settings.split(",")]
+            symbols[name.strip()] = {port.strip(): float(value) for port, value in pairs}
+        except ValueError:
+            problems.append(Problem(f"--symbol '{text}': expected name:input=number,input=number."))
+    if problems:
+        raise UserError(problems)
+    return symbols

@@ -20,8 +20,9 @@ def check_lines(data: Mapping[str, Any]) -> Iterator[str]:
             yield f"   {_probability(row['probability'])}"
     yield ""
     tested = f", tested up to {data['tested_bound']}" if data["tested_bound"] else ""
+    states = f"{data['states']} state{'s' * (data['states'] != 1)}"
     yield (
-        f"{data['states']} states learned{tested}; {data['queries']} queries, {data['symbols']} symbols, "
+        f"{states} learned{tested}; {data['queries']} queries, {data['symbols']} symbols, "
         f"{data['seconds']:.1f} s; {data['stop_reason']}"
     )
     yield from (f"note: {note}" for note in data["notes"])
@@ -42,6 +43,8 @@ def _expectation(row: Mapping[str, Any]) -> str:
 
 def _probability(data: Mapping[str, Any]) -> str:
     from bbfalsify.core.estimate import Estimate
-    from bbfalsify.reporting.words import interval
+    from bbfalsify.reporting.words import interval, number
 
-    return f"a use begins like this with probability {interval(Estimate.from_json(data))} ({data['method']})"
+    estimate = Estimate.from_json(data)
+    shown = number(estimate.value) if estimate.low == estimate.high else interval(estimate)
+    return f"a use begins like this with probability {shown} ({data['method']})"

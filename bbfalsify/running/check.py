@@ -19,6 +19,7 @@ from typing import Any
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.counterexample import SeedRecord, SystemRecord
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import BoundTested, HypothesisMade, Listener, Recorder, RequirementViolated, StageStarted
 from bbfalsify.core.json_files import write_atomically
 from bbfalsify.core.seeds import SeedTree, draw_seed
@@ -29,7 +30,11 @@ from bbfalsify.engines.checking.box import NonDeterministic, observed
 from bbfalsify.engines.checking.findings import CheckVerdict, Claim, Progress, Violation
 from bbfalsify.engines.checking.resetless import run_without_reset
 from bbfalsify.engines.checking.strategy import Options
+from bbfalsify.engines.checking.usage import why_not_rankable, word_probability
+from bbfalsify.kernel import compile_network
+from bbfalsify.logic import Requirement
 from bbfalsify.logic.temporal import Property, ltl, vacuity
+from bbfalsify.modelling import Network, Profile
 from bbfalsify.modelling.mealy import MealyMachine, dot_text, read_dot
 from bbfalsify.modelling.observation_tree import ObservationTree
 from bbfalsify.running.check_result import CheckedRequirement, CheckResult
@@ -38,7 +43,9 @@ from bbfalsify.running.driver import Driver, Ended, drive
 from bbfalsify.running.observations import FILE as OBSERVATIONS
 from bbfalsify.running.observations import ObservationLog, load_observations
 from bbfalsify.running.rundir import RunDirectory, versions
+from bbfalsify.running.sampling import Symbols, sampled
 from bbfalsify.systems.interface import System
+from bbfalsify.systems.sampled import SampledSystem
 from bbfalsify.systems.symbols import MachineSystem, SymbolSystem, check_alphabet
 
 MANY_OUTPUTS = 100
@@ -72,6 +79,9 @@ def check(
     system_record: SystemRecord | None = None,
     listeners: Iterable[Listener] = (),
     configuration: Mapping[str, Any] | None = None,
+    symbols: Symbols | None = None,
+    period: float | None = None,
+    profile: Profile | Network | None = None,
 ) -> CheckResult:
     """Learn the system as far as needed, and say for each requirement what is established.
 
@@ -79,8 +89,16 @@ def check(
     files of words and answers seen before; `resume` is the run directory of a check to continue, `directory` exactly
     the one to use; `older` is the model of an earlier version, to start from.  Without requirements the system is
     learned, and tested up to the bound.
+
+    A system of signals is sampled: each of `symbols` sets its inputs for one `period`, and requirements are STL.  Where
+    the actions of `profile` are the symbols, violations get the probability that a use begins with them.
     """
     box = MachineSystem(system) if isinstance(system, MealyMachine) else system
+    notes: list[str] = []
+    if symbols is not None or period is not None:
+        if symbols is None or period is None or not isinstance(box, System):
+            raise UserError("a system of signals is sampled with both symbols and a period; others need neither.")
+        box, requirements, notes = sampled(box, _listed(requirements), symbols=symbols, period=period)
     claims, problems = _claims(requirements)
     _check_arguments(box, claims, problems, learner, max_states, max_queries, max_symbols, max_time)
     options = Options(max_states, learner, tester, stop_at_first)
@@ -114,7 +132,9 @@ def check(
         telling = _Telling(recorder, claims, driver)
         recorder.record(StageStarted("checking", max_queries or 0))
         ended, non_deterministic = _run(driver, log, claims, box, tree, progress, options, telling, seed, reference)
-    files_of = _write_counterexamples(place, claims, progress, record, seed, time_limit_s)
+    probabilities, why_not = _probabilities(profile, box, progress, SeedTree(seed))
+    notes += why_not
+    files_of = _write_counterexamples(place, claims, progress, record, seed, time_limit_s, probabilities)
     model = None
     if place is not None and progress.hypothesis is not None:
         model = str(place.path / "model.dot")
@@ -122,7 +142,10 @@ def check(
     result = CheckResult(
         name=name or box.name,
         seed=seed,
-        requirements=tuple(_checked(i, c, progress, options, files_of.get(i)) for i, c in enumerate(claims)),
+        requirements=tuple(
+            _checked(i, claim, progress, options, files_of.get(i), probabilities.get(i))
+            for i, claim in enumerate(claims)
+        ),
         machine=progress.hypothesis,
         queries=driver.spent.simulations,
         symbols=driver.symbols,
@@ -132,7 +155,7 @@ def check(
         seconds=time.monotonic() - started,
         directory=None if place is None else place.path,
         model=model,
-        notes=tuple(_notes(box, jobs, driver, progress, claims, tree, ended, non_deterministic)),
+        notes=(*notes, *_notes(box, jobs, driver, progress, claims, tree, ended, non_deterministic)),
     )
     if place is not None:
         place.write_results(result.as_json())
@@ -187,11 +210,14 @@ class _Telling:
         )
 
 
+def _listed(requirements: Any) -> list[Any]:
+    single = isinstance(requirements, str | Claim | Requirement) or hasattr(requirements, "bad_words")
+    return [requirements] if single else list(requirements)
+
+
 def _claims(requirements: RequirementLike | Sequence[RequirementLike]) -> tuple[list[Claim], list[Problem]]:
-    single = isinstance(requirements, str | Claim) or hasattr(requirements, "bad_words")
-    items = [requirements] if single else list(requirements)
     claims, problems = [], []
-    for number, item in enumerate(items, start=1):
+    for number, item in enumerate(_listed(requirements), start=1):
         if isinstance(item, Claim):
             claims.append(item)
             continue
@@ -244,7 +270,14 @@ def _directory(
     return None if out is None else RunDirectory.create(out, name)
 
 
-def _checked(number: int, claim: Claim, progress: Progress, options: Options, file: str | None) -> CheckedRequirement:
+def _checked(
+    number: int,
+    claim: Claim,
+    progress: Progress,
+    options: Options,
+    file: str | None,
+    probability: Estimate | None,
+) -> CheckedRequirement:
     verdict, violation = progress.verdict(number), progress.violations.get(number)
     common = {"id": claim.id, "text": claim.text, "formula": claim.property.text, "verdict": verdict}
     if violation is not None:
@@ -256,6 +289,7 @@ def _checked(number: int, claim: Claim, progress: Progress, options: Options, fi
             loop=violation.lasso.loop,
             outputs=violation.outputs,
             status=violation.status if violation.tries else "observed",
+            probability=probability,
             file=file,
         )
     machine = progress.hypothesis
@@ -267,6 +301,27 @@ def _checked(number: int, claim: Claim, progress: Progress, options: Options, fi
     )
 
 
+def _probabilities(
+    profile: Profile | Network | None, box: SymbolSystem, progress: Progress, seeds: SeedTree
+) -> tuple[dict[int, Estimate], list[str]]:
+    """Of each violation, that a use begins with it; or why nobody can say."""
+    if profile is None or not progress.violations:
+        return {}, []
+    network = profile.network if isinstance(profile, Profile) else profile
+    reason = why_not_rankable(box.alphabet, network.actions)
+    if reason is not None:
+        return {}, [f"violations have no probability: {reason}"]
+    model = compile_network(network)
+    found = {}
+    for number, violation in progress.violations.items():
+        word = violation.lasso.prefix + violation.lasso.loop
+        found[number] = word_probability(model, word, seeds.child("usage", number))
+    loops = any(violation.lasso.loop for violation in progress.violations.values())
+    times = "the order of actions counts, not their times" if isinstance(box, SampledSystem) else ""
+    rounds = "of a loop, one round counts" if loops else ""
+    return found, [f"probabilities: {text}" for text in (times, rounds) if text]
+
+
 def _write_counterexamples(
     directory: RunDirectory | None,
     claims: Sequence[Claim],
@@ -274,6 +329,7 @@ def _write_counterexamples(
     record: SystemRecord,
     seed: int,
     time_limit_s: float | None,
+    probabilities: Mapping[int, Estimate],
 ) -> dict[int, str]:
     files = {}
     for number, violation in progress.violations.items():
@@ -282,7 +338,7 @@ def _write_counterexamples(
             continue
         path = directory.path / "counterexamples" / f"{claim.id}.json"
         WordCounterexample(
-            PropertyRecord(claim.id, claim.text, claim.property.form, claim.property.source),
+            PropertyRecord(claim.id, claim.text or claim.property.text, claim.property.form, claim.property.source),
             lasso.prefix,
             lasso.loop,
             violation.outputs,
@@ -293,7 +349,8 @@ def _write_counterexamples(
             SeedRecord(seed, "word"),
             record,
             versions(),
-            time_limit_s=time_limit_s,
+            probabilities.get(number),
+            time_limit_s,
         ).write(path)
         files[number] = str(path)
     return files

@@ -14,7 +14,9 @@ from bbfalsify.engines.checking.box import observed
 from bbfalsify.logic.temporal import Property, first_bad_prefix, read_property, violates
 from bbfalsify.running.confirm import TRIES
 from bbfalsify.running.replay import ReplayOutcome, load_recorded
+from bbfalsify.running.sampling import resampled
 from bbfalsify.running.workers import WorkerPool
+from bbfalsify.systems.interface import System
 from bbfalsify.systems.symbols import SymbolSystem, check_word
 
 
@@ -43,6 +45,8 @@ def replay_word(
         raise UserError(f"replay needs at least one try, not {tries}.")
     if system is None:
         system = load_recorded(found.system, None if isinstance(file, WordCounterexample) else file)
+    if isinstance(system, System) and found.requirement.form == "stl":
+        system = resampled(system, found.requirement.formula)
     if not isinstance(system, SymbolSystem):
         raise UserError(f"the system '{system.name}' takes signals; the counterexample is a word of symbols.")
     check_word(system, found.executed)

@@ -37,7 +37,10 @@ def learn(
     if older is not None and learner != "lsharp":
         raise UserError(f"only lsharp can start from an older model, not {learner}.")
     from aalpy.learning_algs import run_adaptive_Lsharp, run_KV, run_Lsharp, run_Lstar
+    from aalpy.learning_algs.deterministic.ObservationTree import MealyNode
 
+    # Its nodes are numbered over all learning of a process, and sets of them are walked in the order of these numbers.
+    MealyNode._id_counter = 0
     symbols, sul = list(alphabet), _sul(box)
     oracle = _oracle(symbols, sul, teacher)
     plain = {"cache_and_non_det_check": False, "print_level": 0}

@@ -137,11 +137,10 @@ def test_a_check_goes_on_where_another_one_ended(tmp_path):
     assert known.queries < whole.queries / 2  # which words test a hypothesis depends on what is known
 
 
-def test_the_number_of_workers_changes_nothing():
+def test_neither_the_number_of_workers_nor_earlier_checks_change_anything():
     box = random_machine(np.random.default_rng(3), states=9, inputs=3, outputs=2)
-    one, two = (check(box, "G(out != no)", max_states=10, seed=5, jobs=jobs) for jobs in (1, 2))
-    assert (one.queries, one.symbols, one.hypotheses) == (two.queries, two.symbols, two.hypotheses)
-    assert one.machine.successor.tolist() == two.machine.successor.tolist()
+    results = [check(box, "G(out != no)", max_states=10, seed=5, jobs=jobs) for jobs in (1, 2, 1)]
+    assert len({(r.queries, r.symbols, r.hypotheses, str(r.machine.successor.tolist())) for r in results}) == 1
 
 
 def test_the_hash_seed_changes_nothing():
