@@ -75,29 +75,32 @@ class ObservationTree:
 
     def add(self, word: Sequence[str], outputs: Sequence[str]) -> int:
         """Enter what was seen (as far as answers came); gives the number of new observations."""
-        node, before = 0, len(self._output)
-        self._know(word)
+        if not all(map(self._inputs.__contains__, word)):
+            self._know(word)
+        inputs, children, width, seen = self._inputs, self._children, self._width, self._output
+        no_children = bytes(4 * width)
+        node, before = 0, len(seen)
         for position, (symbol, output) in enumerate(zip(word, outputs, strict=False)):
-            place = node * self._width + self._inputs[symbol]
-            child, number = self._children[place], self._outputs.setdefault(output, len(self._outputs))
+            place = node * width + inputs[symbol]
+            child, number = children[place], self._outputs.setdefault(output, len(self._outputs))
             if child == 0:
-                child = len(self._output)
-                self._children[place] = child
-                self._children.frombytes(bytes(4 * self._width))
-                self._output.append(number)
-            elif self._output[child] != number:
-                raise Contradiction(tuple(word[: position + 1]), self.output_names()[self._output[child]], output)
+                child = children[place] = len(seen)
+                children.frombytes(no_children)
+                seen.append(number)
+            elif seen[child] != number:
+                raise Contradiction(tuple(word[: position + 1]), self.output_names()[seen[child]], output)
             node = child
-        return len(self._output) - before
+        return len(seen) - before
 
     def _known_numbers(self, word: Sequence[str]) -> list[int]:
+        inputs, children, width, seen = self._inputs, self._children, self._width, self._output
         node, outputs = 0, []
         for symbol in word:
-            number = self._inputs.get(symbol)
-            node = 0 if number is None else self._children[node * self._width + number]
+            number = inputs.get(symbol)
+            node = 0 if number is None else children[node * width + number]
             if node == 0:
                 break
-            outputs.append(self._output[node])
+            outputs.append(seen[node])
         return outputs
 
     def known(self, word: Sequence[str]) -> Word:

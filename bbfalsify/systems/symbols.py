@@ -72,9 +72,7 @@ class MachineSession:
         self._machine, self._state = machine, machine.initial
 
     def step(self, symbol: str) -> str:
-        i = self._machine.input_number(symbol)
-        output = self._machine.outputs[self._machine.answer[self._state, i]]
-        self._state = int(self._machine.successor[self._state, i])
+        self._state, output = self._machine.step(self._state, symbol)
         return output
 
     def save(self) -> int:

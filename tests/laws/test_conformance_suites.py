@@ -204,6 +204,19 @@ def test_words_are_new_and_come_level_by_level(method):
         assert second == both[len(first) :] == list(test_words(method, machine, 1, tree=tree))
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_what_the_hypothesis_would_answer_otherwise_does_not_count_as_known(method):
+    rng = np.random.default_rng(12)
+    machine = minimise(random_machine(rng, states=4, inputs=2, outputs=2))
+    agreeing = list(test_words(method, machine, 1))
+    tree = ObservationTree()
+    for word in agreeing:
+        tree.add(word, (*machine.run(word)[:-1], "something else"))
+        tree.add((*word, "i0"), (*machine.run(word)[:-1], "something else", "o0"))
+    words = list(test_words(method, machine, 1, tree=tree))
+    assert set(words) == set(agreeing)
+
+
 def test_batches_hold_no_prefix_of_another_word():
     machine = minimise(random_machine(np.random.default_rng(8), states=8, inputs=3, outputs=2))
     for method in METHODS + RANDOM_METHODS:

@@ -16,7 +16,7 @@ from bbfalsify.modelling.machines.identification import Separations
 
 POOL = 24
 """Words kept per state."""
-BEAM = 6
+BEAM = 10
 LONGEST = 14
 _MERGED = 20
 """How bad it is that two states cannot be told apart any more, in symbols."""

@@ -16,7 +16,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.jit import jit
 
 _FIRST_CHUNK = 128
-_LARGEST_CHUNK = 16384
+_LARGEST_CHUNK = 32768
 """Items that are drawn up before their words are given out: few at first, because the first answers may be the last."""
 _BLOCK = 2**20
 """Items that are put into order together."""
@@ -48,7 +48,7 @@ def chunks(successor: np.ndarray, middle: int, rng: np.random.Generator | None) 
         while done < size:
             yield arranged[done : done + chunk]
             done += chunk
-            chunk = min(2 * chunk, _LARGEST_CHUNK)
+            chunk = min(4 * chunk, _LARGEST_CHUNK)
 
 
 @jit(reference_counting=False)

@@ -133,7 +133,7 @@ def _best_word(sketch, machine, pools, choice, node, count, reuse):
         left = count - settled
         price = cost(sketch, node, word, longest) + elsewhere / reuse
         if left:
-            price += (sketch.depth[node] + longest) * (0.7 + left / (settled + left))
+            price += (sketch.depth[node] + longest) * (1.0 + left / (settled + left))
         if best < 0 or price < best_cost:
             best, best_cost = candidate, price
     return best
