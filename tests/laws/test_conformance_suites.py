@@ -209,12 +209,14 @@ def test_what_the_hypothesis_would_answer_otherwise_does_not_count_as_known(meth
     rng = np.random.default_rng(12)
     machine = minimise(random_machine(rng, states=4, inputs=2, outputs=2))
     agreeing = list(test_words(method, machine, 1))
-    tree = ObservationTree()
     for word in agreeing:
-        tree.add(word, (*machine.run(word)[:-1], "something else"))
-        tree.add((*word, "i0"), (*machine.run(word)[:-1], "something else", "o0"))
-    words = list(test_words(method, machine, 1, tree=tree))
-    assert set(words) == set(agreeing)
+        tree = ObservationTree()
+        tree.add((*word, "i0", "i1"), (*machine.run(word)[:-1], "something else", "o0", "o1"))
+        assert first_disagreement(tree, machine) == word
+        words = list(test_words(method, machine, 1, tree=tree))
+        assert word in {w[: len(word)] for w in words}
+        seen = [word[:-1], *words]
+        assert wrong_box(machine, seen, len(machine) + 1) is None
 
 
 def test_batches_hold_no_prefix_of_another_word():
