@@ -25,6 +25,7 @@ def run_check(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         max_time=_least(engine.max_time, plan.budget.seconds),
         seed=plan.seed,
         jobs=plan.jobs,
+        executor=recording.executor,
         time_limit_s=plan.time_limit,
         votes=plan.votes,
         memory_limit_mb=plan.memory_limit,

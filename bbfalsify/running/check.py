@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,7 @@ def check(
     max_time: float | None = None,
     seed: int | None = None,
     jobs: int = 1,
+    executor: str | Executor | None = None,
     time_limit_s: float | None = 60.0,
     votes: int = 1,
     memory_limit_mb: float | None = None,
@@ -90,8 +92,9 @@ def check(
     the one to use; `older` is the model of an earlier version, to start from.  Without requirements the system is
     learned, and tested up to the bound.
 
-    A system of signals is sampled: each of `symbols` sets its inputs for one `period`, and requirements are STL.  Where
-    the actions of `profile` are the symbols, violations get the probability that a use begins with them.
+    `executor` is as for `falsify`.  A system of signals is sampled: each of `symbols` sets its inputs for one `period`,
+    and requirements are STL.  Where the actions of `profile` are the symbols, violations get the probability that a use
+    begins with them.
     """
     box = MachineSystem(system) if isinstance(system, MealyMachine) else system
     notes: list[str] = []
@@ -120,6 +123,7 @@ def check(
             recorder=recorder,
             budget=Budget(max_queries, max_time, max_symbols),
             jobs=jobs,
+            executor=executor,
             time_limit_s=time_limit_s,
             seeds=SeedTree(seed),
             requirements=[c.id for c in claims],

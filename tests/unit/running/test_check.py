@@ -140,6 +140,7 @@ def test_a_check_goes_on_where_another_one_ended(tmp_path):
 def test_neither_the_number_of_workers_nor_earlier_checks_change_anything():
     box = random_machine(np.random.default_rng(3), states=9, inputs=3, outputs=2)
     results = [check(box, "G(out != no)", max_states=10, seed=5, jobs=jobs) for jobs in (1, 2, 1)]
+    results.append(check(box, "G(out != no)", max_states=10, seed=5, executor="in-process"))
     assert len({(r.queries, r.symbols, r.hypotheses, str(r.machine.successor.tolist())) for r in results}) == 1
 
 
