@@ -89,6 +89,7 @@ def check(
               --require "G(in == data & out =~ '354.*' -> O(in == rcpt & out =~ '250.*'))"
     """
     from bbfalsify.campaigns.temporal import claims_from, load_usage
+    from bbfalsify.cli.compiling import announce_check_compilation
     from bbfalsify.cli.progress import CheckProgress, Progress
     from bbfalsify.cli.session import write_plots
     from bbfalsify.core.counterexample import SystemRecord
@@ -117,6 +118,7 @@ def check(
         "symbols": symbols, "period": period, "profile": None if profile is None else str(profile),
     }  # fmt: skip
     with Progress(quiet=quiet) as progress:
+        announce_check_compilation(progress)
         result = run_check(
             loaded,
             claims,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bbfalsify.cli.progress import Progress
 
 ABOUT_S = 50
+CHECK_ABOUT_S = 8
 
 
 def announce_compilation(progress: Progress) -> None:
@@ -12,3 +13,10 @@ def announce_compilation(progress: Progress) -> None:
 
     if not is_compiled():
         progress.say(f"compiling the simulation kernel once (about {ABOUT_S} s); later runs start at once")
+
+
+def announce_check_compilation(progress: Progress) -> None:
+    from bbfalsify.running.compiled import check_is_compiled
+
+    if not check_is_compiled():
+        progress.say(f"compiling the conformance tests once (about {CHECK_ABOUT_S} s); later checks start at once")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.cli.compiling import announce_compilation
+from bbfalsify.cli.compiling import announce_check_compilation, announce_compilation
 from bbfalsify.cli.exits import Exit, exit_of_check, exit_of_outcomes
 from bbfalsify.cli.progress import CampaignClock, CheckProgress, Progress, RunProgress
 from bbfalsify.core.verdict import StopReason
@@ -30,6 +30,8 @@ def run_campaign(
     with Progress(quiet=quiet) as progress:
         if any(plan.engine.kind == "falsify" for plan in campaign.runs):
             announce_compilation(progress)
+        if any(plan.engine.kind == "check" for plan in campaign.runs):
+            announce_check_compilation(progress)
         if directory is not None:
             progress.say(f"continuing {directory}")
         for done in run_all(

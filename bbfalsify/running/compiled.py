@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from pathlib import Path
+from typing import Any
 
 import numba
 
@@ -29,10 +30,18 @@ def is_compiled() -> bool:
 
 def reach_is_compiled() -> bool:
     """Whether the walks of `reach` were compiled before; they are not part of what a falsification needs."""
-    if numba.config.DISABLE_JIT:
-        return True
-    index = reach_batch.dispatcher._cache._cache_file._index_name
-    return (Path(reach_batch.dispatcher._cache.cache_path) / index).exists()
+    return bool(numba.config.DISABLE_JIT) or _is_cached(reach_batch.dispatcher)
+
+
+def check_is_compiled() -> bool:
+    """Whether the conformance tests of `check` were compiled before."""
+    from bbfalsify.engines.checking.testing.suites import enter_apart
+
+    return bool(numba.config.DISABLE_JIT) or _is_cached(enter_apart)
+
+
+def _is_cached(dispatcher: Any) -> bool:
+    return (Path(dispatcher._cache.cache_path) / dispatcher._cache._cache_file._index_name).exists()
 
 
 def compile_everything() -> None:
