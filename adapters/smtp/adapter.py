@@ -37,6 +37,9 @@ class SmtpMapper(LineMapper):
             return f"{super().request(symbol)}\r\n."  # this, too, ends the content
         return super().request(symbol)
 
+    def ends(self, symbol, output):
+        return output == "221"  # a QUIT within the content is a line of the mail
+
     def step(self, line, symbol):
         output = super().step(line, symbol)
         self._expects_content = output == "354"
@@ -45,7 +48,7 @@ class SmtpMapper(LineMapper):
 
 Adapter = SocketSystem(
     "smtp",
-    SmtpMapper(REQUESTS, banner=True, closing={"quit"}),
+    SmtpMapper(REQUESTS, banner=True),
     server=Server([sys.executable, str(Path(__file__).parent / "server.py"), "{port}"]),
     silence_s=2.0,
 )

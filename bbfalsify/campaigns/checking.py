@@ -17,6 +17,7 @@ def run_check(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         plan.system,
         [p.requirement for p in plan.requirements],
         max_states=engine.max_states,
+        alphabet=engine.alphabet or None,
         learner=engine.learner,
         tester=engine.tester,
         stop_at_first=engine.stop_at_first,

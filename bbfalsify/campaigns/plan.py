@@ -22,7 +22,7 @@ from bbfalsify.campaigns.kinds import engine_kind, engine_names
 from bbfalsify.campaigns.ports import port_problems
 from bbfalsify.campaigns.reading import Reader, dotted
 from bbfalsify.campaigns.requirements import PlannedRequirement, RequirementItem, collect_items, parse_items
-from bbfalsify.campaigns.temporal import plan_claims
+from bbfalsify.campaigns.temporal import plan_claims, settings_problems
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.documents import Document, KeyPath, read_yaml
 from bbfalsify.core.errors import Problem, UserError
@@ -133,7 +133,9 @@ def plan_document(
     if len(kinds) > 1:
         reader.problem(("engine",), "engines about signals and engines about symbols need campaigns of their own.")
     if kinds == {"symbols"}:
-        requirements = plan_claims(items, filter(None, systems.values()), sections.get("expected"))
+        boxes = [box for box in systems.values() if box is not None]
+        requirements = plan_claims(items, boxes, sections.get("expected"))
+        reader.adopt(("engine",), settings_problems(engines, boxes, base))
     else:
         requirements = parse_items(items, _signals(profiles, systems), sections.get("expected"))
     if store is None and "store" in sections:

@@ -133,6 +133,7 @@ class CheckEntry(Entry):
 
     kind: Literal["check"]
     max_states: OneOrMore[Count | None] = [None]
+    alphabet: Together[Word] = ()
     learner: OneOrMore[Literal["lsharp", "lstar", "kv", "hw"]] = ["lsharp"]
     tester: OneOrMore[Literal["h", "hsi", "wp", "w"]] = ["h"]
     stop_at_first: OneOrMore[bool] = [False]

@@ -15,7 +15,7 @@ from typing import Any
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements import PlannedRequirement, RequirementItem, items_of_file, parse_items
 from bbfalsify.core.documents import read_yaml
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.engines.checking.findings import Claim
 from bbfalsify.logic.temporal import read_property
 from bbfalsify.modelling import Network, Profile
@@ -66,21 +66,33 @@ def load_specification(path: str | Path) -> tuple[list[PlannedRequirement], list
 
 
 def plan_claims(
-    items: Sequence[RequirementItem], systems: Iterable[SymbolSystem], default_expected: str | None
+    items: Sequence[RequirementItem], systems: Sequence[SymbolSystem], default_expected: str | None
 ) -> list[PlannedRequirement]:
     """The requirements of a campaign, against the symbols of every system it names; problems go to their readers."""
     planned: list[PlannedRequirement] = []
-    boxes = list(systems)
     for item in items:
         claim = parse_claim(item)
         if claim is None:
             continue
         if any(claim.id == other.requirement.id for other in planned):
             item.reader.problem((*item.path, "id"), f"requirement '{claim.id}' is given twice.")
-        for box in boxes:
+        for box in systems:
             item.reader.adopt(item.path, claim.property.problems(box.alphabet, None))
         planned.append(PlannedRequirement(claim, item.data.get("expected") or default_expected))
     return planned
+
+
+def settings_problems(engines: Iterable[Any], systems: Sequence[SymbolSystem], base: Path) -> list[Problem]:
+    """What only shows beside the system and the disk: symbols that it does not have, files that are not there."""
+    problems = []
+    for engine in engines:
+        for box in systems:
+            unknown = [s for s in getattr(engine, "alphabet", ()) if s not in box.alphabet]
+            problems += [unknown_name("input symbol", symbol, box.alphabet) for symbol in unknown]
+        files = (*getattr(engine, "observations", ()), getattr(engine, "older", None))
+        missing = [file for file in files if file is not None and not (base / file).is_file()]
+        problems += [Problem(f"there is no file '{base / file}'.") for file in missing]
+    return problems
 
 
 def parse_claim(item: RequirementItem) -> Claim | None:

@@ -45,6 +45,9 @@ def check(
     max_states: Annotated[
         int | None, typer.Option(help="The bound n: the system has at most so many states.", show_default="none")
     ] = None,
+    alphabet: Annotated[
+        str | None, typer.Option(metavar="SYMBOLS", help="Send only these, as in a,b,c.", show_default="all")
+    ] = None,
     learner: Annotated[Learner, typer.Option(help="hw: for systems that cannot be reset.")] = Learner.LSHARP,
     tester: Annotated[Tester, typer.Option(help="Conformance test.")] = Tester.H,
     stop_at_first: Annotated[bool, typer.Option("--stop-at-first", help="End with the first violation.")] = False,
@@ -85,8 +88,8 @@ def check(
     """Learn a black box that answers symbols, and check requirements about its answers.
 
     \b
-    Example:  bbfalsify check --system adapters/smtp --max-states 8 \\
-              --require "G(in == data & out =~ '354.*' -> O(in == rcpt & out =~ '250.*'))"
+    Example:  bbfalsify check --system adapters/smtp --max-states 7 \\
+              --require "precedence(in == rcpt & out == '250', out == '354')"
     """
     from bbfalsify.campaigns.temporal import claims_from, load_usage
     from bbfalsify.cli.compiling import announce_check_compilation
@@ -103,6 +106,7 @@ def check(
     usage = None if profile is None else load_usage(profile)
     symbols = _symbols(symbol, usage) if period is not None else None
     claims = (require or []) if period is not None else claims_from(require or [], base=base)
+    sent = None if alphabet is None else [s.strip() for s in alphabet.split(",")]
     record = SystemRecord(
         system, str(base.resolve()), resolve_reference(system, base.resolve()).file_hash(), loaded.name
     )
@@ -111,9 +115,9 @@ def check(
         "base": str(base.resolve()),
         "requirements": list(require or []),
         "engine": {
-            "kind": "check", "max_states": max_states, "learner": learner.value, "tester": tester.value,
-            "stop_at_first": stop_at_first, "max_queries": max_queries, "max_symbols": max_symbols,
-            "max_time": max_time,
+            "kind": "check", "max_states": max_states, "alphabet": sent, "learner": learner.value,
+            "tester": tester.value, "stop_at_first": stop_at_first, "max_queries": max_queries,
+            "max_symbols": max_symbols, "max_time": max_time,
         },
         "symbols": symbols, "period": period, "profile": None if profile is None else str(profile),
     }  # fmt: skip
@@ -123,6 +127,7 @@ def check(
             loaded,
             claims,
             max_states=max_states,
+            alphabet=sent,
             learner=learner.value,
             tester=tester.value,
             stop_at_first=stop_at_first,

@@ -18,6 +18,8 @@ def check_lines(data: Mapping[str, Any]) -> Iterator[str]:
             yield f"   {' '.join(steps[:cut])}{' ( ' + ' '.join(steps[cut:]) + ' )^ω' if row['loop'] else ''}"
         if row["probability"] is not None:
             yield f"   {_probability(row['probability'])}"
+    if not data["requirements"] and data["max_states"] is not None and data["states"] > data["max_states"]:
+        yield f"the system has more than {data['max_states']} states"
     yield ""
     tested = f", tested up to {data['tested_bound']}" if data["tested_bound"] else ""
     states = f"{data['states']} state{'s' * (data['states'] != 1)}"

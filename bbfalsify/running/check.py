@@ -19,7 +19,7 @@ from typing import Any
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.counterexample import SeedRecord, SystemRecord
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import BoundTested, HypothesisMade, Listener, Recorder, RequirementViolated, StageStarted
 from bbfalsify.core.json_files import write_atomically
@@ -60,6 +60,7 @@ def check(
     requirements: RequirementLike | Sequence[RequirementLike] = (),
     *,
     max_states: int | None = None,
+    alphabet: Sequence[str] | None = None,
     learner: str = "lsharp",
     tester: str = "h",
     stop_at_first: bool = False,
@@ -87,10 +88,10 @@ def check(
 ) -> CheckResult:
     """Learn the system as far as needed, and say for each requirement what is established.
 
-    Without `max_states` the budget (`max_queries`, `max_symbols`, `max_time`) has to end the check.  `observations` are
-    files of words and answers seen before; `resume` is the run directory of a check to continue, `directory` exactly
-    the one to use; `older` is the model of an earlier version, to start from.  Without requirements the system is
-    learned, and tested up to the bound.
+    `alphabet` names the symbols to send; without it all are sent.  Without `max_states` the budget (`max_queries`,
+    `max_symbols`, `max_time`) has to end the check.  `observations` are files of words and answers seen before;
+    `resume` is the run directory of a check to continue, `directory` exactly the one to use; `older` is the model of
+    an earlier version, to start from.  Without requirements the system is learned, and tested up to the bound.
 
     `executor` is as for `falsify`.  A system of signals is sampled: each of `symbols` sets its inputs for one `period`,
     and requirements are STL.  Where the actions of `profile` are the symbols, violations get the probability that a use
@@ -103,12 +104,13 @@ def check(
             raise UserError("a system of signals is sampled with both symbols and a period; others need neither.")
         box, requirements, notes = sampled(box, _listed(requirements), symbols=symbols, period=period)
     claims, problems = _claims(requirements)
-    _check_arguments(box, claims, problems, learner, max_states, max_queries, max_symbols, max_time)
+    sent = tuple(box.alphabet if alphabet is None else alphabet) if isinstance(box, SymbolSystem) else ()
+    _check_arguments(box, sent, claims, problems, learner, max_states, max_queries, max_symbols, max_time)
     options = Options(max_states, learner, tester, stop_at_first)
     seed = draw_seed() if seed is None else seed
     place = _directory(out, directory, resume, name or box.name)
     record_file = None if place is None else place.path / OBSERVATIONS
-    tree = load_observations([Path(f) for f in observations], box.alphabet, continued=record_file)
+    tree = load_observations([Path(f) for f in observations], box.alphabet, sent, continued=record_file)
     reference = read_dot(older) if isinstance(older, str | Path) else older
     record = system_record or SystemRecord(box.name, name=box.name)
     if place is not None and not place.begun:
@@ -135,7 +137,7 @@ def check(
     ):
         telling = _Telling(recorder, claims, driver)
         recorder.record(StageStarted("checking", max_queries or 0))
-        ended, non_deterministic = _run(driver, log, claims, box, tree, progress, options, telling, seed, reference)
+        ended, non_deterministic = _run(driver, log, claims, sent, tree, progress, options, telling, seed, reference)
     probabilities, why_not = _probabilities(profile, box, progress, SeedTree(seed))
     notes += why_not
     files_of = _write_counterexamples(place, claims, progress, record, seed, time_limit_s, probabilities)
@@ -159,7 +161,8 @@ def check(
         seconds=time.monotonic() - started,
         directory=None if place is None else place.path,
         model=model,
-        notes=(*notes, *_notes(box, jobs, driver, progress, claims, tree, ended, non_deterministic)),
+        max_states=max_states,
+        notes=(*notes, *_notes(box, sent, jobs, driver, progress, claims, tree, ended, non_deterministic)),
     )
     if place is not None:
         place.write_results(result.as_json())
@@ -170,7 +173,7 @@ def _run(
     driver: Driver,
     log: ObservationLog,
     claims: Sequence[Claim],
-    box: SymbolSystem,
+    alphabet: Sequence[str],
     tree: ObservationTree,
     progress: Progress,
     options: Options,
@@ -180,10 +183,10 @@ def _run(
 ) -> tuple[Ended, str]:
     """Drive the engine that fits; a box that contradicts itself ends the check, and is told apart."""
     if options.learner == "hw":
-        arguments = (run_without_reset, claims, box.alphabet, progress, options)
+        arguments = (run_without_reset, claims, alphabet, progress, options)
         more: dict[str, Any] = {}
     else:
-        arguments = (strategy.run, claims, box.alphabet, tree, progress, options)
+        arguments = (strategy.run, claims, alphabet, tree, progress, options)
         more = {"repeat": driver.rerun, "older": older}
 
     def engine(ask: Any, *rest: Any, **parameters: Any) -> None:
@@ -234,6 +237,7 @@ def _claims(requirements: RequirementLike | Sequence[RequirementLike]) -> tuple[
 
 def _check_arguments(
     box: Any,
+    symbols: Sequence[str],
     claims: Sequence[Claim],
     problems: list[Problem],
     learner: str,
@@ -247,7 +251,10 @@ def _check_arguments(
             f"'{getattr(box, 'name', type(box).__name__)}' cannot be checked: {what} (see adapters/README.md)."
         )
     check_alphabet(box)
-    problems = problems + [
+    problems = [*problems, *(unknown_name("input symbol", s, box.alphabet) for s in symbols if s not in box.alphabet)]
+    if not symbols or len(set(symbols)) < len(symbols):
+        problems.append(Problem("the alphabet to send must name at least one symbol, and each once."))
+    problems += [
         replace(problem, message=f"{claim.id}: {problem.message}")
         for claim in claims
         for problem in claim.property.problems(box.alphabet, None)
@@ -362,6 +369,7 @@ def _write_counterexamples(
 
 def _notes(
     box: SymbolSystem,
+    symbols: Sequence[str],
     jobs: int,
     driver: Driver,
     progress: Progress,
@@ -371,13 +379,15 @@ def _notes(
     non_deterministic: str,
 ) -> list[str]:
     notes = [*worker_notes(box, jobs), *driver.poll.notes(), *progress.glitches]
+    if set(symbols) != set(box.alphabet):
+        notes.append(f"only {', '.join(symbols)} were sent: verdicts and model say nothing about other symbols")
     for status, count in driver.failures.items():
         notes.append(f"{count} uses failed ({status}); what follows a failure is the output '{status}'")
     if progress.hypothesis is not None:
         seen = progress.hypothesis.outputs
-        for claim in claims:
-            problems = claim.property.problems(box.alphabet, seen)
-            notes += [f"{claim.id}: never seen of the system: {problem}" for problem in problems]
+        for number, claim in enumerate(claims):
+            if number not in progress.violations:
+                notes += [f"{claim.id}: {_unseen(p)}" for p in claim.property.problems(box.alphabet, seen)]
     outputs = len(tree.output_names())
     if outputs > MANY_OUTPUTS:
         notes.append(
@@ -387,3 +397,10 @@ def _notes(
     if not box.capabilities.resettable:
         notes.append("the system cannot be reset: what is not violated has been tried in one single run, and no more")
     return [*notes, *(text for text in (non_deterministic, ended.message) if text)]
+
+
+def _unseen(problem: Problem) -> str:
+    """About an output of a formula that never came: perhaps a typing error, perhaps good news."""
+    what = problem.message.rstrip(".")
+    said = f"{what.removeprefix('unknown ')} was never seen" if what.startswith("unknown ") else what
+    return f"{said}; seen were {', '.join(problem.allowed)}"

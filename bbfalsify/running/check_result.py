@@ -104,11 +104,17 @@ class CheckResult:
     directory: Path | None = None
     model: str | None = None
     """The file with the learned machine, in DOT."""
+    max_states: int | None = None
     notes: tuple[str, ...] = ()
 
     @property
     def states(self) -> int:
         return 0 if self.machine is None else len(self.machine)
+
+    @property
+    def too_many_states(self) -> bool:
+        """The system has more than `max_states`: that many were told apart."""
+        return self.max_states is not None and self.states > self.max_states
 
     @property
     def violated(self) -> tuple[CheckedRequirement, ...]:
@@ -120,7 +126,7 @@ class CheckResult:
             return Outcome.FALSIFIED
         if self.stop_reason is StopReason.SYSTEM_FAILED:
             return Outcome.ERROR
-        done = self.stop_reason is StopReason.COMPLETED
+        done = self.stop_reason is StopReason.COMPLETED and not self.too_many_states
         satisfied = all(r.outcome is Outcome.NOT_FALSIFIED for r in self.requirements)
         return Outcome.NOT_FALSIFIED if done and satisfied else Outcome.INCONCLUSIVE
 
@@ -157,6 +163,7 @@ class CheckResult:
             "found_probability": None,
             "smc": None,
             "states": self.states,
+            "max_states": self.max_states,
             "queries": self.queries,
             "simulations": self.queries,
             "symbols": self.symbols,

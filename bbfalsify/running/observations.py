@@ -70,12 +70,12 @@ class ObservationLog:
 
 
 def load_observations(
-    logs: Sequence[Path], alphabet: Sequence[str], *, continued: Path | None = None
+    logs: Sequence[Path], alphabet: Sequence[str], sent: Sequence[str], *, continued: Path | None = None
 ) -> ObservationTree:
     """Everything in logs of use and earlier checks, then in the record of the check that is `continued`.
 
-    Words with symbols that the box does not know are refused.  A record that is continued may end in the middle of a
-    line, where the check was killed.
+    Words with symbols that the box does not know are refused, those with symbols that are not sent end before them. A
+    record that is continued may end in the middle of a line, where the check was killed.
     """
     tree, problems = ObservationTree(), []
     for path in logs:
@@ -85,12 +85,17 @@ def load_observations(
                 message = f"the symbols {', '.join(unknown)} are not in the system's alphabet."
                 problems.append(Problem(message, file=str(path), allowed=tuple(alphabet)))
                 break
-            tree.overrule(word, outputs)
+            _add(tree, word, outputs, sent)
     if problems:
         raise UserError(problems)
     for line in _whole_lines(continued):
-        tree.overrule(*line)
+        _add(tree, *line, sent)
     return tree
+
+
+def _add(tree: ObservationTree, word: Word, outputs: Word, sent: Sequence[str]) -> None:
+    length = next((i for i, symbol in enumerate(word) if symbol not in sent), len(word))
+    tree.overrule(word[:length], outputs[:length])
 
 
 def _whole_lines(path: Path | None) -> Iterator[tuple[Word, Word]]:

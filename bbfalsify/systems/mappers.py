@@ -67,7 +67,7 @@ class LineMapper:
             raise MalformedAnswer(f"before '{symbol}' the server had said something nobody had asked for: {what}")
         line.send((self.request(symbol) + self.end).encode())
         output = self._read_reply(line)
-        if symbol in self.closing:
+        if self.ends(symbol, output):
             with contextlib.suppress(Closed, Silence):
                 line.receive(lambda buffer: None)
             line.close(abrupt=True)
@@ -76,6 +76,10 @@ class LineMapper:
     def request(self, symbol: str) -> str:
         """The line to send; a protocol whose requests depend on what came before overrides this."""
         return self.requests[symbol].replace("{id}", self._identity)
+
+    def ends(self, symbol: str, output: str) -> bool:
+        """Whether the server closes after this answer; a protocol in which that depends on more overrides this."""
+        return symbol in self.closing
 
     def _read_reply(self, line: Connection) -> str:
         while self._more.match(text := line.receive_line().decode("utf-8", "replace")):

@@ -73,3 +73,8 @@ def test_ftp_needs_a_login_and_keeps_sessions_apart():
 def test_the_same_word_gets_the_same_answer(adapter, word):
     """A hundred sessions on two servers side by side; one that leaked into the next would show."""
     assert len(set(outputs(adapter, *[word] * 100, jobs=2))) == 1
+
+
+def test_a_quit_within_the_content_of_a_mail_is_content():
+    [seen] = outputs("smtp", "helo mail rcpt data quit noop quit noop")
+    assert seen == ("250", "250", "250", "354", "250", "250", "221", "closed")

@@ -59,6 +59,8 @@ def test_json_follows_the_contract(cli, door):
         (("--max-states", 3, "--require", "G(in == lock -> out != never)"), 0),
         (("--max-states", 3), 0),
         (("--max-states", 2, "--require", "G(out != never)"), 4),
+        (("--max-states", 2), 4),
+        (("--max-states", 2, "--alphabet", "open, shut"), 0),
         (("--max-queries", 12, "--require", "G(out != never)"), 4),
     ],
 )
@@ -104,3 +106,15 @@ def test_a_check_is_continued(cli, door):
     begun = cli("check", "--system", door, "--max-queries", 5, "--max-states", 4, "--json", "-q").json
     rest = cli("check", "--system", door, "--max-states", 4, "--resume", begun["run_directory"], "--json", "-q").json
     assert rest["run_directory"] == begun["run_directory"] and rest["states"] == 3 and rest["tested_bound"] == 4
+
+
+def test_learning_alone_says_that_there_are_more_states(cli, door):
+    called = cli("check", "--system", door, "--max-states", 2)
+    assert called.out.startswith("the system has more than 2 states")
+
+
+def test_an_output_that_never_came_is_named(cli, door):
+    called = cli("check", "--system", door, "--max-states", 3, "--require", "G(out != noo)")
+    assert "note: R1: output 'noo' was never seen; seen were no, ok" in called.out
+    violated = cli("check", "--system", door, "--max-states", 3, "--require", "G(out in {ok, noo})")
+    assert violated.code == 1 and "never seen" not in violated.out

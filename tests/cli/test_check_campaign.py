@@ -47,3 +47,6 @@ def test_mistakes_are_found_before_anything_runs(cli, tmp_path):
     assert "door.yaml:5" in called.err and "door.yaml:6" in called.err and "lsharps" in called.err
     signals = cli("run", prepare(tmp_path, CAMPAIGN.replace("ltl:", "stl:")))
     assert signals.code == 2
+    text = CAMPAIGN.replace("learner:", "alphabet: [opne], older: old.dot, learner:")
+    files = cli("validate", prepare(tmp_path, text))
+    assert files.code == 2 and "door.yaml:7: unknown input symbol 'opne'" in files.err and "old.dot'" in files.err

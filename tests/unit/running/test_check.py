@@ -210,6 +210,23 @@ def test_without_reset_a_violation_is_observed_and_nothing_is_satisfied():
     assert loop.requirements[0].loop and loop.requirements[0].rests_on_bound
 
 
+def test_only_some_symbols_are_sent(tmp_path):
+    whole = check(DOOR, max_states=4, seed=1, out=tmp_path)
+    known = [whole.directory / "observations.jsonl"]
+    queries = []
+    for observations in ([], known):  # of words with other symbols the beginning is known
+        options = {"max_states": 4, "alphabet": ["shut", "open"], "observations": observations}
+        part = check(DOOR, "G(in == lock -> out == ok)", **options)
+        assert part.machine.inputs == ("shut", "open") and len(part.machine) == 2
+        assert part.requirements[0].vacuous and not part.holds
+        assert any("only shut, open were sent" in note for note in part.notes)
+        queries.append(part.queries)
+    assert queries[1] < queries[0]
+    with pytest.raises(UserError) as wrong:
+        check(DOOR, max_states=4, alphabet=["opne", "shut", "shut"])
+    assert [p.closest for p in wrong.value.problems] == ["open", None]
+
+
 def test_wrong_arguments_are_told_before_anything_runs():
     with pytest.raises(UserError) as wrong:
         check(DOOR, ["G(in == opn)", "G(out == ok", "true"], max_states=3)
