@@ -94,6 +94,7 @@ def check(
     from bbfalsify.campaigns.temporal import claims_from, load_usage
     from bbfalsify.cli.compiling import announce_check_compilation
     from bbfalsify.cli.progress import CheckProgress, Progress
+    from bbfalsify.cli.report import write_at_the_end
     from bbfalsify.cli.session import write_plots
     from bbfalsify.core.counterexample import SystemRecord
     from bbfalsify.reporting.checking import check_lines
@@ -150,8 +151,9 @@ def check(
             period=period,
             profile=usage,
         )
-    data = result.as_json()
-    write_plots(data)
+        data = result.as_json()
+        write_plots(data)
+        write_at_the_end(data["run_directory"], progress)
     if as_json:
         print(json.dumps(data))
     else:

@@ -12,6 +12,7 @@ import typer
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Jobs, Out, Quiet, Seed, Verbose
 from bbfalsify.cli.progress import Progress
+from bbfalsify.cli.report import write_at_the_end
 
 if TYPE_CHECKING:
     from bbfalsify.engines.reachability.search import Found
@@ -73,7 +74,9 @@ def reach(
             network, asked, heuristic=heuristic.value, trace=trace.value, depth=depth, timeout=timeout, walks=walks,
             seed=seed, jobs=jobs, report=Improvements(progress, trace).note,
         )  # fmt: skip
-    folder = _write(result, name, about, out or Path("runs"))
+        how = {"heuristic": heuristic.value, "trace": trace.value, "depth": depth, "timeout": timeout, "walks": walks}
+        folder = _write(result, name, {**about, "asked": how}, out or Path("runs"))
+        write_at_the_end(folder, progress)
     if as_json:
         print(json.dumps({**_as_json(result), **_files(folder)}, allow_nan=False))
     else:
@@ -174,6 +177,7 @@ def _as_json(result: ReachResult) -> dict[str, Any]:
 
 
 def _show(result: ReachResult, folder: Path | None, *, everything: bool) -> None:
+    from bbfalsify.reporting.tables import report_line
     from bbfalsify.reporting.traces import effort_lines, end_lines, outcome_line, trace_lines
 
     if result.finding is not None:
@@ -186,6 +190,8 @@ def _show(result: ReachResult, folder: Path | None, *, everything: bool) -> None
         print(line)
     print(outcome_line(result))
     if folder is not None:
+        for line in report_line(str(folder)):
+            print(line)
         print(f"run directory: {folder}")
     print(f"seed: {result.seed}")
     if folder is not None:

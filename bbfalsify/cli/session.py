@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.cli.compiling import announce_check_compilation, announce_compilation
 from bbfalsify.cli.exits import Exit, exit_of_check, exit_of_outcomes
 from bbfalsify.cli.progress import CampaignClock, CheckProgress, Progress, RunProgress
+from bbfalsify.cli.report import write_at_the_end
 from bbfalsify.core.verdict import StopReason
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns import Campaign, RunPlan
     from bbfalsify.reporting.results import RunResult
+
+MOST_REPORTS = 100
+"""Of campaigns with more runs only the summary is written at once: a report may take longer than a short run."""
 
 
 def run_campaign(
@@ -25,6 +29,7 @@ def run_campaign(
     results: list[dict[str, Any]] = []
     codes: list[int] = []
     rows: list[dict[str, Any]] = []
+    folder: Path | None = None
     several = len(campaign.runs) > 1
     clock = CampaignClock(len(campaign.runs))
     with Progress(quiet=quiet) as progress:
@@ -43,17 +48,24 @@ def run_campaign(
             progress.end_stage()
             clock.finished(done.results.get("seconds") if done.executed else None)
             codes.append(exit_of_run(done.results))
+            folder = Path(done.results["run_directory"])
             if done.executed and done.results["stop_reason"] != "error":
                 write_plots(done.results)
                 write_tables_of(done.results)
+                if len(campaign.runs) <= MOST_REPORTS:
+                    write_at_the_end(done.results["run_directory"], progress)
             if as_json:
                 results.append(done.results)
             else:
                 show_run(done.results, done.plan.varies, verbose=verbose)
             told = {key: done.results.get(key) for key in ("name", "category", "outcome")}
             rows.append({**told, "varies": done.plan.varies})
+        # The runs of a campaign lie in runs/ of its directory.
+        summary = write_at_the_end(folder.parent.parent, progress) if several and folder is not None else None
     if several and not as_json:
         show_summary(rows)
+        if summary is not None:
+            print(f"report: {summary}")
     if as_json:
         print(json.dumps({"runs": results} if several else results[0], allow_nan=False))
     return worst_exit(codes)
@@ -157,11 +169,12 @@ def _plot_times(result: RunResult) -> None:
     """time_to_violation.svg; where there are several requirements, one for each violated."""
     from bbfalsify.core.json_files import write_atomically
     from bbfalsify.reporting.insights import time_plot
+    from bbfalsify.running.rundir import file_name
 
     for row in result.requirements if result.run_directory is not None else ():
         plot = time_plot(result, row)
         if plot is not None:
-            which = f"-{row.id}" if len(result.requirements) > 1 else ""
+            which = f"-{file_name(row.id)}" if len(result.requirements) > 1 else ""
             write_atomically(Path(result.run_directory) / f"time_to_violation{which}.svg", plot)
 
 

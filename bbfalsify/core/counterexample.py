@@ -7,11 +7,12 @@ user meets it, how often it reproduced, the seeds and the versions.  Reading is 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.json_files import plain_number, read_json, write_json
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+
+if TYPE_CHECKING:
+    import pydantic
 
 FORMAT_VERSION = 1
 STRICT = {"extra": "forbid"}
@@ -145,12 +149,19 @@ def counterexample_from_json(data: Any, *, file: str | None = None) -> Counterex
     return found
 
 
+@functools.cache  # making one takes ten times as long as using it
+def _adapter(kind: type) -> pydantic.TypeAdapter:
+    import pydantic
+
+    return pydantic.TypeAdapter(kind)
+
+
 def validated(kind: type[T], data: Any, *, file: str | None = None) -> T:
     """The dataclass `kind` from plain data; everything that does not fit is a problem of its own."""
     import pydantic  # a quarter of a second, and only reading a file needs it
 
     try:
-        return pydantic.TypeAdapter(kind).validate_python(data)
+        return _adapter(kind).validate_python(data)
     except pydantic.ValidationError as error:
         raise UserError(
             Problem(f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}.", file=file) for e in error.errors()

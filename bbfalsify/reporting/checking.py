@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bbfalsify.reporting.tables import report_line
+
 
 def check_lines(data: Mapping[str, Any]) -> Iterator[str]:
     """Verdicts as sentences, what they cost, and how to see violations again."""
@@ -31,6 +33,7 @@ def check_lines(data: Mapping[str, Any]) -> Iterator[str]:
     if data["model"] is not None:
         yield f"model: {data['model']}"
     if data["run_directory"] is not None:
+        yield from report_line(data["run_directory"])
         yield f"run directory: {data['run_directory']}"
     yield f"seed: {data['seed']}"
     yield from (f"replay: bbfalsify replay {row['file']}" for row in data["requirements"] if row["file"] is not None)

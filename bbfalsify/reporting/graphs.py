@@ -10,9 +10,10 @@ The path of a counterexample is drawn heavily.
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 from bbfalsify.modelling.mealy import MealyMachine
 
@@ -26,16 +27,19 @@ LONGEST = 12
 SWEEPS = 12
 
 _STYLE = """
-svg { background: #fff } .name { fill: #1c2b3a; font-size: 12px; font-weight: bold }
-.state { fill: #eef3f8; stroke: #4a6785; stroke-width: 1.4 } .start { stroke-width: 3 }
-.edge { fill: none; stroke: #8396a9; stroke-width: 1.2 }
-.label { fill: #33475b; font-size: 11px; paint-order: stroke; stroke: #fff; stroke-width: 3px; stroke-linejoin: round }
-.on .edge, .state.on { stroke: #c0392b; stroke-width: 2.4 } .on .label { fill: #a02015; font-weight: bold }
-@media (prefers-color-scheme: dark) {
-  svg { background: #16202a } .label { stroke: #16202a; fill: #c3d0dc } .name { fill: #e8eef4 }
-  .state { fill: #243240; stroke: #8fb0d0 } .edge { stroke: #6c8298 }
-  .on .label { fill: #ff9d8f } .on .edge, .state.on { stroke: #ff7a66 }
-}"""
+.machine { background: #fff } .machine .name { fill: #1c2b3a; font-size: 12px; font-weight: bold }
+.machine .state { fill: #eef3f8; stroke: #4a6785; stroke-width: 1.4 } .machine .start { stroke-width: 3 }
+.machine .edge { fill: none; stroke: #8396a9; stroke-width: 1.2 }
+.machine .label { fill: #33475b; font-size: 11px; paint-order: stroke; stroke: #fff; stroke-width: 3px;
+  stroke-linejoin: round }
+.machine .on .edge, .machine .state.on { stroke: #c0392b; stroke-width: 2.4 }
+.machine .on .label { fill: #a02015; font-weight: bold }
+@media (prefers-color-scheme: dark) { @media not print {
+  .machine { background: #12181f } .machine .label { stroke: #12181f; fill: #c3d0dc } .machine .name { fill: #e8eef4 }
+  .machine .state { fill: #243240; stroke: #8fb0d0 } .machine .edge { stroke: #6c8298 }
+  .machine .on .label { fill: #ff9d8f } .machine .on .edge, .machine .state.on { stroke: #ff7a66 }
+} }"""
+"""Every rule is about .machine: a page may hold several drawings and much else."""
 
 
 @dataclass(frozen=True)
@@ -60,18 +64,20 @@ def machine_svg(machine: MealyMachine, path: Sequence[str] = ()) -> str:
     right = MARGIN * 2 + 60 + RADIUS + (len(columns) - 1) * width_of_column
     top, bottom = _reach(arrows, places)
     height = bottom - top + 2 * MARGIN
+    # In a page with several drawings each has arrow heads of its own: those of one that is folded away are not drawn.
+    tip = f"tip-{zlib.crc32(repr((machine.name, *path)).encode()):x}"
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right} {height:.0f}" width="{right}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="machine" viewBox="0 0 {right} {height:.0f}" width="{right}" '
         f'height="{height:.0f}" font-family="Helvetica, Arial, sans-serif" role="img" '
-        f'aria-label="{escape(machine.name)}: {len(machine)} states">',
+        f"aria-label={quoteattr(f'{machine.name}: {len(machine)} states')}>",
         f"<style>{_STYLE}</style>",
-        '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
+        f'<defs><marker id="{tip}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
         'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L10 5L0 10z" fill="context-stroke"/></marker></defs>',
         f'<g transform="translate(0,{MARGIN - top:.0f})">',
     ]
     x, y = places[machine.initial]
-    parts.append(f'<path class="edge" d="M{x - RADIUS - 30} {y}h28" marker-end="url(#tip)"/>')
-    parts += [_drawn(arrow, places) for arrow in sorted(arrows, key=lambda a: bool(a.on_path))]
+    parts.append(f'<path class="edge" d="M{x - RADIUS - 30} {y}h28" marker-end="url(#{tip})"/>')
+    parts += [_drawn(arrow, places, tip) for arrow in sorted(arrows, key=lambda a: bool(a.on_path))]
     for state, (x, y) in places.items():
         kinds = f"state{' start' * (state == machine.initial)}{' on' * (state in states_on)}"
         parts.append(f'<circle class="{kinds}" cx="{x}" cy="{y}" r="{RADIUS}"/>')
@@ -162,7 +168,7 @@ def _rim(x: float, y: float, to_x: float, to_y: float, gap: float = 0) -> tuple[
     return x + (to_x - x) / length * (RADIUS + gap), y + (to_y - y) / length * (RADIUS + gap)
 
 
-def _drawn(arrow: Arrow, places: dict[int, tuple[float, float]]) -> str:
+def _drawn(arrow: Arrow, places: dict[int, tuple[float, float]], tip: str) -> str:
     curve, x, y = _curve(arrow, places)
     labels = sorted(arrow.labels, key=lambda text: text not in arrow.on_path)
     count = max(SHOWN, len(arrow.on_path)) if len(labels) > SHOWN + 1 else len(labels)
@@ -173,7 +179,7 @@ def _drawn(arrow: Arrow, places: dict[int, tuple[float, float]]) -> str:
     lines = "".join(f'<tspan x="{x:.1f}" y="{first + LINE * i:.1f}">{escape(t)}</tspan>' for i, t in enumerate(shown))
     return (
         f'<g class="arrow{" on" * bool(arrow.on_path)}"><title>{escape(chr(10).join(arrow.labels))}</title>'
-        f'<path class="edge" d="{curve}" marker-end="url(#tip)"/>'
+        f'<path class="edge" d="{curve}" marker-end="url(#{tip})"/>'
         f'<text class="label" text-anchor="middle">{lines}</text></g>'
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbfalsify.core.verdict import Outcome, StopReason
@@ -144,6 +145,13 @@ def requirement_line(row: RequirementRow) -> str:
     return f"{text}: {row.text}" if row.text else text
 
 
+def report_line(run_directory: str) -> Iterator[str]:
+    """Where the report is, if there is one."""
+    file = Path(run_directory) / "report.html"
+    if file.is_file():
+        yield f"report: {file}"
+
+
 def closing_lines(result: RunResult) -> Iterator[str]:
     """The last lines of every run: outcome per requirement, run directory, seed, replay command."""
     for row in result.requirements:
@@ -151,6 +159,7 @@ def closing_lines(result: RunResult) -> Iterator[str]:
     if result.outcome == Outcome.NOT_FALSIFIED:
         yield "not falsified is not verified: another profile, seed or budget may still find a failure"
     if result.run_directory is not None:
+        yield from report_line(result.run_directory)
         yield f"run directory: {result.run_directory}"
     yield f"seed: {result.seed}"
     first = next((c for c in result.counterexamples if c.file), None)

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -37,11 +38,12 @@ def test_a_trace_is_shown_written_and_replayed(cli, counter):
     file = counter()
     found = cli("reach", file, "--query", "E<> P.B && n == 4", "--seed", 3)
     assert found.code == 1
-    last = found.out.splitlines()[-4:]
-    assert last[0].startswith("E<> P.B && n == 4: REACHED after 5 steps")
-    assert last[1].startswith("run directory: runs/reach-counter-")
-    assert last[2] == "seed: 3"
-    replay = last[3].removeprefix("replay: bbfalsify replay ")
+    outcome, report, *last = found.out.splitlines()[-5:]
+    assert outcome.startswith("E<> P.B && n == 4: REACHED after 5 steps")
+    assert "message sequence chart" in Path(report.removeprefix("report: ")).read_text()
+    assert last[0].startswith("run directory: runs/reach-counter-")
+    assert last[1] == "seed: 3"
+    replay = last[2].removeprefix("replay: bbfalsify replay ")
     again = cli("replay", replay)
     assert again.code == 1
     assert again.out.startswith("SAME: ")

@@ -1,0 +1,53 @@
+"""bbfalsify report: a run directory as one HTML file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bbfalsify.cli.exits import Exit
+from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.progress import Progress
+
+
+def report(
+    directory: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A run directory, or a campaign's.")],
+    file: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", show_default="report.html in the run directory")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Write the report of a run: one HTML file that needs no network.
+
+    Runs write it when they end; this makes it again from what they recorded. Of a campaign's directory, the reports of
+    all its finished runs are made, too.
+
+    \b
+    Example:  bbfalsify report runs/heater-2026-01-31-1
+    """
+    from bbfalsify.reporting.html import write_report
+
+    for run in sorted((directory / "runs").glob("*/results.json")):
+        if (directory / "campaign.json").is_file():
+            write_report(run.parent)
+    path = write_report(directory, file)
+    print(json.dumps({"report": str(path), "bytes": path.stat().st_size}) if as_json else f"report: {path}")
+    return Exit.NOTHING_FOUND
+
+
+def write_at_the_end(directory: str | Path | None, progress: Progress) -> Path | None:
+    """The report of what has just ended; whatever goes wrong with it, the results are recorded and the run goes on."""
+    from bbfalsify.reporting.html import write_report
+
+    if directory is None:
+        return None
+    try:
+        return write_report(directory)
+    except Exception as error:
+        progress.say(f"no report of {directory}: {error}")
+        return None

@@ -1,0 +1,23 @@
+"""Outcomes in a word and a colour."""
+
+from __future__ import annotations
+
+_KINDS = {
+    "falsified": "bad", "violated": "bad", "wrong": "bad", "error": "bad", "new": "bad", "too probable": "bad",
+    "expired": "bad", "correct": "good", "not_falsified": "good", "satisfied_up_to_bound": "good", "accepted": "good",
+    "inconclusive": "warn", "unknown": "warn", "flaky": "warn", "observed": "warn", "more_states_than_bound": "warn",
+    "stopped": "warn", "vacuous": "warn",
+}  # fmt: skip
+
+
+def badge(word: str, text: str | None = None) -> dict[str, str]:
+    return {"kind": _KINDS.get(word, ""), "text": text or word.replace("_", " ")}
+
+
+def expectation(outcome: str, expected: str | None) -> list[dict[str, str]]:
+    """Beside an outcome: whether it is the expected one, where one is."""
+    if expected is None:
+        return []
+    if outcome == expected:
+        return [badge("correct", "as expected")]
+    return [badge("wrong", f"expected: {expected.replace('_', ' ')}")]

@@ -1,0 +1,62 @@
+"""The page of a campaign of several runs: how each went, with links to their reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.json_files import read_json
+from bbfalsify.reporting.html.badges import badge
+from bbfalsify.reporting.html.commands import how_to_reproduce
+from bbfalsify.reporting.words import interval, number
+
+
+def campaign_page(directory: Path) -> dict[str, Any]:
+    manifest = read_json(directory / "campaign.json")
+    try:
+        rows = [_row(directory, run) for run in manifest["runs"]]
+        keys = list(dict.fromkeys(key for run in manifest["runs"] for key in run["varies"]))
+        for row, run in zip(rows, manifest["runs"], strict=True):
+            row["varies"] = [str(run["varies"].get(key, "")) for key in keys]
+        name = manifest["name"]
+    except (KeyError, TypeError, AttributeError) as error:
+        problem = Problem(f"not the manifest of a campaign ({type(error).__name__}: {error}).",
+                          file=str(directory / "campaign.json"))  # fmt: skip
+        raise UserError(problem) from None
+    outcomes = Counter(row["outcome"]["text"] for row in rows)
+    categories = Counter(row["category"]["text"] for row in rows if row["category"])
+    return {
+        "title": name,
+        "badges": [badge(word, f"{count} {word}") for word, count in categories.items()],
+        "effort": f"{len(rows)} runs: {', '.join(f'{count} {word}' for word, count in outcomes.items())}",
+        "rows": rows,
+        "keys": keys,
+        "counts": [("simulations", f"{sum(int(row['simulations'] or 0) for row in rows):,}")],
+        "how": how_to_reproduce(manifest),
+    }
+
+
+def _row(directory: Path, run: dict[str, Any]) -> dict[str, Any]:
+    folder = directory / run["directory"]
+    link = f"{run['directory']}/report.html" if (folder / "report.html").is_file() else None
+    row = {"name": run["name"], "link": link}
+    if not (folder / "results.json").is_file():
+        begun = (folder / "manifest.json").is_file()
+        return row | {"outcome": badge("unknown", "not finished" if begun else "not begun"), "category": None,
+                      "counterexamples": "", "mass": [], "simulations": "", "seconds": ""}  # fmt: skip
+    results = read_json(folder / "results.json")
+    masses = {r["id"]: r["found_probability"] for r in results["requirements"] if r.get("found_probability")}
+    told = {name: interval(Estimate.from_json(mass)) for name, mass in masses.items()}
+    found = results.get("counterexamples", [r for r in results["requirements"] if r.get("verdict") == "violated"])
+    seconds = results.get("seconds")
+    return row | {
+        "outcome": badge(results["outcome"]),
+        "category": badge(results["category"]) if results.get("category") else None,
+        "counterexamples": len(found),
+        "mass": [text if len(results["requirements"]) == 1 else f"{name}: {text}" for name, text in told.items()],
+        "simulations": results.get("simulations", results.get("queries", "")),
+        "seconds": "" if seconds is None else number(seconds),
+    }

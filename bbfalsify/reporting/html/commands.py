@@ -1,0 +1,86 @@
+"""How to do it again: exact commands, and what decides the result."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.json_files import format_json
+
+_NOT_OPTIONS = {"kind", "batch", "fan"}
+"""Engine keys without an option on the command line; none of them changes what is found."""
+_ON_BY_DEFAULT = {"sensitivity"}
+
+
+def replay_command(file: str | Path) -> str:
+    return f"bbfalsify replay {shlex.quote(str(file))}"
+
+
+def how_to_reproduce(
+    manifest: Mapping[str, Any], replay: str | None = None, what: str = "the first counterexample alone"
+) -> dict[str, Any]:
+    """Of a run or a campaign; its manifest says all that is needed."""
+    configuration = manifest.get("configuration") or {}
+    origin = manifest.get("campaign") or configuration.get("campaign") or {}
+    seed = manifest.get("seed", origin.get("drawn_seed"))
+    commands = []
+    if origin.get("file"):
+        given = "" if origin.get("drawn_seed") is None else f" --seed {origin['drawn_seed']}"
+        commands.append(("the whole campaign", f"bbfalsify run {shlex.quote(origin['file'])}{given}"))
+    elif configuration.get("query"):
+        commands.append(("the search", _reach(configuration, seed)))
+    elif configuration.get("engine"):
+        where = "the run" if not configuration.get("base") else f"the run, in {configuration['base']}"
+        commands.append((where, command_line(configuration, seed)))
+    if replay is not None:
+        commands.append((what, replay))
+    facts = [("seed", str(seed))] if seed is not None else []
+    facts += [(name, str(version)) for name, version in (manifest.get("versions") or {}).items()]
+    facts += [("platform", manifest["platform"])] if manifest.get("platform") else []
+    hashes = {"campaign": origin.get("sha256"), "adapter": manifest.get("adapter_sha256")}
+    hashes |= {name: sha for name, sha in (manifest.get("inputs") or {}).items()}
+    hashes["profile"] = ((manifest.get("decided_by") or {}).get("profile") or {}).get("sha256")
+    hashes["model"] = configuration.get("model_sha256")
+    facts += [(f"SHA-256 of {name}", sha) for name, sha in hashes.items() if sha]
+    return {"commands": commands, "facts": facts, "configuration": format_json(configuration or dict(manifest))}
+
+
+def command_line(configuration: Mapping[str, Any], seed: int | None) -> str:
+    """`bbfalsify falsify …` or `check …` with every setting that was in force."""
+    engine = configuration["engine"]
+    words = ["bbfalsify", engine["kind"], "--system", configuration["system"]]
+    if configuration.get("profile"):
+        words += ["--profile", configuration["profile"]]
+    for requirement in configuration["requirements"]:
+        forms = [value for key, value in requirement.items() if key not in ("id", "text", "time", "period", "expected")]
+        words += ["--require", str(forms[0])] if forms else []
+    for key, value in engine.items():
+        words += [] if key in _NOT_OPTIONS else _option(key, value)
+    for key in ("time_limit", "on_failure", "votes", "memory_limit", "early_stop", "store"):
+        words += _option(key, configuration.get(key))
+    words += _option("accept", configuration.get("accepted")) + _option("seed", seed)
+    return shlex.join(words)
+
+
+def _option(key: str, value: Any) -> list[str]:
+    name = f"--{key.replace('_', '-')}"
+    if value is None or value == [] or (value is False and key not in _ON_BY_DEFAULT):
+        return []
+    if value is False:
+        return [f"--no-{name[2:]}"]
+    if value is True:
+        return [name]
+    return [name, ",".join(map(str, value)) if isinstance(value, list) else f"{value}"]
+
+
+def _reach(configuration: Mapping[str, Any], seed: int | None) -> str:
+    if configuration.get("example"):
+        model = ["--example", configuration["example"]]
+    else:
+        model = [str(configuration.get("model", ""))]
+    words = ["bbfalsify", "reach", *model, "--query", configuration["query"]]
+    asked = configuration.get("asked") or {"heuristic": configuration.get("heuristic")}
+    options = [word for key, value in asked.items() for word in _option(key, value)]
+    return shlex.join([*words, *options, *_option("seed", seed)])

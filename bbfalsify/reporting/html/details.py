@@ -1,0 +1,179 @@
+"""What a page shows of one counterexample when it is opened: signals, fan, timeline, facts, commands."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bbfalsify.core.counterexample import Counterexample
+from bbfalsify.core.errors import UserError
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.trace import Trace, thinned
+from bbfalsify.reporting.html.commands import replay_command
+from bbfalsify.reporting.html.curves import moments_of
+from bbfalsify.reporting.html.signals import exact, fan_points, packed_fan, points_for, thin_line
+from bbfalsify.reporting.results import CounterexampleRow, RunResult
+from bbfalsify.reporting.words import interval, number
+from bbfalsify.running.fans import FILE, Fan, read_fans
+
+if TYPE_CHECKING:
+    from bbfalsify.logic.formula import Formula
+
+AROUND = 0.06
+"""Of the whole time, shown on each side of a violation by the button that zooms there."""
+LONG = 40
+"""From so many actions on, zooming is offered."""
+
+
+class Details:
+    """Of all counterexamples of a run; what cannot be read is noted, and the rest shown."""
+
+    def __init__(self, directory: Path, result: RunResult) -> None:
+        self.directory, self.result, self.notes = directory, result, []
+        self.files = [file for row in result.counterexamples if (file := self._file(row.file)) is not None]
+        self._fans: dict[tuple[str, int], Fan] = {}
+        if (directory / FILE).is_file():
+            try:
+                self._fans = {(fan.requirement, fan.rank): fan for fan in read_fans(directory / FILE)}
+            except UserError as error:
+                self.notes += map(str, error.problems)
+        self._fan_points = fan_points(self._fans.values())
+
+    def each(self) -> list[dict[str, Any]]:
+        """In the order of the list."""
+        return [self._detail(row) for row in self.result.counterexamples]
+
+    def _file(self, recorded: str | None) -> Path | None:
+        """The run directory may have been moved since its files were named."""
+        return None if recorded is None else self.directory.joinpath(*Path(recorded).parts[-2:])
+
+    def _read(self, recorded: str | None) -> Counterexample | None:
+        file = self._file(recorded)
+        if file is None:
+            return None
+        try:
+            return Counterexample.read(file)
+        except UserError as error:
+            self.notes += map(str, error.problems)
+            return None
+
+    def _detail(self, row: CounterexampleRow) -> dict[str, Any]:
+        found, core = self._read(row.file), row.shrunk
+        whole = None if core is None or core.same_as == row.rank else self._read(core.file)
+        detail = {
+            "title": f"{row.requirement} #{row.rank}",
+            "facts": list(_facts(row, found)),
+            "notes": list(_notes(row)),
+            "commands": [replay_command(self._file(file)) for file in _files(row)],
+            "when": moments_of(self.result, row),
+        }
+        if found is not None:
+            detail |= self._signals(row, found)
+            if whole is not None:
+                detail["shrunk"] = [list(step) for step in whole.word[: len(whole.actions)]]
+        return detail
+
+    def _signals(self, row: CounterexampleRow, found: Counterexample) -> dict[str, Any]:
+        signals = {**found.inputs, **found.outputs}
+        most = points_for(len(self.result.counterexamples), len(signals) + 1)
+        trace = Trace(np.array(found.times), {name: np.array(values) for name, values in signals.items()})
+        thin = thinned(trace, most)
+        violated, end = row.first_violation_time, trace.duration
+        marks = [] if violated is None else [{"at": violated, "name": "violated", "kind": "bad"}]
+        if found.horizon < end:
+            marks.append({"at": found.horizon, "name": "horizon", "kind": "quiet"})
+        fan = self._fans.get((row.requirement, row.rank))
+        around = None
+        if violated is not None and len(found.word) > LONG:
+            around = [max(0.0, violated - AROUND * end), min(end, violated + AROUND * end / 2)]
+        return {
+            "end": end or 1.0,
+            "times": exact(thin.times),
+            "inputs": {name: exact(thin.signals[name]) for name in found.inputs},
+            "outputs": {name: exact(thin.signals[name]) for name in found.outputs},
+            "robustness": _robustness(found, trace, most),
+            "fan": None if fan is None else packed_fan(fan, self._fan_points),
+            "word": [list(step) for step in found.word],
+            "key": len(found.actions),
+            "marks": marks,
+            "around": around,
+        }
+
+
+@functools.lru_cache(maxsize=64)
+def _formula(text: str) -> Formula:
+    """Parsing takes longer than everything else about a counterexample, and they share few formulas."""
+    from bbfalsify.logic.parser import parse_stl
+
+    return parse_stl(text)
+
+
+def _files(row: CounterexampleRow) -> list[str]:
+    files = [row.file, None if row.shrunk is None else row.shrunk.file]
+    return [file for file in dict.fromkeys(files) if file is not None]
+
+
+def _robustness(found: Counterexample, trace: Trace, most: int) -> dict[str, Any] | None:
+    """Of what stands under the outermost always, over time; None where it has no meaning in dense time."""
+    from bbfalsify.logic.monitor import robustness_over_time
+    from bbfalsify.running.judging import on_grid
+
+    if not found.outputs:
+        return None
+    requirement, title = found.requirement, "robustness of what must hold at each moment"
+    times, signals = trace.times, trace.signals
+    if requirement.time == "discrete" and requirement.period:
+        times, signals = on_grid(trace, requirement.period)
+        title += " (samples held until the next)"
+    try:
+        times, values = robustness_over_time(_formula(requirement.stl), times, signals)
+    except UserError:
+        return None
+    values = np.where(np.isfinite(values), values, np.nan)
+    if not np.isfinite(values).any():
+        return None
+    keep = np.isfinite(values)
+    times, values = thin_line(times[keep], values[keep], most)
+    return {"title": title, "times": exact(times), "values": exact(values)}
+
+
+def _facts(row: CounterexampleRow, found: Counterexample | None) -> Iterator[tuple[str, str]]:
+    yield "probability", _with_method(row.shown)
+    if row.with_uncertainty is not None:
+        yield "without the profile's uncertainty", _with_method(row.probability)
+    if found is not None and "cylinder" in found.estimates:
+        yield "of following the actions at all", _with_method(found.estimates["cylinder"])
+    for name, estimate in row.estimates.items():
+        yield f"D.{name[1:2]}{name[2:].replace('_', ', ')}", interval(estimate)
+    if row.traces:
+        yield "traces", f"{row.violating} of {row.traces} violate"
+    yield "violated at", number(row.first_violation_time, 6)
+    yield "robustness", number(row.robustness)
+    if found is not None:
+        yield "reproduced", f"{found.reproduced} of {found.tries} ({row.status})"
+        yield "simulation", found.seed.query
+    if row.iteration is not None:
+        yield "found by walk", str(row.iteration)
+
+
+def _with_method(estimate: Estimate) -> str:
+    if estimate.samples == 0:
+        return interval(estimate)
+    return f"{interval(estimate)} ({estimate.method}, {estimate.samples} samples)"
+
+
+def _notes(row: CounterexampleRow) -> Iterator[str]:
+    core = row.shrunk
+    if core is None:
+        return
+    if core.same_as == row.rank:
+        yield "No action can be left out." if core.settled else "Too few simulations to shrink it."
+        return
+    where = f"as #{core.same_as}" if core.same_as is not None else "not on the list"
+    unsettled = "" if core.settled else "; more simulations may shrink it further"
+    word = "·".join(core.actions)
+    yield f"What matters of it: {word} ({where}), probability {interval(core.shown)}, {core.status}{unsettled}."

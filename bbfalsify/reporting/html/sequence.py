@@ -1,0 +1,122 @@
+"""Message sequence charts: a life line per process, time going down, an arrow per synchronisation.
+
+    chart = sequence_chart(["user", "door"], [Row("0", ["user", "door"], "open", ["", "Closed → Open"])])
+
+Arrows go from the first that takes part to all others; a step of one process alone is a box on its line.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+LEFT, STEP, TOP = 150, 38, 18
+"""Room for time and number at the left; height of a row; room above the first one."""
+NARROW, WIDE = 110, 230
+"""Limits of the distance between two life lines."""
+MOST_ROWS = 1500
+BESIDE = 420
+"""Room at the right, at most."""
+LETTER = 7.0
+
+
+@dataclass(frozen=True)
+class Row:
+    when: str
+    who: tuple[str, ...]
+    """The first one speaks; where it is alone, it acts by itself."""
+    text: str
+    places: tuple[str, ...] = ()
+    """What each of them does then; shown beside its line."""
+    beside: str = ""
+    """At the right of everything."""
+    broken: bool = False
+
+
+def sequence_chart(names: Sequence[str], rows: Sequence[Row]) -> str:
+    """Two drawings, one above the other: the names (they stay in sight while scrolling), and what happens."""
+    longest = max([len(name) for name in names] + [len(p) for row in rows for p in row.places], default=4)
+    between = int(min(WIDE, max(NARROW, LETTER * longest + 26)))
+    x = {name: LEFT + between // 2 + number * between for number, name in enumerate(names)}
+    notes = max((len(row.beside) for row in rows), default=0)
+    width = int(LEFT + between * len(names) + 20 + min(BESIDE, LETTER * notes))
+    shown = _shortened(rows)
+    height = TOP + STEP * len(shown) + 12
+    heads = "".join(_head(name, x[name], between) for name in names)
+    lines = "".join(f'<path class="life" d="M{x[name]} 0V{height}"/>' for name in names)
+    body = "".join(_drawn(row, number, TOP + STEP * place, x, between) for place, (number, row) in enumerate(shown))
+    start = f'<svg width="{width}" height='
+    return (
+        f'<div class="sequence"><div class="heads">{start}"30" viewBox="0 0 {width} 30">{heads}</svg></div>'
+        f'{start}"{height}" viewBox="0 0 {width} {height}">{lines}{body}</svg></div>'
+    )
+
+
+def _shortened(rows: Sequence[Row]) -> list[tuple[int | None, Row]]:
+    """Numbered from 1; of a very long chart the ends."""
+    numbers = itertools.count(1)
+    numbered = [(next(numbers) if row.who else None, row) for row in rows]
+    if len(numbered) <= MOST_ROWS:
+        return numbered
+    left_out = len(numbered) - MOST_ROWS
+    gap = Row("", (), f"… {left_out} steps (all of them in the trace file) …")
+    half = MOST_ROWS // 2
+    return [*numbered[:half], (None, gap), *numbered[half + left_out :]]
+
+
+def _head(name: str, x: int, between: int) -> str:
+    return _text(x, 20, name, between - 10, style="head")
+
+
+def _drawn(row: Row, number: int | None, top: float, x: dict[str, int], between: int) -> str:
+    y = top + 16
+    parts = [
+        _text(LEFT - 62, y + 4, row.when, LEFT - 66, style="time", anchor="end"),
+        _text(LEFT - 18, y + 4, "" if number is None else str(number), 40, style="time", anchor="end"),
+    ]
+    if not row.who:
+        return "".join([*parts, _text(LEFT, y + 4, row.text, BESIDE, style="soft", anchor="start")])
+    if row.beside:
+        edge = max(x.values()) + between // 2 + 8
+        parts.append(_text(edge, y + 4, row.beside, BESIDE, style="soft", anchor="start"))
+    draw = _message if len(row.who) > 1 else _alone
+    return f"<g>{''.join([*parts, *draw(row, y, x, between)])}</g>"
+
+
+def _message(row: Row, y: float, x: dict[str, int], between: int) -> Iterator[str]:
+    speaker, broken = x[row.who[0]], " broken" if row.broken else ""
+    for name in row.who[1:]:
+        target = x[name]
+        side = 1 if target > speaker else -1
+        yield f'<path class="message{broken}" d="M{speaker} {y}H{target - side * 7}"/>'
+        yield f'<path class="tip{broken}" d="M{target} {y}l{-side * 8} -4v8z"/>'
+    middle = speaker + (x[row.who[1]] - speaker) / 2
+    yield _text(middle, y - 5, row.text, between - 16, style=broken)
+    for name, place in zip(row.who, row.places, strict=False):
+        yield _text(x[name], y + 13, place, between - 8, style="soft")
+
+
+def _alone(row: Row, y: float, x: dict[str, int], between: int) -> Iterator[str]:
+    text = row.places[0] if row.places and row.places[0] else row.text
+    wide = LETTER * len(_cut(text, between - 14)) + 12
+    place = f'x="{x[row.who[0]] - wide / 2:.0f}" y="{y - 11}" width="{wide:.0f}" height="21" rx="5"'
+    yield f'<rect class="stay{" broken" * row.broken}" {place}/>'
+    yield _text(x[row.who[0]], y + 4, text, between - 14, more=f"{row.text}: {text}")
+
+
+def _text(
+    x: float, y: float, text: str, room: float, *, style: str = "", anchor: str = "middle", more: str = ""
+) -> str:
+    """Cut where there is no room for all of it; the whole is shown when the mouse rests on it."""
+    if not text:
+        return ""
+    tip = f"<title>{escape(more or text)}</title>"
+    where = f'class="{style.strip()}" x="{x:g}" y="{y:g}" text-anchor="{anchor}"'
+    return f"<text {where}>{escape(_cut(text, room))}{tip}</text>"
+
+
+def _cut(text: str, room: float) -> str:
+    most = max(3, int(room / LETTER))
+    return text if len(text) <= most else text[: most - 1] + "…"

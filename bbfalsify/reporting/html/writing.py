@@ -1,0 +1,102 @@
+"""Which page a directory gets, and writing it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.json_files import read_json, write_atomically
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+REPORT = "report.html"
+
+
+def write_report(directory: str | Path, file: str | Path | None = None) -> Path:
+    """Write the report of a run or campaign directory; by default `report.html` in it."""
+    directory = Path(directory)
+    path = Path(file) if file is not None else directory / REPORT
+    write_atomically(path, report_html(directory), durable=False)
+    return path
+
+
+def report_html(directory: str | Path) -> str:
+    directory = Path(directory)
+    template, values = _page(directory)
+    values |= {"version": _version(), "folder": str(directory)}
+    return _environment().get_template(template).render(values)
+
+
+def _page(directory: Path) -> tuple[str, dict[str, Any]]:
+    if (directory / "campaign.json").is_file():
+        from bbfalsify.reporting.html.campaign import campaign_page
+
+        return "campaign.html", campaign_page(directory)
+    if (directory / "results.json").is_file():
+        results = read_json(directory / "results.json")
+        if isinstance(results, dict) and results.get("engine") == "check":
+            from bbfalsify.reporting.html.checked import checked_page
+
+            return "checked.html", checked_page(directory, results)
+        from bbfalsify.reporting.html.falsified import falsified_page
+
+        return "falsified.html", falsified_page(directory, results)
+    if (directory / "counterexamples" / "trace.json").is_file():
+        from bbfalsify.reporting.html.reached import reached_page
+
+        return "reached.html", reached_page(directory)
+    raise UserError(Problem(_why_not(directory), file=str(directory)))
+
+
+def _why_not(directory: Path) -> str:
+    if not directory.is_dir():
+        return "there is no such run directory."
+    if (directory / "manifest.json").is_file():
+        return "this run has no results yet: it was interrupted, or is still going on ('run --resume' continues it)."
+    return "not a run directory (it has neither campaign.json nor results.json)."
+
+
+@functools.cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    # What a user or a system has named is text, never markup: everything is escaped unless it is made by us.
+    environment = Environment(
+        loader=PackageLoader("bbfalsify.reporting.html"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters["embedded"] = embedded
+    return environment
+
+
+def embedded(value: Any) -> Any:
+    """JSON inside a <script>: nothing in it can end the element or begin another."""
+    from markupsafe import Markup
+
+    text = json.dumps(_finite(value), separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity, and a plot has no place for one."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _version() -> str:
+    from bbfalsify import __version__
+
+    return __version__

@@ -1,0 +1,162 @@
+"""The report in a real browser (headless Chromium): it opens from disk, without network, and can be used."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_run import falsify
+
+EVIL = "R1</script><script>window.broken=1</script><img src=x onerror=window.broken=2>"
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium")
+    assert program, "chromium is missing: sh tests/install_programs.sh"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium):
+    """A page that fails the test when its script does, or when it asks for anything but itself."""
+    context = chromium.new_context(offline=True, viewport={"width": 1200, "height": 900})
+    opened = context.new_page()
+    problems: list[str] = []
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    opened.on("request", lambda request: None if request.url.startswith("file://") else problems.append(request.url))
+    yield opened
+    context.close()
+    assert problems == []
+
+
+@pytest.fixture(scope="module")
+def run_directory(tmp_path_factory):
+    """A small falsification of two requirements, one of them named to do harm."""
+    from bbfalsify.campaigns import load_campaign
+    from bbfalsify.campaigns.run_all import run_all
+    from bbfalsify.examples import example_folder
+
+    folder = tmp_path_factory.mktemp("report")
+    campaign = folder / "campaign.yaml"
+    profile, system = example_folder("heater") / "profile.yaml", f"{example_folder('heater') / 'system.py'}:heater"
+    campaign.write_text(
+        json.dumps(
+            {
+                "format_version": 1,
+                "name": "heater <b>",
+                "system": system,
+                "profile": str(profile),
+                "requirements": [
+                    {"id": EVIL, "text": EVIL, "stl": "always[0:20](T <= 75)", "expected": "falsified"},
+                    {"id": "R2", "text": "never above 60", "stl": "always[0:20](T <= 60)"},
+                ],
+                "engine": {"kind": "falsify", "horizon": 20, "counterexamples": 4, "simulations": 300, "passes": 2,
+                           "traces": 20, "smc": "fixed", "smc_epsilon": 0.2},
+                "seed": 1,
+            }
+        )
+    )  # fmt: skip
+    [done] = run_all(load_campaign(campaign), out=folder)
+    return Path(done.results["run_directory"])
+
+
+def open_report(page, directory: Path) -> None:
+    from bbfalsify.reporting.html import write_report
+
+    page.goto(write_report(directory).as_uri())
+    page.wait_for_function("document.documentElement.dataset.ready")
+
+
+def test_the_table_sorts_filters_and_opens(page, run_directory):
+    results = json.loads((run_directory / "results.json").read_text())
+    open_report(page, run_directory)
+    assert page.evaluate("window.broken") is None and "</script><script>" in page.inner_text("main")
+    rows = page.locator("tr.row")
+    assert rows.count() == len(results["counterexamples"])
+    assert page.locator("tr.detail svg").count() >= 2, "the first one is open, its plots are drawn"
+    for text in ("T", "heat", "robustness of what must hold", "violated", "actions", "do not"):
+        assert text in page.locator("tr.detail").text_content()
+    page.click("th[data-key='3'] button")
+    shown = rows.evaluate_all("rows => rows.map(row => row.id)")
+    values = [row["probability"]["value"] for row in results["counterexamples"]]
+    assert shown == [f"n{i + 1}" for i in sorted(range(len(values)), key=lambda i: -values[i])]
+    page.select_option("select[data-key='1']", "R2")
+    visible = [row for row in results["counterexamples"] if row["requirement"] == "R2"]
+    assert page.locator("tr.row:visible").count() == len(visible)
+    word = visible[0]["actions"]
+    page.fill("#filter", " ".join(word))
+    matching = [row for row in visible if "·".join(word) in "·".join(row["actions"])]
+    assert page.locator("tr.row:visible").count() == len(matching) >= 1
+    assert page.inner_text("#counted") == f"{len(matching)} of {len(values)}"
+    page.fill("#filter", "no such action")
+    assert page.locator("tr.row:visible, tr.detail:visible").count() == 0
+
+
+def test_it_is_usable_with_the_keyboard_and_shows_values_under_the_cross_hair(page, run_directory):
+    open_report(page, run_directory)
+    page.focus("tr.row button")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.locator("tr.row.open").count() == 2
+    plot = page.locator("tr.detail .canvas").first
+    plot.focus()
+    page.keyboard.press("ArrowRight")
+    readout = page.locator("tr.detail .readout").first
+    assert "T " in readout.inner_text() and "robustness " in readout.inner_text()
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    page.mouse.move(box["x"] + 300, box["y"] + 30)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 500, box["y"] + 30)
+    page.mouse.up()
+    whole = page.locator("tr.detail .tools button", has_text="whole").first
+    assert whole.is_visible()
+    whole.click()
+    assert not whole.is_visible()
+
+
+@pytest.mark.parametrize("scheme, width", [("dark", 1200), ("light", 420)])
+def test_dark_and_narrow(page, run_directory, scheme, width):
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    open_report(page, run_directory)
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (background == "rgb(255, 255, 255)") is (scheme == "light")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out of the page"
+
+
+def test_a_thousand_counterexamples_are_there_at_once(page, run_directory, tmp_path):
+    directory = tmp_path / "run"
+    shutil.copytree(run_directory, directory)
+    results = json.loads((directory / "results.json").read_text())
+    [first, *_] = [row for row in results["counterexamples"] if row["requirement"] == "R2"]
+    results["counterexamples"] = [
+        {**first, "rank": rank, "actions": [*first["actions"], f"a{rank}"], "shrunk": None} for rank in range(1, 1001)
+    ]
+    (directory / "results.json").write_text(json.dumps(results))
+    open_report(page, directory)
+    assert page.locator("tr.row").count() == 1000
+    assert page.locator("tr.detail").count() == 1, "what is not looked at is not drawn"
+    assert (directory / "report.html").stat().st_size < 12_000_000
+    page.fill("#filter", "a777")
+    assert page.locator("tr.row:visible").count() == 1
+
+
+def test_every_run_writes_one_and_the_command_makes_it_again(cli, heater):
+    result = falsify(cli, heater)
+    directory = Path(result.out.splitlines()[-3].removeprefix("run directory: "))
+    assert f"report: {directory / 'report.html'}" in result.out
+    first = (directory / "report.html").read_text()
+    (directory / "report.html").unlink()
+    again = cli("report", directory, "--json")
+    assert again.code == 0 and again.json == {"report": str(directory / "report.html"), "bytes": len(first.encode())}
+    assert (directory / "report.html").read_text() == first, "a report is a function of what was recorded"
+    assert cli("report", directory / "counterexamples").code == 2

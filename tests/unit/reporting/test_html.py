@@ -1,0 +1,131 @@
+"""The report as text: escaped, small, made from records alone.  How it behaves: tests/cli/test_report.py."""
+
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.modelling.mealy import MealyMachine
+from bbfalsify.reporting.graphs import machine_svg
+from bbfalsify.reporting.html import report_html, write_report
+from bbfalsify.reporting.html.sequence import Row, sequence_chart
+from bbfalsify.reporting.html.signals import coarse, fan_points, packed_fan, points_for, thin_line
+from bbfalsify.reporting.html.writing import embedded
+from bbfalsify.running.fans import DrawnTrace, Fan
+
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \" ' & \u2028"
+
+
+class Elements(HTMLParser):
+    """Which elements a page has, and the data inside its scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.data: dict[str, str] = {}
+        self._open: str | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.names.append(tag)
+        self.attributes += attrs
+        if tag == "script":
+            self._open = dict(attrs).get("id", "")
+
+    def handle_endtag(self, tag):
+        self._open = None if tag == "script" else self._open
+
+    def handle_data(self, data):
+        if self._open:
+            self.data[self._open] = self.data.get(self._open, "") + data
+
+
+def test_data_inside_a_page_cannot_leave_its_element():
+    text = str(embedded({"name": EVIL, "bad": [float("inf"), float("nan")]}))
+    page = Elements(f'<script id="x" type="application/json">{text}</script><p>')
+    assert page.names == ["script", "p"]
+    assert json.loads(page.data["x"]) == {"name": EVIL, "bad": [None, None]}
+
+
+def test_drawings_escape_names():
+    chart = sequence_chart([EVIL, "door"], [Row(EVIL, (EVIL, "door"), EVIL, (EVIL, EVIL), EVIL), Row("", (), EVIL)])
+    machine = MealyMachine.from_transitions({(EVIL, EVIL): (EVIL, EVIL)}, EVIL, name=EVIL)
+    for text in (chart, machine_svg(machine, [EVIL])):
+        page = Elements(text)
+        assert not {"script", "img"} & set(page.names)
+        assert not [name for name, _ in page.attributes if name.startswith("on")]
+        assert "alert(1)" in text
+
+
+def test_thinning_keeps_every_extreme_and_stays_within_its_points():
+    times = np.arange(100_000.0)
+    values = np.sin(times / 1000)
+    values[31_415], values[77_777] = 9.0, -9.0
+    thin_times, thin_values = thin_line(times, values, 400)
+    assert len(thin_times) <= 402
+    assert {(31_415.0, 9.0), (77_777.0, -9.0)} <= set(zip(thin_times, thin_values, strict=True))
+    assert np.all(np.diff(thin_times) > 0)
+
+
+def unpacked(data: dict) -> np.ndarray:
+    """What the page's script makes of it."""
+    import base64
+
+    parts = np.frombuffer(base64.b64decode(data["u"]), "<u2")
+    return data["lo"] + (data["hi"] - data["lo"]) / 65535 * parts
+
+
+def test_coarse_numbers_keep_their_ends_exactly_and_the_rest_to_a_pixel():
+    values = np.random.default_rng(1).normal(20, 3, 1000)
+    back = unpacked(coarse(values))
+    assert (back.min(), back.max()) == (values.min(), values.max())
+    assert np.abs(back - values).max() <= (values.max() - values.min()) / 131_000
+    assert unpacked(coarse(np.full(3, 7.0))).tolist() == [7.0] * 3
+
+
+def fan(rank: int, traces: int, samples: int, signals: int) -> Fan:
+    rng = np.random.default_rng(rank)
+    times = np.linspace(0, 100, samples)
+    drawn = [
+        DrawnTrace(i % 2 == 0, 50.0, times, {f"s{k}": rng.normal(size=samples) for k in range(signals)})
+        for i in range(traces)
+    ]
+    return Fan("R1", rank, tuple(drawn))
+
+
+def test_twenty_fans_of_a_hundred_traces_fit_into_the_page():
+    fans = [fan(rank, 100, 400, 4) for rank in range(1, 21)]
+    most = fan_points(fans)
+    size = sum(len(json.dumps(packed_fan(f, most))) for f in fans)
+    assert size < 9_000_000, size
+    own = 20 * points_for(20, 5) * 6 * 4 * 4 / 3
+    assert size + own < 12_000_000
+    assert points_for(1000, 5) * 6 * 1000 * 4 * 4 / 3 < 4_000_000, "a thousand counterexamples"
+    packed = packed_fan(fans[0], most)
+    assert sum(packed["violated"]) == 50 and len(packed["samples"]) == 100
+    high = max(float(t.signals["s2"].max()) for t in fans[0].traces)
+    assert unpacked(packed["signals"]["s2"]).max() == pytest.approx(high), "the extreme of all traces is still there"
+
+
+def test_long_charts_show_their_ends():
+    rows = [Row(str(i), ("a",), f"step {i}") for i in range(1, 5001)]
+    chart = sequence_chart(["a"], rows)
+    assert "… 3500 steps (all of them in the trace file) …" in chart
+    assert ">step 750<" in chart and ">step 751<" not in chart and ">step 5000<" in chart and ">step 4251<" in chart
+
+
+def test_what_is_no_run_directory(tmp_path):
+    with pytest.raises(UserError, match="no such run directory"):
+        report_html(tmp_path / "nowhere")
+    with pytest.raises(UserError, match="neither campaign.json nor results.json"):
+        report_html(tmp_path)
+    (tmp_path / "manifest.json").write_text("{}")
+    with pytest.raises(UserError, match="this run has no results yet"):
+        write_report(tmp_path)
+    (tmp_path / "results.json").write_text("{}")
+    with pytest.raises(UserError, match="not the results of a run"):
+        write_report(tmp_path)
+    assert not (tmp_path / "report.html").exists()
