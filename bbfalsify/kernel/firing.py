@@ -7,6 +7,8 @@ computes the same from nothing, and is the fallback that tests compare with.
 
 from __future__ import annotations
 
+import math
+
 from bbfalsify.kernel.bytecode import execute, fail
 from bbfalsify.kernel.compiling import compiled, inlined
 from bbfalsify.kernel.layout import (
@@ -103,7 +105,7 @@ from bbfalsify.kernel.layout import (
 )
 from bbfalsify.kernel.ode import advance
 from bbfalsify.kernel.rng import unit
-from bbfalsify.kernel.windows import enabled_at, invariant_deadline
+from bbfalsify.kernel.windows import enabled_at, invariant_deadline, slack
 
 # --- the tournament of deadlines --------------------------------------------------------------------------------------
 
@@ -170,6 +172,13 @@ def list_edges(T, S, location, adding):
 
 
 @inlined
+def settled(value, t):
+    """A clock that stops on a whole number up to rounding is there: it would else stand beyond its bound for good."""
+    nearest = math.floor(value + 0.5)
+    return nearest if abs(value - nearest) <= 64.0 * slack(t) else value
+
+
+@inlined
 def refresh_rate(T, F, S, X, R, slot):
     """Give a clock the rate the current locations say (the last process that says one); True where it changed."""
     row = T[H_CLOCK_TABLE] + CLOCK_WIDTH * slot
@@ -198,7 +207,7 @@ def refresh_rate(T, F, S, X, R, slot):
     clock = CLOCKS + 3 * slot
     if rate == X[clock + 2]:
         return False
-    X[clock] = X[clock] + X[clock + 2] * (X[X_NOW] - X[clock + 1])
+    X[clock] = settled(X[clock] + X[clock + 2] * (X[X_NOW] - X[clock + 1]), X[X_NOW])
     X[clock + 1] = X[X_NOW]
     X[clock + 2] = rate
     return True
