@@ -38,7 +38,12 @@ class Wanted(StrEnum):
 def reach(
     model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="A model.", show_default=False)] = None,
     query: Annotated[
-        str | None, typer.Option("--query", help="'E<> condition' or 'A[] condition'.", show_default="the example's")
+        str | None,
+        typer.Option(
+            "--query",
+            help="'E<> …' or 'A[] …', or the number of one stored in the file.",
+            show_default="the only one stored",
+        ),
     ] = None,
     example: Annotated[
         str | None, typer.Option("--example", metavar="NAME:SIZE", help="A model of 'bbfalsify list models'.")
@@ -95,13 +100,31 @@ def _question(model: Path | None, example: str | None, query: str | None) -> tup
 
         network, family = named_model(example)
         return network, query or family.query, example.partition(":")[0], {"example": example}
-    if query is None:
-        raise UserError('--query is missing: what is looked for, such as "E<> P.error".')
-    from bbfalsify.modelling import load_network
+    from bbfalsify.modelling.loading import load_model
     from bbfalsify.running.traces import model_digest
 
-    network = load_network(model)
-    return network, query, model.stem, {"model": str(model.resolve()), "model_sha256": model_digest(model)}
+    network, stored = load_model(model)
+    asked = _chosen([q.text for q in stored if q.text.strip()], query)
+    return network, asked, model.stem, {"model": str(model.resolve()), "model_sha256": model_digest(model)}
+
+
+def _chosen(stored: list[str], query: str | None) -> str:
+    """The query given, or the only one stored in the file, or the one with the given number."""
+    from bbfalsify.core.errors import Problem, UserError
+
+    if query is not None and not query.strip().isdigit():
+        return query
+    if query is None and len(stored) == 1:
+        return stored[0]
+    if query is not None and 1 <= int(query) <= len(stored):
+        return stored[int(query) - 1]
+    numbered = tuple(f"{number}: {' '.join(text.split())}" for number, text in enumerate(stored, start=1))
+    if not numbered:
+        raise UserError('--query is missing: what is looked for, such as "E<> P.error".')
+    found = "is missing" if query is None else f"{query} is not there"
+    raise UserError(
+        Problem(f"--query {found}; the file stores {len(numbered)}, choose one by number.", allowed=numbered)
+    )
 
 
 class Improvements:

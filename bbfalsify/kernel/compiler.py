@@ -82,6 +82,7 @@ class Compiler:
         self._constant_index: dict[tuple[float, str], int] = {}
         self.place = ""
         self._result: Kind | None = None
+        self._names: dict[tuple[bool, int], str] = {}
         self.first_location: list[int] = []
         total = 0
         for process in network.processes:
@@ -157,10 +158,10 @@ class Compiler:
         self.code[position] = self._here()
 
     def _name(self, slot: int, kind: Kind) -> str:
-        for v in self.network.variables:
-            if v.kind.is_real == kind.is_real and v.slot <= slot < v.slot + v.size:
-                return f"'{v.name}'"
-        return f"slot {slot}"
+        if not self._names:
+            for v in self.network.variables:
+                self._names |= {(v.kind.is_real, v.slot + i): f"'{v.name}'" for i in range(v.size)}
+        return self._names.get((kind.is_real, slot), f"slot {slot}")
 
     # --- expressions -------------------------------------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ from bbfalsify.kernel.layout import (
     X_NOW,
 )
 from bbfalsify.kernel.rng import seed_stream, unit
-from bbfalsify.kernel.windows import slack, transition_windows
+from bbfalsify.kernel.windows import integers_hold, slack, transition_windows
 
 REACHED_END, DEADLOCK, TIMELOCK, STEP_LIMIT, RUNTIME_ERROR = 1, 2, 3, 4, 5
 APPROACH = 2.0**-10
@@ -131,7 +131,7 @@ def urgent_deadline(T, F, S, X, R, deadline, strict):
         e = T[T[H_URGENT_EDGES] + i]
         edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
         p = T[edge + E_PROCESS]
-        if S[T[H_S_LOCATIONS] + p] != T[edge + E_SOURCE]:
+        if S[T[H_S_LOCATIONS] + p] != T[edge + E_SOURCE] or not integers_hold(T, F, S, X, R, e):
             continue
         if T[edge + E_KIND] != KIND_HANDSHAKE_SEND:
             if transition_windows(T, F, S, X, R, e, -1, deadline, strict, 0) > 0 and X[T[H_X_WINDOWS]] <= deadline:

@@ -19,6 +19,7 @@ from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.analysis import (
     Analysis,
     Flow,
+    Place,
     certainly_true,
     conjunction,
     conjuncts,
@@ -142,6 +143,15 @@ class _Packer:
         self.edges = [(p, edge) for p, process in enumerate(network.processes) for edge in process.edges]
         self.locations = [(p, loc) for p, process in enumerate(network.processes) for loc in process.locations]
         self.actions = network.actions
+        self.invariant_readers = self._invariant_readers()
+
+    def _invariant_readers(self) -> dict[Place, set[int]]:
+        """Which processes have some invariant that reads a place."""
+        readers: dict[Place, set[int]] = {}
+        for p, location in self.locations:
+            for place in self.analysis.expression(location.invariant).reads:
+                readers.setdefault(place, set()).add(p)
+        return readers
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
@@ -251,12 +261,8 @@ class _Packer:
 
     def _refreshed(self, process: int, branch: Branch) -> list[int]:
         """Other processes with an invariant that reads what the branch writes."""
-        writes = self._writes(process, branch)
-        return [
-            q
-            for q, other in enumerate(self.network.processes)
-            if q != process and any(self.analysis.expression(loc.invariant).reads & writes for loc in other.locations)
-        ]
+        reading = set().union(*(self.invariant_readers.get(w, ()) for w in self._writes(process, branch)))
+        return sorted(reading - {process})
 
     def _entry(self, process: int, source: Location, branch: Branch) -> int:
         """Whether firing must look at the invariants of the state entered, and how."""
@@ -382,10 +388,11 @@ class _Packer:
 
     def _pack_locations(self, header, pool, invariants, rates, exponentials) -> None:
         rows = []
-        for number, (p, location) in enumerate(self.locations):
-            split = invariants[number]
-            own = [self.first_edge[p] + i for i, e in enumerate(self.network.processes[p].edges)
-                   if self.compiler.first_location[p] + e.source == number]  # fmt: skip
+        leaving: list[list[int]] = [[] for _ in self.locations]
+        for number, (p, edge) in enumerate(self.edges):
+            leaving[self.compiler.first_location[p] + edge.source].append(number)
+        for number, (_, location) in enumerate(self.locations):
+            split, own = invariants[number], leaving[number]
             outputs = [e for e in own if self.edges[e][1].is_output]
             inputs = [e for e in own if not self.edges[e][1].is_output]
             flags = at.LOCATION_URGENT * location.urgent | at.LOCATION_COMMITTED * location.committed
@@ -510,25 +517,29 @@ class _Packer:
         header[at.H_EDGE_TABLE] = pool.add([w for row in edge_rows for w in row])
 
     def _pack_channels(self, header, pool) -> None:
-        rows, urgent = [], []
+        listeners: dict[int, set[int]] = {}
+        for p, edge in self.edges:
+            if edge.channel is not None and not edge.sends:
+                listeners.setdefault(edge.channel, set()).add(p)
+        rows: list[int] = []
         for number, channel in enumerate(self.network.channels):
-            listening = sorted({p for p, e in self.edges if e.channel == number and not e.sends and channel.broadcast})
+            listening = sorted(listeners.get(number, ())) if channel.broadcast else []
             rows += [pool.add(listening), len(listening)]
-            if channel.urgent:
-                urgent += [i for i, (_, e) in enumerate(self.edges) if e.channel == number and e.sends]
+        sending = [(e.channel, i) for i, (_, e) in enumerate(self.edges) if e.channel is not None and e.sends]
+        urgent = [i for channel, i in sorted(sending) if self.network.channels[channel].urgent]
         header[at.H_BROADCAST_TABLE] = pool.add(rows)
         header[at.H_URGENT_EDGES] = pool.add(urgent)
         header[at.H_URGENT_COUNT] = len(urgent)
 
     def _pack_clocks(self, header, pool, invariants, rates) -> None:
         rows = []
+        rating: dict[int, set[int]] = {}
+        for (p, _), given in zip(self.locations, rates, strict=True):
+            for slot, *_ in given:
+                rating.setdefault(slot, set()).add(p)
         for slot in range(self.network.real_count):
-            readers = sorted(
-                {p for p, loc in self.locations if ("r", slot) in self.analysis.expression(loc.invariant).reads}
-            )
-            raters = sorted(
-                {p for (p, _), given in zip(self.locations, rates, strict=True) if any(r[0] == slot for r in given)}
-            )
+            readers = sorted(self.invariant_readers.get(("r", slot), ()))
+            raters = sorted(rating.get(slot, ()))
             ode = slot in self.analysis.ode_slots
             default = int(("r", slot) in self.analysis.clocks and not ode)
             rows += [pool.add(readers), len(readers), pool.add(raters), len(raters), int(ode), default]

@@ -131,6 +131,26 @@ def test_better_traces_are_reported_as_they_come(cli):
     assert f"VIOLATED after {lengths[-1]} steps" in found.out
 
 
+def test_queries_stored_in_a_model_of_uppaal(cli, tmp_path):
+    file = tmp_path / "two.xta"
+    file.write_text("process P() { state A, B; init A; trans A -> B { }; }\nQ = P();\nsystem Q;\n")
+    file.with_suffix(".q").write_text("E<> Q.B\n")
+    given = cli("reach", file, "--query", "E<> Q.B", "--seed", 1)
+    assert given.code == 1
+    xml = tmp_path / "two.xml"
+    queries = "".join(f"<query><formula>{q}</formula><comment/></query>" for q in ("E&lt;&gt; Q.B", "A[] not deadlock"))
+    xml.write_text(
+        "<nta><declaration/><template><name>P</name><location id='a'><name>A</name></location>"
+        "<location id='b'><name>B</name></location><init ref='a'/><transition><source ref='a'/><target ref='b'/>"
+        f"</transition></template><system>Q = P(); system Q;</system><queries>{queries}</queries></nta>"
+    )
+    second = cli("reach", xml, "--query", 2, "--seed", 1)
+    assert "A[] not deadlock: VIOLATED (deadlock) after" in second.out
+    which = cli("reach", xml)
+    assert which.code == 2
+    assert "1: E<> Q.B, 2: A[] not deadlock" in which.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
