@@ -4,17 +4,27 @@
 
 Figures are transitions per CPU second (best of five, interleaved), and their ratio to a fixed compiled loop measured in
 the same run: compare ratios between machines, not the figures.  Compilation is not counted; it is shown first.
+
+"reach" rows are walks of `bbfalsify reach` (RET) that look for a target they never meet: Fischer with indexed guards,
+the same with guards the kernel must interpret, a model with channels and functions, and one with stopwatches.
 """
 
 from __future__ import annotations
 
+import resource
 import time
+from collections.abc import Callable
+from functools import partial
 
 import numba
 import numpy as np
 
+from bbfalsify.examples.models.protocols import train_gate
+from bbfalsify.examples.models.scheduling import satellite
 from bbfalsify.kernel import CompiledModel, accelerated_walks, compile_network, count_steps, stochastic_walks
-from bbfalsify.modelling import parse_network
+from bbfalsify.kernel.targets import Heuristic, Target, TargetSearch
+from bbfalsify.logic.queries import parse_query
+from bbfalsify.modelling import Network, parse_network
 
 HEATER = """
 format_version: 1
@@ -65,6 +75,33 @@ def calibration(rounds: int) -> int:
     return total
 
 
+GENERAL_FISCHER = FISCHER.replace('"id == 0"', '"id + pid == pid"').replace(
+    "x > K && id == pid", "x - K > 0 && id - pid == 0"
+)
+SIZES = (10, 25, 50)
+
+
+def reach_jobs() -> dict[str, Callable[[], int]]:
+    families: dict[str, Callable[[int], Network]] = {
+        "Fischer, indexed guards": lambda n: parse_network(FISCHER % n),
+        "Fischer, general guards": lambda n: parse_network(GENERAL_FISCHER % n),
+        "train gate, channels and functions": train_gate,
+        "tasks, stopwatches": lambda n: satellite(70, min(n, 32)),
+    }
+    jobs = {}
+    for name, make in families.items():
+        for size in SIZES:
+            network = make(size)
+            target = Target(compile_network(network), parse_query("E<> false", network).alive)
+            label = f"reach: {name}, N = {min(size, 32) if 'tasks' in name else size}"
+            jobs[label] = partial(steps_of, TargetSearch(target, Heuristic.RET))
+    return jobs
+
+
+def steps_of(search: TargetSearch) -> int:
+    return search.walks(np.arange(4, dtype=np.uint64), np.array([0, 3, 7, 10]), 8192).steps
+
+
 def model(text: str) -> CompiledModel:
     return compile_network(parse_network(text))
 
@@ -91,6 +128,7 @@ def main() -> None:
         ),
         "Fischer, N = 10, accelerated": lambda: count_steps(fischer_10, seeds, 200_000),
         "Fischer, N = 50, accelerated": lambda: count_steps(fischer_50, seeds, 200_000),
+        **reach_jobs(),
     }
     start = time.process_time()
     for job in jobs.values():
@@ -101,9 +139,10 @@ def main() -> None:
         for name, job in jobs.items():
             best[name] = max(best[name], rate(job))
     unit = best["calibration loop (rounds)"]
-    print(f"{'':46}{'million / CPU s':>16}{'ratio':>10}")
+    print(f"{'':50}{'million / CPU s':>16}{'ratio':>10}")
     for name, value in best.items():
-        print(f"{name:46}{value / 1e6:16.2f}{value / unit:10.5f}")
+        print(f"{name:50}{value / 1e6:16.2f}{value / unit:10.5f}")
+    print(f"\nmemory of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
 if __name__ == "__main__":

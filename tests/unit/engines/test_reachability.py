@@ -1,0 +1,117 @@
+"""Randomized reachability: the schedule of walks, findings in their order, better and better traces."""
+
+import numpy as np
+import pytest
+
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.reachability.schedule import CYCLE, LAST_DEPTH, turns
+from bbfalsify.engines.reachability.search import PORTFOLIO, Wanted, in_this_process, search
+from bbfalsify.engines.reachability.trace import follow
+from bbfalsify.examples.models import FAMILIES, named_model
+from bbfalsify.kernel import compile_network
+from bbfalsify.kernel.targets import Heuristic, Target
+from bbfalsify.logic.queries import parse_query
+from bbfalsify.modelling.reference_replay import NotAllowed, Replayer
+from bbfalsify.running.reach import reach
+
+
+def look(name: str, query: str | None = None, heuristics=(Heuristic.RET,), seed: int = 1, **options):
+    network, family = named_model(name)
+    asked = parse_query(query or family.query, network)
+    target = Target(compile_network(network), asked.alive, asked.dead)
+    execute = in_this_process(target, lambda: True)
+    return search(target, asked, execute, heuristics=heuristics, seeds=SeedTree(seed), **options)
+
+
+def test_eleven_distributions_then_twice_as_deep():
+    walked = [unit for _, units in zip(range(3), turns((Heuristic.RET,), SeedTree(1)), strict=False) for unit in units]
+    assert [u.depth for u in walked] == [16, 32, 64]
+    assert all(list(u.distributions) == list(range(CYCLE)) for u in walked)
+    assert [u.first for u in walked] == [0, 11, 22]
+    deep = [units for _, units in zip(range(20), turns((Heuristic.RET, Heuristic.RLC_A), SeedTree(1)), strict=False)]
+    assert {u.depth for u in deep[-1]} == {LAST_DEPTH}
+    # Deep walks are units of their own, except where counters go from walk to walk.
+    assert [len(u.seeds) for u in deep[-1]] == [1] * CYCLE + [CYCLE]
+
+
+def test_a_number_of_walks_and_a_depth_are_kept_to():
+    units = [unit for turn in turns((Heuristic.SEM,), SeedTree(1), depth=50, walks=500) for unit in turn]
+    assert sum(len(u.seeds) for u in units) == 500
+    assert {u.depth for u in units} == {50}
+    assert [int(d) for u in units for d in u.distributions][:12] == [*range(11), 0]
+
+
+def test_seeds_depend_on_names_alone():
+    alone = next(turns((Heuristic.RLC,), SeedTree(5)))
+    together = next(turns(PORTFOLIO, SeedTree(5)))
+    np.testing.assert_array_equal(alone[0].seeds, next(u.seeds for u in together if u.heuristic is Heuristic.RLC))
+
+
+@pytest.mark.parametrize("name", [n for n in FAMILIES if n not in ("fischer", "satellite") and "gossip" not in n])
+def test_the_question_of_every_small_model_is_answered(name):
+    """Each trace is re-checked before it is a finding, so a finding is proof enough."""
+    found = look(name, heuristics=PORTFOLIO, walks=330)
+    assert found.best is not None
+    assert found.unconfirmed == []
+
+
+def test_models_without_an_answer_walk_without_trouble():
+    for name in ("fischer:3", "satellite:90", "gossip-table:3", "gossip-exchange:3", "gossip-masks:3"):
+        found = look(name, "A[] not deadlock", walks=33)
+        assert found.findings == []
+        assert found.timelocks == 0
+
+
+@pytest.mark.parametrize(("wanted", "measure"), [(Wanted.SHORTEST, "steps"), (Wanted.FASTEST, "time")])
+def test_traces_get_better_and_better(wanted, measure):
+    found = look("fischer-faulty:4", wanted=wanted, walks=880)
+    sizes = [len(f.trace.steps) if measure == "steps" else f.trace.time for f in found.findings]
+    assert len(sizes) > 1
+    assert all(after < before for before, after in zip(sizes, sizes[1:], strict=False))
+    assert found.stopped == "walks"
+    # Two processes must request, write and enter: six steps and two waits of 2 at least.
+    assert sizes[-1] >= (6 if measure == "steps" else 4)
+
+
+def test_a_trace_of_no_steps_cannot_be_shortened():
+    found = look("fischer:3", "E<> P(1).A", wanted=Wanted.SHORTEST, walks=10_000)
+    assert len(found.best.trace.steps) == 0
+    assert found.walks < 100
+
+
+def test_any_number_of_workers_finds_the_same(monkeypatch):
+    """Workers from the first turn on, and a target that is met late: the first in the order of turns counts."""
+    monkeypatch.setattr("bbfalsify.running.reach.ALONE_S", -1.0)
+    network, family = named_model("gossip-masks:5")
+    results = [reach(network, family.query, seed=2, jobs=jobs, walks=200, timeout=None) for jobs in (1, 3)]
+    first, second = ((r.finding.heuristic, r.finding.walk, r.finding.trace) for r in results)
+    assert first == second
+    assert results[0].found.steps == results[1].found.steps
+
+
+def test_targets_over_clocks_are_met_while_time_passes():
+    found = look("difficult-b8", "E<> P.Init && x > 5 && x < 6", walks=1)
+    assert len(found.best.trace.steps) == 0
+    assert 5 < found.best.trace.time < 6
+
+
+def test_deadlock_looks_past_the_last_window():
+    """In Mid with x beyond 4 nothing can ever fire; time may still pass until y is 1."""
+    found = look("difficult-b8", "E<> deadlock && P.Mid", walks=11)
+    assert found.best.trace.deadlocked
+
+
+def test_a_trace_that_was_tampered_with_is_not_followed():
+    found = look("fischer-faulty:3", walks=110)
+    network, _ = named_model("fischer-faulty:3")
+    steps = found.best.trace.steps
+    moves, times = [s.moves for s in steps], [s.time for s in steps]
+    follow(Replayer(network), moves, times, None)
+    late = [*times[:-1], times[-1] + 100]
+    follow(Replayer(network), moves, late, None)  # entering late is allowed
+    with pytest.raises(NotAllowed, match="step 2"):
+        follow(Replayer(network), [moves[0], *moves[2:]], [times[0], *times[2:]], None)
+    entering = next(i for i, s in enumerate(steps) if network.processes[s.moves[0][0]].edges[s.moves[0][1]].source == 2)
+    early = [*times[:entering], times[entering - 1], *times[entering + 1 :]]
+    with pytest.raises(NotAllowed, match=f"step {entering + 1}: .* it can fire after"):
+        follow(Replayer(network), moves, early, None)
