@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.exits import exit_of_check
-from bbfalsify.cli.options import AsJson, Jobs, Out, Quiet, Seed, Verbose
+from bbfalsify.cli.options import AsJson, Jobs, JunitFile, Out, Quiet, SarifFile, Seed, Verbose
 
 
 class Learner(StrEnum):
@@ -78,6 +78,8 @@ def check(
     memory_limit: Annotated[
         float | None, typer.Option(metavar="MB", help="Memory of a worker (Linux).", show_default="none")
     ] = None,
+    junit: JunitFile = None,
+    sarif: SarifFile = None,
     jobs: Jobs = None,
     out: Out = None,
     seed: Seed = None,
@@ -92,6 +94,7 @@ def check(
               --require "precedence(in == rcpt & out == '250', out == '354')"
     """
     from bbfalsify.campaigns.temporal import claims_from, load_usage
+    from bbfalsify.cli.ci_files import CiFiles
     from bbfalsify.cli.compiling import announce_check_compilation
     from bbfalsify.cli.progress import CheckProgress, Progress
     from bbfalsify.cli.report import write_at_the_end
@@ -154,6 +157,9 @@ def check(
         data = result.as_json()
         write_plots(data)
         write_at_the_end(data["run_directory"], progress)
+    files = CiFiles(junit, sarif)
+    files.add(data)
+    files.write()
     if as_json:
         print(json.dumps(data))
     else:

@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from bbfalsify.cli.options import AcceptFile, AsJson, ExecutorOption, Jobs, Out, Quiet, Seed, StoreFolder, Verbose
+from bbfalsify.cli.options import (
+    AcceptFile,
+    AsJson,
+    ExecutorOption,
+    Jobs,
+    JunitFile,
+    Out,
+    Quiet,
+    SarifFile,
+    Seed,
+    StoreFolder,
+    Verbose,
+)
 
 
 class Estimator(StrEnum):
@@ -105,6 +117,8 @@ def falsify(
     ] = None,
     store: StoreFolder = None,
     accept: AcceptFile = None,
+    junit: JunitFile = None,
+    sarif: SarifFile = None,
     jobs: Jobs = None,
     executor: ExecutorOption = None,
     out: Out = None,
@@ -120,6 +134,7 @@ def falsify(
               --require "always[0:20](T <= 75)" --horizon 20
     """
     from bbfalsify.campaigns import plan_document
+    from bbfalsify.cli.ci_files import CiFiles
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.documents import Document
 
@@ -163,7 +178,7 @@ def falsify(
     document = Document("", {key: value for key, value in data.items() if value is not None}, {})
     given = {"seed": seed, "jobs": jobs, "executor": executor, "store": store, "accepted": accept}
     campaign = plan_document(document, base=Path(), **given, label=_option)
-    return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose)
+    return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose, files=CiFiles(junit, sarif))
 
 
 def _requirement(number: int, text: str) -> str | dict[str, str]:

@@ -26,3 +26,7 @@ StoreFolder = Annotated[
 AcceptFile = Annotated[
     Path | None, typer.Option("--accept", metavar="FILE", help="Accepted failures; see 'bbfalsify accept'.")
 ]
+JunitFile = Annotated[
+    Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML: a requirement is a test case.")
+]
+SarifFile = Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write SARIF, for code scanning.")]

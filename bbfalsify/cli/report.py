@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson, JunitFile, Quiet, SarifFile, Verbose
 from bbfalsify.cli.progress import Progress
 
 
@@ -18,6 +18,8 @@ def report(
     file: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", show_default="report.html in the run directory")
     ] = None,
+    junit: JunitFile = None,
+    sarif: SarifFile = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -30,12 +32,20 @@ def report(
     \b
     Example:  bbfalsify report runs/heater-2026-01-31-1
     """
+    from bbfalsify.cli.ci_files import CiFiles
+    from bbfalsify.core.json_files import read_json
     from bbfalsify.reporting.html import write_report
 
-    for run in sorted((directory / "runs").glob("*/results.json")):
-        if (directory / "campaign.json").is_file():
-            write_report(run.parent)
+    campaign = (directory / "campaign.json").is_file()
+    runs = sorted(p.parent for p in (directory / "runs").glob("*/results.json")) if campaign else []
+    for run in runs:
+        write_report(run)
     path = write_report(directory, file)
+    files = CiFiles(junit, sarif)
+    for run in runs or ([directory] if (directory / "results.json").is_file() else []):
+        origin = (read_json(run / "manifest.json").get("configuration") or {}).get("campaign") or {}
+        files.add(read_json(run / "results.json"), origin.get("file"))
+    files.write()
     print(json.dumps({"report": str(path), "bytes": path.stat().st_size}) if as_json else f"report: {path}")
     return Exit.NOTHING_FOUND
 

@@ -7,7 +7,19 @@ from typing import Annotated
 
 import typer
 
-from bbfalsify.cli.options import AcceptFile, AsJson, ExecutorOption, Jobs, Out, Quiet, Seed, StoreFolder, Verbose
+from bbfalsify.cli.options import (
+    AcceptFile,
+    AsJson,
+    ExecutorOption,
+    Jobs,
+    JunitFile,
+    Out,
+    Quiet,
+    SarifFile,
+    Seed,
+    StoreFolder,
+    Verbose,
+)
 
 
 def run(
@@ -23,6 +35,8 @@ def run(
     ] = False,
     store: StoreFolder = None,
     accept: AcceptFile = None,
+    junit: JunitFile = None,
+    sarif: SarifFile = None,
     jobs: Jobs = None,
     executor: ExecutorOption = None,
     out: Out = None,
@@ -43,6 +57,7 @@ def run(
     """
     from bbfalsify.campaigns import load_campaign
     from bbfalsify.campaigns.directory import find_begun, origin_in, read_manifest
+    from bbfalsify.cli.ci_files import CiFiles
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.errors import UserError
 
@@ -61,4 +76,12 @@ def run(
             drawn_seed = origin_in(read_manifest(run_directory)).get("drawn_seed")
     given = {"seed": seed, "jobs": jobs, "executor": executor, "store": store, "accepted": accept}
     loaded = load_campaign(campaign, **given, drawn_seed=drawn_seed)
-    return run_campaign(loaded, out=out, directory=run_directory, as_json=as_json, quiet=quiet, verbose=verbose)
+    return run_campaign(
+        loaded,
+        out=out,
+        directory=run_directory,
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+        files=CiFiles(junit, sarif),
+    )

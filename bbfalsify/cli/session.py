@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bbfalsify.cli.ci_files import CiFiles
 from bbfalsify.cli.compiling import announce_check_compilation, announce_compilation
 from bbfalsify.cli.exits import Exit, exit_of_check, exit_of_outcomes
 from bbfalsify.cli.progress import CampaignClock, CheckProgress, Progress, RunProgress
@@ -22,10 +23,12 @@ MOST_REPORTS = 100
 
 
 def run_campaign(
-    campaign: Campaign, *, out: Path | None, directory: Path | None = None, as_json: bool, quiet: bool, verbose: bool
-) -> int:
+    campaign: Campaign, *, out: Path | None, directory: Path | None = None, as_json: bool, quiet: bool, verbose: bool,
+    files: CiFiles | None = None,
+) -> int:  # fmt: skip
     from bbfalsify.campaigns.run_all import run_all
 
+    files = files or CiFiles()
     results: list[dict[str, Any]] = []
     codes: list[int] = []
     rows: list[dict[str, Any]] = []
@@ -48,6 +51,7 @@ def run_campaign(
             progress.end_stage()
             clock.finished(done.results.get("seconds") if done.executed else None)
             codes.append(exit_of_run(done.results))
+            files.add(done.results, campaign.file)
             folder = Path(done.results["run_directory"])
             if done.executed and done.results["stop_reason"] != "error":
                 write_plots(done.results)
@@ -62,6 +66,7 @@ def run_campaign(
             rows.append({**told, "varies": done.plan.varies})
         # The runs of a campaign lie in runs/ of its directory.
         summary = write_at_the_end(folder.parent.parent, progress) if several and folder is not None else None
+    files.write()
     if several and not as_json:
         show_summary(rows)
         if summary is not None:

@@ -1,0 +1,181 @@
+"""The pytest plugin: campaign files are tests, and fixtures assert requirements.
+
+Files named `*.campaign.yaml` (or as the ini option `bbfalsify_campaigns` says) are collected: each requirement of each
+run is a test, which fails where the outcome is not the expected one.  In tests written in Python:
+
+    def test_heater(assert_not_falsified):
+        assert_not_falsified("adapters/heater", "profiles/heater_user.yaml", "always[0:20](T <= 80)", horizon=20)
+
+    def test_server(assert_satisfied):
+        assert_satisfied("adapters/smtp", "G(in == quit -> out =~ '221.*')", max_states=6)
+
+This is loaded by every pytest where bbfalsify is installed, so nothing heavy is imported before it is needed.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from bbfalsify.campaigns import Campaign, RunPlan
+    from bbfalsify.reporting.cases import Case
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(
+        "bbfalsify_campaigns", "names of campaign files that are tests", type="args", default=["*.campaign.yaml"]
+    )
+    parser.addini("bbfalsify_runs", "folder for the run directories of campaign tests", default="runs")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    patterns = parent.config.getini("bbfalsify_campaigns")
+    inside = file_path.relative_to(parent.config.rootpath) if parent.config.rootpath in file_path.parents else file_path
+    if any(fnmatch.fnmatch(file_path.name, p) or fnmatch.fnmatch(inside.as_posix(), p) for p in patterns):
+        return CampaignFile.from_parent(parent, path=file_path)
+    return None
+
+
+class CampaignFile(pytest.File):
+    """A campaign; its runs are executed when the first of their requirements is tested."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        from bbfalsify.campaigns import load_campaign
+        from bbfalsify.core.errors import UserError
+
+        try:
+            campaign = load_campaign(self.path)
+        except UserError as error:
+            raise self.CollectError("\n".join(map(str, error.problems))) from None
+        for plan in campaign.runs:
+            run = CampaignRun(campaign, plan, self.config.rootpath / self.config.getini("bbfalsify_runs"))
+            for number, planned in enumerate(plan.requirements):
+                name = planned.requirement.id if len(campaign.runs) == 1 else f"{plan.name}: {planned.requirement.id}"
+                yield RequirementItem.from_parent(self, name=name, run=run, number=number)
+
+
+class CampaignRun:
+    """One run, executed once however many requirements it has."""
+
+    def __init__(self, campaign: Campaign, plan: RunPlan, out: Path) -> None:
+        self._campaign, self._plan, self._out = campaign, plan, out
+        self._cases: Sequence[Case] | None = None
+        self._failed: Exception | None = None
+        self.report: Path | None = None
+
+    def case(self, number: int) -> Case:
+        if self._cases is None and self._failed is None:
+            try:
+                self._cases = self._execute()
+            except Exception as error:  # a run that cannot be made is not made again for its other requirements
+                self._failed = error
+        if self._failed is not None:
+            raise self._failed
+        return self._cases[number]
+
+    def _execute(self) -> Sequence[Case]:
+        from bbfalsify.campaigns.execute import Recording, execute
+        from bbfalsify.reporting.cases import suite_of
+        from bbfalsify.reporting.html import write_report
+
+        results = execute(self._plan, Recording(self._campaign, self._out))
+        self.report = write_report(results["run_directory"])
+        return suite_of(results, campaign=self._campaign.file).cases
+
+
+class NotAsExpected(Exception):
+    """The outcome of a requirement is news."""
+
+    def __init__(self, case: Case, report: Path | None) -> None:
+        super().__init__(case.summary)
+        self.text = "\n".join([*case.lines, *([f"report: {report}"] if report is not None else [])])
+
+
+class RequirementItem(pytest.Item):
+    def __init__(self, *, run: CampaignRun, number: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._run, self._number = run, number
+
+    def runtest(self) -> None:
+        case = self._run.case(self._number)
+        if case.status != "passed":
+            raise NotAsExpected(case, self._run.report)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What a user of a campaign wants to read: no traceback of ours."""
+        from bbfalsify.core.errors import SystemFailure, UserError
+
+        error = excinfo.value
+        if isinstance(error, NotAsExpected):
+            return error.text
+        if isinstance(error, UserError | SystemFailure):
+            return str(error)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, self.name
+
+
+@pytest.fixture
+def assert_not_falsified(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """A function that fails the test where a use violates a requirement; what `falsify` takes, it takes, too.
+
+    System and profile are objects, or the names of files, relative to where pytest was started.
+    """
+
+    def look(system: Any, profile: Any, require: Any, *, horizon: float, seed: int = 0, **options: Any) -> Any:
+        from bbfalsify import Options, Requirement, falsify, load_profile, load_system, parse_stl
+        from bbfalsify.reporting.cases import suite_of
+
+        base = request.config.invocation_params.dir
+        formulas = [require] if isinstance(require, str | Requirement) else list(require)
+        requirements = [
+            Requirement(f"R{number}", "", parse_stl(formula)) if isinstance(formula, str) else formula
+            for number, formula in enumerate(formulas, start=1)
+        ]
+        settings = {key: options.pop(key) for key in list(options) if key in Options.__dataclass_fields__}
+        if settings:
+            options["options"] = Options(**settings)
+        options.setdefault("out", tmp_path)
+        result = falsify(
+            load_system(system, base=base) if isinstance(system, str | Path) else system,
+            load_profile(base / profile) if isinstance(profile, str | Path) else profile,
+            requirements,
+            horizon=horizon,
+            seed=seed,
+            **options,
+        )
+        _assert_passed(suite_of(result.as_json()).cases)
+        return result
+
+    return look
+
+
+@pytest.fixture
+def assert_satisfied(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """A function that fails the test unless a system that answers symbols satisfies requirements up to a bound."""
+
+    def look(system: Any, require: Any, *, seed: int = 0, **options: Any) -> Any:
+        from bbfalsify import check, load_system
+        from bbfalsify.reporting.cases import suite_of
+
+        base = request.config.invocation_params.dir
+        options.setdefault("out", tmp_path)
+        result = check(load_system(system, base=base) if isinstance(system, str | Path) else system, require,
+                       seed=seed, **options)  # fmt: skip
+        _assert_passed(suite_of(result.as_json()).cases)
+        return result
+
+    return look
+
+
+def _assert_passed(cases: Sequence[Case]) -> None:
+    __tracebackhide__ = True
+    bad = [case for case in cases if case.status != "passed"]
+    if bad:
+        pytest.fail("\n".join(line for case in bad for line in case.lines), pytrace=False)

@@ -1,0 +1,173 @@
+"""What other machines read: JUnit XML, SARIF, pytest."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from bbfalsify.core.verdict import Outcome
+from bbfalsify.reporting.cases import suite_of
+from bbfalsify.reporting.junit import junit_text
+from bbfalsify.reporting.sarif import sarif_text
+from tests.cli.test_run import falsify
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def requirement(name: str, outcome: str, expected: str | None = None, **more) -> dict:
+    return {"id": name, "text": f"text of {name}", "stl": "T < 1", "outcome": outcome, "expected": expected, **more}
+
+
+def results(*requirements: dict, counterexamples=(), notes=()) -> dict:
+    return {
+        "name": "run", "seconds": 3.0, "seed": 1, "run_directory": "runs/x", "requirements": list(requirements),
+        "counterexamples": list(counterexamples), "notes": list(notes),
+    }  # fmt: skip
+
+
+def counterexample(name: str, rank: int, *actions: str, accepted: str | None = None) -> dict:
+    estimate = {"value": 0.1, "low": 0.05, "high": 0.2, "confidence": 0.95, "method": "m", "samples": 10}
+    return {
+        "requirement": name, "rank": rank, "actions": list(actions), "probability": estimate, "status": "confirmed",
+        "first_violation_time": 2.0, "robustness": -1.0, "file": "counterexamples/1.json", "accepted": accepted,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "outcome, expected, accepted, status",
+    [
+        ("falsified", None, None, "failed"),
+        ("falsified", "falsified", None, "passed"),
+        ("falsified", "not_falsified", None, "failed"),
+        ("not_falsified", None, None, "passed"),
+        ("not_falsified", "falsified", None, "failed"),
+        ("inconclusive", None, None, "inconclusive"),
+        ("inconclusive", "inconclusive", None, "passed"),
+        ("error", "falsified", None, "error"),
+        ("falsified", None, "accepted", "passed"),
+        ("falsified", "falsified", "new", "failed"),
+    ],
+)
+def test_what_a_requirement_is_as_a_test_case(outcome, expected, accepted, status):
+    found = [counterexample("R1", 1, "on", accepted=accepted)] if outcome == Outcome.FALSIFIED else []
+    [case] = suite_of(results(requirement("R1", outcome, expected), counterexamples=found)).cases
+    assert case.status == status
+
+
+def test_junit_is_read_by_a_ci_parser(tmp_path):
+    from junitparser import Error, Failure, JUnitXml
+
+    evil = "text ]]> <b> & \x00\x1b \" ' \u2603"
+    bad = requirement("R1", "falsified", text=evil)
+    suites = [
+        suite_of(results(bad, requirement("R2", "not_falsified"), requirement("R3", "inconclusive"),
+                         counterexamples=[counterexample("R1", 1, "on", evil)], notes=["2 simulations failed"])),
+        suite_of({**results(requirement("R1", "falsified", "falsified")), "varies": {"seed": 2}}),
+    ]  # fmt: skip
+    file = tmp_path / "junit.xml"
+    file.write_text(junit_text(suites), encoding="utf-8")
+    read = JUnitXml.fromfile(str(file))
+    assert (read.tests, read.failures, read.errors, read.time) == (4, 1, 1, 6.0)
+    first, second = read
+    assert second.name == "run (seed 2)"
+    failed, passed, unknown = first
+    assert failed.name.startswith("R1: text ]]> <b> & ") and isinstance(failed.result[0], Failure)
+    assert "bbfalsify replay counterexamples/1.json" in failed.result[0].text
+    assert not passed.result
+    assert isinstance(unknown.result[0], Error) and "2 simulations failed" in unknown.result[0].text
+
+
+def test_sarif_recognises_the_same_failure_from_run_to_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    one = results(requirement("R1", "falsified"), counterexamples=[counterexample("R1", 1, "on", "off")])
+    two = results(
+        requirement("R1", "falsified"),
+        counterexamples=[counterexample("R1", 1, "off"), counterexample("R1", 2, "on", "off", accepted="accepted")],
+    )
+
+    def read(data: dict) -> list[dict]:
+        log = json.loads(sarif_text([suite_of(data, campaign=str(tmp_path / "a campaign.yaml"))]))
+        assert log["version"] == "2.1.0" and log["runs"][0]["tool"]["driver"]["rules"][0]["id"] == "R1"
+        return log["runs"][0]["results"]
+
+    [before], [new, again] = read(one), read(two)
+    assert before["partialFingerprints"] == again["partialFingerprints"] != new["partialFingerprints"]
+    assert (before["level"], again["level"]) == ("error", "note") and again["suppressions"]
+    assert before["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20campaign.yaml"
+
+
+def test_runs_write_the_files_they_are_asked_for(cli, heater, tmp_path):
+    from junitparser import JUnitXml
+
+    called = falsify(cli, heater, "--junit", "junit.xml", "--sarif", "x.sarif", "--json", "-q")
+    found = called.json["counterexamples"]
+    [suite] = JUnitXml.fromfile("junit.xml")
+    [case] = suite
+    assert case.result[0].text.count("bbfalsify replay") == len(found)
+    assert len(json.loads(Path("x.sarif").read_text())["runs"][0]["results"]) == len(found)
+    again = cli("report", called.json["run_directory"], "--junit", "again.xml")
+    assert again.code == 0 and Path("again.xml").read_text() == Path("junit.xml").read_text()
+    assert cli("report", called.json["run_directory"], "--junit", "no/such/folder.xml").code == 2
+
+
+CAMPAIGN = """
+format_version: 1
+name: heater
+system: heater/system.py:heater
+profile: heater/profile.yaml
+requirements:
+  - {id: warm, stl: "always[0:20](T <= 75)", expected: falsified}
+  - {id: hot, text: never above 75.5, stl: "always[0:20](T <= 75.5)", expected: not_falsified}
+engine: {kind: falsify, horizon: 20, counterexamples: 2, simulations: 200, passes: 2, traces: 10, shrink: 0}
+seed: 1
+"""
+
+TESTS = """
+USE = {"horizon": 20, "simulations": 200, "passes": 2, "traces": 10}
+
+def test_holds(assert_not_falsified):
+    assert_not_falsified("heater/system.py:heater", "heater/profile.yaml", "always[0:20](T <= 99)", **USE)
+
+def test_fails(assert_not_falsified):
+    assert_not_falsified("heater/system.py:heater", "heater/profile.yaml", "always[0:20](T <= 75)", **USE)
+"""
+
+
+def test_pytest_collects_campaigns_offers_fixtures_and_runs_exported_counterexamples(cli, heater, tmp_path):
+    directory = Path(falsify(cli, heater, "--json", "-q").json["run_directory"])
+    exported = cli("export", next((directory / "counterexamples").glob("*.json")), "--pytest")
+    assert exported.code == 0
+    [test] = tmp_path.glob("test_r1_*.py")
+    refused = cli("export", next((directory / "counterexamples").glob("*.json")), "--pytest", "-o", test)
+    assert refused.code == 2 and refused.err.count("nothing was overwritten") == 2
+    (tmp_path / "heater.campaign.yaml").write_text(CAMPAIGN)
+    (tmp_path / "wrong.campaign.yaml").write_text("format_version: 1\n")
+    (tmp_path / "test_mine.py").write_text(TESTS)
+    # The entry point as pyproject.toml declares it, whether or not this installation already knows it.
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]
+    metadata = tmp_path / "metadata" / "plugin-0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 0\n")
+    lines = [f"{name} = {module}" for name, module in declared.items()]
+    (metadata / "entry_points.txt").write_text("\n".join(["[pytest11]", *lines, ""]))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(metadata.parent)])}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--continue-on-collection-errors", "."],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "3 failed, 2 passed, 1 error" in done.stdout, done.stdout
+    assert "hot falsified (expected: not falsified)" in done.stdout
+    assert "bbfalsify replay" in done.stdout and "report: " in done.stdout
+    assert f"FAILED {test.name}" in done.stdout and "same: " in done.stdout
+    assert done.stdout.count("wrong.campaign.yaml:1: ") >= 3, "every mistake of the campaign, with its line"
+    # Once the heater is weaker, the exported counterexample is fixed.
+    source = heater / "system.py"
+    source.write_text(source.read_text().replace("100", "70"))
+    fixed = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test], cwd=tmp_path,
+                           env=environment, capture_output=True, text=True, timeout=300)  # fmt: skip
+    assert fixed.returncode == 0, fixed.stdout
