@@ -7,6 +7,8 @@ from typing import Any
 
 from bbfalsify.reporting.tables import report_line
 
+RESUMABLE = ("interrupted", "budget: simulations", "budget: symbols", "budget: time")
+
 
 def check_lines(data: Mapping[str, Any]) -> Iterator[str]:
     """Verdicts as sentences, what they cost, and how to see violations again."""
@@ -34,6 +36,8 @@ def check_lines(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"model: {data['model']}"
     if data["run_directory"] is not None:
         yield from report_line(data["run_directory"])
+        if data["stop_reason"] in RESUMABLE:
+            yield f"to go on: the same command with --resume {data['run_directory']}"
         yield f"run directory: {data['run_directory']}"
     yield f"seed: {data['seed']}"
     yield from (f"replay: bbfalsify replay {row['file']}" for row in data["requirements"] if row["file"] is not None)

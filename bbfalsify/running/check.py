@@ -36,6 +36,7 @@ from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
 from bbfalsify.logic.temporal import Property, ltl, vacuity
 from bbfalsify.modelling import Network, Profile
+from bbfalsify.modelling.machines.equivalence import difference
 from bbfalsify.modelling.mealy import MealyMachine, dot_text, read_dot
 from bbfalsify.modelling.observation_tree import ObservationTree
 from bbfalsify.running.check_result import CheckedRequirement, CheckResult
@@ -43,7 +44,7 @@ from bbfalsify.running.conclusions import worker_notes
 from bbfalsify.running.driver import Driver, Ended, drive
 from bbfalsify.running.observations import FILE as OBSERVATIONS
 from bbfalsify.running.observations import ObservationLog, load_observations
-from bbfalsify.running.rundir import RunDirectory, versions
+from bbfalsify.running.rundir import RunDirectory, recorded_seed, versions
 from bbfalsify.running.sampling import Symbols, sampled
 from bbfalsify.systems.interface import System
 from bbfalsify.systems.sampled import SampledSystem
@@ -105,16 +106,17 @@ def check(
         box, requirements, notes = sampled(box, _listed(requirements), symbols=symbols, period=period)
     claims, problems = _claims(requirements)
     sent = tuple(box.alphabet if alphabet is None else alphabet) if isinstance(box, SymbolSystem) else ()
-    _check_arguments(box, sent, claims, problems, learner, max_states, max_queries, max_symbols, max_time)
+    _check_arguments(box, sent, claims, problems, learner, older, max_states, max_queries, max_symbols, max_time)
     options = Options(max_states, learner, tester, stop_at_first)
+    seed = recorded_seed(resume) if seed is None else seed
     seed = draw_seed() if seed is None else seed
-    place = _directory(out, directory, resume, name or box.name)
-    record_file = None if place is None else place.path / OBSERVATIONS
-    tree = load_observations([Path(f) for f in observations], box.alphabet, sent, continued=record_file)
     reference = read_dot(older) if isinstance(older, str | Path) else older
     record = system_record or SystemRecord(box.name, name=box.name)
-    if place is not None and not place.begun:
-        place.write_manifest(seed=seed, configuration=dict(configuration or {}), adapter_sha256=record.sha256)
+    place = _directory(out, directory, resume, name or box.name)
+    if place is not None:
+        _begin_or_continue(place, box, record, seed, configuration or {}, {"symbols": symbols, "period": period})
+    record_file = None if place is None else place.path / OBSERVATIONS
+    tree = load_observations([Path(f) for f in observations], box.alphabet, sent, continued=record_file)
     started, progress = time.monotonic(), Progress()
     with (
         place.recorder(*listeners) if place is not None else Recorder(None, listeners) as recorder,
@@ -162,7 +164,7 @@ def check(
         directory=None if place is None else place.path,
         model=model,
         max_states=max_states,
-        notes=(*notes, *_notes(box, sent, jobs, driver, progress, claims, tree, ended, non_deterministic)),
+        notes=(*notes, *_notes(box, sent, jobs, driver, progress, claims, tree, reference, ended, non_deterministic)),
     )
     if place is not None:
         place.write_results(result.as_json())
@@ -241,6 +243,7 @@ def _check_arguments(
     claims: Sequence[Claim],
     problems: list[Problem],
     learner: str,
+    older: Any,
     max_states: int | None,
     *budgets: float | None,
 ) -> None:
@@ -263,6 +266,10 @@ def _check_arguments(
     problems += [Problem(f"two requirements have the id {name}.") for name in sorted(twice)]
     if learner != "hw" and not box.capabilities.resettable:
         problems.append(Problem(f"'{box.name}' cannot be reset: choose the learner hw."))
+    if learner == "hw" and box.capabilities.resettable:
+        problems.append(Problem(f"'{box.name}' can be reset, as its capabilities say: choose another learner than hw."))
+    if older is not None and learner != "lsharp":
+        problems.append(Problem(f"only lsharp can start from an older model, not {learner}."))
     if max_states is None and all(b is None for b in budgets):
         problems.append(
             Problem("give a bound (max_states), or a budget of queries, symbols or time that ends the check.")
@@ -279,6 +286,24 @@ def _directory(
     if exactly is not None:
         return RunDirectory.at(exactly)
     return None if out is None else RunDirectory.create(out, name)
+
+
+def _begin_or_continue(
+    place: RunDirectory,
+    box: SymbolSystem,
+    record: SystemRecord,
+    seed: int,
+    configuration: Mapping[str, Any],
+    sampling: Mapping[str, Any],
+) -> None:
+    """Bound, requirements and budget may be others than before; what was seen has to be of the same system."""
+    decided_by = {"system": record.reference, "adapter": record.sha256, "alphabet": box.alphabet, **sampling}
+    if place.begun:
+        place.check_same_system(decided_by)
+    else:
+        place.write_manifest(
+            seed=seed, configuration=configuration, adapter_sha256=record.sha256, decided_by=decided_by
+        )
 
 
 def _checked(
@@ -375,6 +400,7 @@ def _notes(
     progress: Progress,
     claims: Sequence[Claim],
     tree: ObservationTree,
+    older: MealyMachine | None,
     ended: Ended,
     non_deterministic: str,
 ) -> list[str]:
@@ -382,7 +408,10 @@ def _notes(
     if set(symbols) != set(box.alphabet):
         notes.append(f"only {', '.join(symbols)} were sent: verdicts and model say nothing about other symbols")
     for status, count in driver.failures.items():
-        notes.append(f"{count} uses failed ({status}); what follows a failure is the output '{status}'")
+        why = f": {message}" if (message := progress.failures.get(status)) else ""
+        notes.append(f"{count} uses failed ({status}{why}); what follows a failure is the output '{status}'")
+    if progress.hypothesis is not None and older is not None:
+        notes.append(_compared(progress.hypothesis, older))
     if progress.hypothesis is not None:
         seen = progress.hypothesis.outputs
         for number, claim in enumerate(claims):
@@ -404,3 +433,16 @@ def _unseen(problem: Problem) -> str:
     what = problem.message.rstrip(".")
     said = f"{what.removeprefix('unknown ')} was never seen" if what.startswith("unknown ") else what
     return f"{said}; seen were {', '.join(problem.allowed)}"
+
+
+def _compared(machine: MealyMachine, older: MealyMachine) -> str:
+    """What has changed since the older version, as far as this one has been learned."""
+    if set(machine.inputs) != set(older.inputs):
+        return "the older model has other input symbols, so the two are not compared"
+    word = difference(older, machine)
+    if word is None:
+        return "the model is that of the older version: no word tells them apart"
+    return (
+        f"the older version answered '{' '.join(word)}' with '{' '.join(older.run(word))}', "
+        f"this one with '{' '.join(machine.run(word))}'"
+    )

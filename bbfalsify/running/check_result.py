@@ -84,7 +84,8 @@ class CheckedRequirement:
             return f"satisfied if the system has at most {self.bound} states{vacuous}"
         if self.verdict is CheckVerdict.MORE_STATES_THAN_BOUND:
             return f"not violated so far, but the system has more than {self.bound} states{vacuous}"
-        tested = "nothing was tested" if self.bound is None else f"tested up to {self.bound} states"
+        states = f"{self.bound} state{'s' * (self.bound != 1)}"
+        tested = "nothing was tested" if self.bound is None else f"tested up to {states}"
         return f"not violated so far; stopped, {tested}{vacuous}"
 
 

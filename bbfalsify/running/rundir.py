@@ -21,7 +21,7 @@ import hashlib
 import json
 import platform
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -150,8 +150,18 @@ class RunDirectory:
                 {"seed": manifest.get("seed"), **manifest.get("decided_by", {})}, {"seed": seed, **decided_by}
             )
         ]
+        self._refuse(reasons)
+
+    def check_same_system(self, decided_by: Mapping[str, Any]) -> None:
+        """For runs that may go on with other settings, as long as what was seen was seen of the same system."""
+        before = self.read_manifest().get("decided_by", {})
+        now = json.loads(json.dumps(decided_by))
+        self._refuse([f"{name} was {old}, and is {new} now" for name, old, new in _differences(before, now)])
+
+    def _refuse(self, reasons: Sequence[str]) -> None:
         if reasons:
             advice = "Nothing was changed. Undo that to continue this run, or start a new one."
+            file = str(self.path / "manifest.json")
             problems = [Problem(f"this run cannot be continued: {reason}.", file=file) for reason in reasons]
             raise UserError([*problems, Problem(advice)])
 

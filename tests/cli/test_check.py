@@ -102,6 +102,13 @@ def test_all_mistakes_at_once_with_the_closest_match(cli, door, tmp_path):
     assert signals.code == 2
 
 
+def test_a_check_that_was_stopped_says_how_to_go_on(cli, door):
+    begun = cli("check", "--system", door, "--max-queries", 5, "--max-states", 4)
+    again = next(line for line in begun.out.splitlines() if line.startswith("to go on: "))
+    rest = cli("check", "--system", door, "--max-states", 4, *again.split()[-2:])
+    assert rest.code == 0 and "tested up to 4" in rest.out and "to go on" not in rest.out
+
+
 def test_a_check_is_continued(cli, door):
     begun = cli("check", "--system", door, "--max-queries", 5, "--max-states", 4, "--json", "-q").json
     rest = cli("check", "--system", door, "--max-states", 4, "--resume", begun["run_directory"], "--json", "-q").json

@@ -59,6 +59,8 @@ class Box:
     """Words asked together, whatever the number of workers."""
     glitches: list[str] = field(default_factory=list)
     """Answers that did not repeat, in words."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """What was said at the first failure of each kind."""
     _asked: int = 0
 
     def outputs(self, word: Word) -> Word:
@@ -98,6 +100,8 @@ class Box:
 
     def _entered(self, word: Word, answer: Answer) -> Word:
         """What was seen, in the tree; a contradiction is looked into first."""
+        if not answer.ok:
+            self.failures.setdefault(answer.status.value, answer.message)
         outputs = observed(word, answer if answer.ok or answer.symbols else self._located(word, answer))
         if answer.status is SimulationStatus.NON_DETERMINISTIC or self.tree.contradicts(word, outputs):
             return self._settle(word, outputs)

@@ -64,6 +64,9 @@ class Progress:
     glitches: list[str] = field(default_factory=list)
     """Answers that did not repeat."""
 
+    failures: dict[str, str] = field(default_factory=dict)
+    """What was said at the first failure of each kind."""
+
     def verdict(self, claim: int) -> CheckVerdict:
         if claim in self.violations:
             return CheckVerdict.VIOLATED

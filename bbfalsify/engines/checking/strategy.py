@@ -23,10 +23,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.errors import Problem, SystemFailure, UserError, unknown_name
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.checking.box import Box, Relearn, Repeat
+from bbfalsify.engines.checking.box import FAILURES, Box, Relearn, Repeat
 from bbfalsify.engines.checking.findings import Claim, Progress, Violation
 from bbfalsify.engines.checking.learners import LEARNERS, learn
 from bbfalsify.engines.checking.testing import METHODS, test_words
@@ -88,7 +88,7 @@ def run(
     older: MealyMachine | None = None,
 ) -> None:
     """Check; what is known at any moment is in `progress` and in the tree."""
-    box = Box(ask, tree, repeat, options.batch, progress.glitches)
+    box = Box(ask, tree, repeat, options.batch, progress.glitches, progress.failures)
     teacher = BlackBoxTeacher(box, claims, progress, options, listener, seeds)
     while True:
         try:
@@ -119,6 +119,9 @@ class BlackBoxTeacher:
         wrong = first_disagreement(self._box.tree, machine)
         if wrong is not None:
             return wrong
+        if set(machine.outputs) <= set(FAILURES):  # not a system with a fault, but none that can be used
+            said = "; ".join(f"{kind}: {message}" for kind, message in self._box.failures.items())
+            raise SystemFailure(f"every use failed at its first symbol, whatever it was ({said})")
         progress.hypothesis, progress.tested_bound = machine, 0
         progress.hypotheses += 1
         self._listener.hypothesis(machine)

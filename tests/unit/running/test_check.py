@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bbfalsify import UserError
-from bbfalsify.core.verdict import StopReason
+from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.core.word_counterexample import WordCounterexample
 from bbfalsify.engines.checking.findings import CheckVerdict
 from bbfalsify.modelling.machines.equivalence import difference
@@ -22,6 +22,7 @@ from bbfalsify.running.replay import ReplayOutcome
 from bbfalsify.running.replay_word import replay_word
 from bbfalsify.systems import Capabilities
 from bbfalsify.systems.symbols import MachineSystem
+from bbfalsify.testing.boxes import combination_lock
 from bbfalsify.testing.machines import random_machine
 
 DOOR = MealyMachine.from_transitions(
@@ -210,6 +211,39 @@ def test_without_reset_a_violation_is_observed_and_nothing_is_satisfied():
     assert loop.requirements[0].loop and loop.requirements[0].rests_on_bound
 
 
+def test_a_system_that_cannot_be_used_violates_and_satisfies_nothing():
+    class Dead(Door):
+        def open(self, seed):
+            raise OSError("no such device")
+
+    for formula in ("G(out != raised)", "G(out != no)"):
+        result = check(Dead(), formula, max_states=1)
+        assert result.stop_reason is StopReason.SYSTEM_FAILED and result.outcome is Outcome.ERROR
+        assert result.requirements[0].verdict is CheckVerdict.STOPPED
+        assert "no such device" in result.notes[-1]
+
+
+def test_what_was_seen_of_another_system_is_not_continued(tmp_path):
+    begun = check(DOOR, max_states=3, max_queries=5, seed=7, out=tmp_path)
+    seen = (begun.directory / "observations.jsonl").read_text()
+    other = random_machine(np.random.default_rng(2), states=3, inputs=3, outputs=2)
+    with pytest.raises(UserError, match="alphabet was"):
+        check(other, max_states=3, resume=begun.directory)
+    assert (begun.directory / "observations.jsonl").read_text() == seen
+    rest = check(DOOR, "G(out != never)", max_states=4, resume=begun.directory)
+    assert rest.seed == 7 and rest.states == 3
+
+
+def test_a_newer_version_is_compared_with_the_older_one():
+    same = check(DOOR, max_states=3, older=DOOR, seed=1)
+    assert "no word tells them apart" in same.notes[0]
+    friendly = MealyMachine(DOOR.inputs, ("ok", "yes"), DOOR.successor, DOOR.answer, name="door")
+    changed = check(friendly, max_states=3, older=DOOR, seed=1)
+    assert changed.notes[0] == "the older version answered 'shut' with 'no', this one with 'yes'"
+    larger = check(DOOR, max_states=3, older=combination_lock("aa", "ab"), seed=1)
+    assert "not compared" in larger.notes[0]
+
+
 def test_only_some_symbols_are_sent(tmp_path):
     whole = check(DOOR, max_states=4, seed=1, out=tmp_path)
     known = [whole.directory / "observations.jsonl"]
@@ -239,6 +273,9 @@ def test_wrong_arguments_are_told_before_anything_runs():
         check(object(), "G(out != no)", max_states=2)
     with pytest.raises(UserError, match="cannot be reset"):
         check(OneSession(), "G(out != no)", max_states=3)
+    with pytest.raises(UserError, match="can be reset") as wrong:  # each step would begin a new use
+        check(DOOR, "G(out != no)", max_states=3, learner="hw", older=DOOR)
+    assert "only lsharp" in str(wrong.value)
 
 
 def test_outputs_without_end_are_named():
