@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,20 @@ class Recording:
 def execute(plan: RunPlan, recording: Recording) -> dict[str, Any]:
     """The results of the run, as they are also stored in its directory."""
     data = engine_kind(plan.engine.kind).runner()(plan, recording)
+    if "varies" not in data:
+        data = annotated(plan, data)
+        # The same without these notes is on disk already, and they can be made again.
+        RunDirectory(data["run_directory"]).write_results(data, durable=False)
+    return data
+
+
+def annotated(plan: RunPlan, data: dict[str, Any]) -> dict[str, Any]:
+    """Results, and what the campaign says about them: what was expected, and what tells this run from others."""
     for row, planned in zip(data["requirements"], plan.requirements, strict=True):
         row["expected"] = planned.expected
         row["category"] = category(row["outcome"], planned.expected)
     data["category"] = run_category(data)
     data["varies"] = dict(plan.varies)
-    RunDirectory(data["run_directory"]).write_results(data)
     return data
 
 
@@ -74,12 +83,13 @@ def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         name=plan.name,
         system_record=system_record(plan),
         listeners=recording.listeners,
+        annotate=partial(annotated, plan),
         configuration=configuration_of(plan, recording.campaign),
         baseline=None
         if engine.smc == "none"
         else smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations),
     )
-    return result.as_json()
+    return annotated(plan, result.as_json())
 
 
 def _written(planned: PlannedRequirement) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from bbfalsify.campaigns.categories import run_category
 from bbfalsify.campaigns.directory import SUMMARY, CampaignDirectory
-from bbfalsify.campaigns.execute import Recording, configuration_of, execute
+from bbfalsify.campaigns.execute import Recording, annotated, configuration_of, execute
 from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.events import Event
@@ -88,7 +88,7 @@ def _run(plan: RunPlan, recording: Recording) -> Done:
     if recording.directory is not None:
         begun = RunDirectory(recording.directory)
         if begun.begun and begun.finished:
-            return Done(plan, begun.read_results(), executed=False)
+            return Done(plan, annotated(plan, begun.read_results()), executed=False)
     return Done(plan, execute(plan, recording))
 
 

@@ -195,5 +195,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
+        if set(map(type, value)) == {float} and all(map(math.isfinite, value)):
+            return list(value)  # samples, by far the most of it
         return [_plain(item) for item in value]
     return plain_number(value) if isinstance(value, float) else value

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.json_files import WritingFailed, plain_number, sync_folder
+from bbfalsify.core.json_files import WritingFailed, one_line, plain_number, sync_folder
 from bbfalsify.core.query import Answer
 from bbfalsify.core.records import answer_from_record
 
@@ -229,7 +229,7 @@ class Recorder:
         self._sequence = 0
         self._again = Counter(_content(event.kind, event.data) for event in again)
         self._file: int | None = None
-        self._length = 0
+        self._length = self._on_disk = 0
         self._synced = time.monotonic()
         if self.path is not None:
             self._open(self.path)
@@ -282,7 +282,7 @@ class Recorder:
                 self._again[content] -= 1
                 return
         line = {"sequence": self._sequence, "time": _now(), "event": kind, **data}
-        self._write(_json(line).encode() + b"\n")
+        self._write(one_line(line).encode() + b"\n")
         self._sequence += 1
         if isinstance(event, RunStopped) or time.monotonic() - self._synced >= _SYNC_EVERY_S:
             self.sync()
@@ -301,7 +301,8 @@ class Recorder:
 
     def sync(self) -> None:
         """Wait until everything recorded so far is on disk."""
-        if self._file is not None:
+        if self._file is not None and self._length > self._on_disk:
+            self._on_disk = self._length
             with contextlib.suppress(OSError):  # a file system that cannot (a pipe, a device) has nothing to lose
                 os.fsync(self._file)
             self._synced = time.monotonic()
@@ -356,12 +357,8 @@ def _plain(value: Any) -> Any:
     return plain_number(value) if isinstance(value, float) else value
 
 
-def _json(data: Any) -> str:
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-
-
 def _content(kind: str, data: dict[str, Any]) -> str:
-    return kind + _json(data)
+    return kind + one_line(data)
 
 
 # ---------------------------------------------------------------------- reading

@@ -37,28 +37,37 @@ def as_number(value: float | str) -> float:
     return float(value)
 
 
+# `json.dumps` with options makes an encoder for every call, which costs more than most of what it is called for.
+_encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_quoted = json.encoder.encode_basestring
+one_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+"""JSON without a needless character."""
+
+
 def format_json(data: Any, indent: str = "") -> str:
     """JSON text in which only objects (and lists of objects) are broken into lines."""
     inner = indent + "  "
     if isinstance(data, dict) and data:
-        names = (json.dumps(str(name), ensure_ascii=False) for name in data)
-        members = (
-            f"{inner}{name}: {format_json(value, inner)}" for name, value in zip(names, data.values(), strict=True)
-        )
+        members = [f"{inner}{_quoted(str(name))}: {format_json(value, inner)}" for name, value in data.items()]
         return "{\n" + ",\n".join(members) + f"\n{indent}}}"
     if isinstance(data, list | tuple) and any(isinstance(item, dict) for item in data):
-        return "[\n" + ",\n".join(inner + format_json(item, inner) for item in data) + f"\n{indent}]"
-    return json.dumps(data, ensure_ascii=False, allow_nan=False)
+        return "[\n" + ",\n".join([inner + format_json(item, inner) for item in data]) + f"\n{indent}]"
+    kind = type(data)
+    if kind is str:
+        return _quoted(data)
+    if kind is int or kind is float and math.isfinite(data):
+        return repr(data)
+    return _encoded(data)
 
 
-def write_json(path: Path, data: Any) -> None:
-    write_atomically(path, format_json(data) + "\n")
+def write_json(path: Path, data: Any, *, durable: bool = True) -> None:
+    write_atomically(path, format_json(data) + "\n", durable=durable)
 
 
 def write_atomically(path: Path, text: str | bytes, *, durable: bool = True) -> None:
     """The file is either the old one or the whole new one, also when the machine stops in between.
 
-    What can be made again from other files need not be `durable`: waiting for the disk is most of the time it takes.
+    What can be made again from other files need not be `durable`: that takes most of the time.
     """
     try:
         with written_beside(path, text, durable=durable) as temporary:

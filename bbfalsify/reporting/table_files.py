@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.errors import UserError
+from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.events import read_events
-from bbfalsify.core.json_files import read_json, write_atomically
+from bbfalsify.core.json_files import WritingFailed, read_json
 
 Table = tuple[list[str], list[list[Any]]]
 
@@ -38,11 +38,19 @@ def write_tables(directory: str | Path, *, parquet: bool = False) -> list[Path]:
     files = []
     for name, table in tables.items():
         files.append(folder / f"{name}.csv")
-        write_atomically(files[-1], _csv(table), durable=False)
+        _write(files[-1], _csv(table).encode())
         if parquet:
             files.append(folder / f"{name}.parquet")
-            write_atomically(files[-1], _parquet(table), durable=False)
+            _write(files[-1], _parquet(table))
     return files
+
+
+def _write(file: Path, content: bytes) -> None:
+    """As it is: a table that is cut off can be made again from the record."""
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise WritingFailed(Problem(f"cannot be written: {error.strerror}.", file=str(file))) from None
 
 
 def _simulations(directory: Path, requirements: Sequence[str]) -> Table:

@@ -27,6 +27,14 @@ from bbfalsify.running.remote import ExecutorPool
 from bbfalsify.running.workers import WorkerPool, answer_of
 from bbfalsify.systems.interface import System
 
+_CALM = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.tick.limit": "60s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.worker.memory.monitor-interval": "1s",
+}
+"""Nobody looks at the dashboard of a cluster of ours, whose processes would otherwise watch themselves all the time."""
 NAMES = ("local", "in-process", "dask", "dask:ADDRESS")
 _TOGETHER = 64
 
@@ -76,7 +84,7 @@ def opened(executor: str | Executor | None, jobs: int | None = None) -> Iterator
         yield executor
         return
     check_executor(executor)
-    distributed = _distributed()
+    dask, distributed = _dask()
     address = executor.partition(":")[2]
     with contextlib.ExitStack() as stack:
         if address:
@@ -85,6 +93,7 @@ def opened(executor: str | Executor | None, jobs: int | None = None) -> Iterator
             except (OSError, TimeoutError, ValueError) as error:
                 raise UserError(f"there is no Dask scheduler at '{address}' ({error}).") from None
         else:
+            stack.enter_context(dask.config.set(_CALM))
             cluster = stack.enter_context(
                 distributed.LocalCluster(
                     n_workers=jobs or 1, threads_per_worker=1, processes=True, dashboard_address=None
@@ -98,12 +107,13 @@ def opened(executor: str | Executor | None, jobs: int | None = None) -> Iterator
         yield pool
 
 
-def _distributed() -> Any:
+def _dask() -> tuple[Any, Any]:
     try:
+        import dask
         import distributed
     except ImportError:
         raise UserError("Dask is not installed; 'pip install bbfalsify[dask]' brings it.") from None
-    return distributed
+    return dask, distributed
 
 
 class InProcessPool:

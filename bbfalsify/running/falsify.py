@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -91,6 +91,7 @@ def falsify(
     accepted: Acceptances | str | Path | None = None,
     directory: str | Path | None = None,
     executor: str | Executor | None = None,
+    annotate: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> FalsificationResult:
     """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
 
@@ -109,7 +110,7 @@ def falsify(
     is continued and ends as it would have ended; if it is another run, it is refused.
 
     Simulations run in `jobs` worker processes, or on an `executor`: "in-process", "dask", "dask:ADDRESS", or whatever
-    has the interface of `concurrent.futures`.
+    has the interface of `concurrent.futures`.  `annotate` may add to what is stored as results.
     """
     arguments = dict(locals())
     if isinstance(executor, str) and executor.startswith("dask"):
@@ -327,7 +328,8 @@ def falsify(
         profile_coverage=coverage_of(usage.model, visits),
     )
     if directory is not None:
-        directory.write_results(result.as_json())
+        data = result.as_json()
+        directory.write_results(data if annotate is None else annotate(data))
     return result
 
 

@@ -1,8 +1,8 @@
 """A process beside a process of somebody's executor: it owns the worker in which the system runs.
 
 Processes of an executor have threads, may not have children of their own (Dask's), and are not ours: forking a worker
-there would be asking for trouble.  So the first task that arrives starts a host (`python -m bbfalsify.running.host`),
-and later ones find it; each is used by one task at a time.  It has one thread, and forks its worker as the driver does.
+there would be asking for trouble.  So the first task that arrives starts a host, and later ones find it; each is used
+by one task at a time.  It has one thread, and forks its worker as the driver does.
 Tasks are handed through as bytes.  When the executor's process dies, the host and its worker go with it.
 """
 
@@ -26,6 +26,8 @@ from bbfalsify.running.channel import BlockingChannel, unpacked
 
 ANSWERS, UNKNOWN_RUN, WRONG_INPUT, SYSTEM_FAILED, OUR_FAULT = range(5)
 """The first item of what a task brings back."""
+
+_START = "import sys; from bbfalsify.running.host import main; main(sys.argv[1])"
 
 # ---------------------------------------------------------------------- in the executor's process
 
@@ -67,7 +69,7 @@ class _Host:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "bbfalsify.running.host", str(theirs.fileno())],
+                [sys.executable, "-c", _START, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -171,11 +173,13 @@ def serve(end: socket.socket) -> None:
             channel.end()
 
 
-if __name__ == "__main__":
+
+def main(number: str) -> None:
+    """In a process of its own; the argument is the number of its end of the line."""
     from bbfalsify.running.worker import die_with_parent
 
     if os.name == "posix":
         os.setsid()  # Ctrl-C is for whoever asked
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         die_with_parent()
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(number)))

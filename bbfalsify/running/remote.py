@@ -32,7 +32,7 @@ from bbfalsify.running.host import ANSWERS, OUR_FAULT, SYSTEM_FAILED, UNKNOWN_RU
 from bbfalsify.running.worker_log import WorkerLog
 from bbfalsify.systems.interface import System
 
-_TASK_S = 0.5
+_TASK_S = 2.0
 """A task should hold about this much work: the executor's own cost for it is some milliseconds."""
 _FIRST_TASK = 4
 """Queries of a task while the speed is not known."""

@@ -105,7 +105,10 @@ class RunDirectory:
         """Its results are there, and are not those of a run that was interrupted."""
         if not (self.path / "results.json").is_file():
             return False
-        return self.read_results().get("stop_reason") != StopReason.INTERRUPTED
+        try:
+            return self.read_results().get("stop_reason") != StopReason.INTERRUPTED
+        except (UserError, AttributeError):  # the machine stopped while they were written
+            return False
 
     def recorder(self, *listeners: Listener, tape: Tape | None = None) -> Recorder:
         return Recorder(self.events, listeners, again=() if tape is None else tape.events)
@@ -168,8 +171,8 @@ class RunDirectory:
     def read_manifest(self) -> dict[str, Any]:
         return read_json(self.path / "manifest.json")
 
-    def write_results(self, results: Mapping[str, Any]) -> None:
-        write_json(self.path / "results.json", dict(results))
+    def write_results(self, results: Mapping[str, Any], *, durable: bool = True) -> None:
+        write_json(self.path / "results.json", dict(results), durable=durable)
 
     def read_results(self) -> dict[str, Any]:
         return read_json(self.path / "results.json")

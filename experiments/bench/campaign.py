@@ -1,10 +1,10 @@
 """What campaigns cost beside their simulations.
 
-    python experiments/bench/campaign.py [--runs 1000] [--simulations 4000]
+    python experiments/bench/campaign.py [--runs 1000] [--simulations 2000]
 
 1. Bookkeeping: many short runs of the heater, once as a campaign (run directories, events, tables, summary), once with
    nothing written; the difference in CPU time per run, and how memory grows from the first tenth to the end.
-2. Workers: the same search on the thermal house with one worker, with two, and on a Dask cluster of two; CPU time of
+2. Workers: the same simulations of the thermal house by one worker, by two, and on a Dask cluster of two; CPU time of
    all processes together, start-up and simulations apart (the second is the slope between a short run and a long one).
 """
 
@@ -19,10 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+BATCH = 200
 
 
 def cpu(who: int = resource.RUSAGE_SELF) -> float:
@@ -48,7 +48,8 @@ def bookkeeping(runs: int) -> dict[str, float]:
         file.write_text(
             f"format_version: 1\nname: short\nsystem: {heater}/system.py:heater\nprofile: {heater}/profile.yaml\n"
             f"requirements: {heater}/specification.yaml\nexecutor: in-process\n"
-            "engine: {kind: falsify, horizon: 20, counterexamples: 1, simulations: 44, passes: 1, traces: 5}\n"
+            "engine: {kind: falsify, horizon: 20, counterexamples: 1, simulations: 44, passes: 1, traces: 5, shrink: 0}"
+            "\n"
             f"seed: [{', '.join(map(str, range(runs)))}]\n"
         )
         campaign = load_campaign(file)
@@ -79,19 +80,30 @@ def bookkeeping(runs: int) -> dict[str, float]:
 
 
 def house(executor: str, jobs: int, simulations: int) -> None:
-    """One search, in a process of its own."""
-    from bbfalsify.campaigns.plan import load_campaign
-    from bbfalsify.campaigns.run_all import run_all
+    """Years of weather as the profile has them, 200 at a time, in a process of its own."""
+    import numpy as np
 
-    campaign = load_campaign(ROOT / "experiments/thermal_house/campaign.yaml", jobs=jobs, executor=executor)
-    [plan] = campaign.runs
-    engine = replace(plan.engine, simulations=simulations, patience=10**9, batch=200, passes=1, traces=1, fan=0)
-    with tempfile.TemporaryDirectory() as folder:
-        began = time.monotonic()
-        [done] = run_all(replace(campaign, runs=(replace(plan, engine=engine),)), out=Path(folder))
-        used = {"simulations": done.results["simulations"], "seconds": time.monotonic() - began}
-        events = next(Path(folder).rglob("events.jsonl")).stat().st_size
-    print(json.dumps({**used, "log_bytes_per_simulation": events / used["simulations"]}))
+    from bbfalsify.campaigns.plan import load_campaign
+    from bbfalsify.core.query import Query
+    from bbfalsify.engines.falsification.usage import Usage
+    from bbfalsify.kernel import compile_network, stochastic_walks
+    from bbfalsify.running.executors import open_pool, opened
+    from bbfalsify.running.judging import RequirementsJudge
+
+    [plan] = load_campaign(ROOT / "experiments/thermal_house/campaign.yaml").runs
+    requirements = [planned.requirement for planned in plan.requirements]
+    duration = max(r.duration(plan.engine.horizon) for r in requirements)
+    usage = Usage(plan.profile, compile_network(plan.profile.network), duration, plan.engine.period)
+    began = time.monotonic()
+    with opened(executor, jobs) as where:
+        pool = open_pool(where, plan.system, RequirementsJudge(requirements), jobs=jobs, shared=[usage])
+        for first in range(0, simulations, BATCH):
+            seeds = np.arange(first, first + BATCH, dtype=np.uint64)
+            walks = stochastic_walks(usage.model, seeds, until=duration, max_steps=20_000)
+            queries = [Query(f"q/{first + i}", usage.draft(walks.walk(i))) for i in range(BATCH)]
+            assert all(answer.ok for answer in pool.answers(queries))
+        pool.close()
+    print(json.dumps({"simulations": -(-simulations // BATCH) * BATCH, "seconds": time.monotonic() - began}))
 
 
 def measured(executor: str, jobs: int, simulations: int) -> dict[str, float]:
@@ -112,7 +124,7 @@ def workers(simulations: int) -> list[dict[str, float]]:
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # orphans become ours, so that their CPU time is counted
     rows = []
     for executor, jobs in (("local", 1), ("local", 2), ("dask", 2)):
-        short, long = measured(executor, jobs, simulations // 4), measured(executor, jobs, simulations)
+        short, long = measured(executor, jobs, 2 * BATCH), measured(executor, jobs, max(simulations, 3 * BATCH))
         slope = (long["cpu"] - short["cpu"]) / (long["simulations"] - short["simulations"])
         start = long["cpu"] - slope * long["simulations"]
         rows.append({"executor": executor, "jobs": jobs, "ms": 1000 * slope, "start": start, **long})
@@ -122,7 +134,7 @@ def workers(simulations: int) -> list[dict[str, float]]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--simulations", type=int, default=4000)
+    parser.add_argument("--simulations", type=int, default=2000)
     parser.add_argument("--house", nargs=3, metavar=("EXECUTOR", "JOBS", "SIMULATIONS"))
     arguments = parser.parse_args()
     if arguments.house:
@@ -141,8 +153,7 @@ def main() -> None:
         for row, other in zip(rows, (first, first, second), strict=True):
             print(
                 f"{row['executor']:6} {row['jobs']} workers: {row['ms']:.3f} ms CPU per simulation "
-                f"({row['ms'] / other - 1:+.0%}), {row['start']:.1f} s to start, {row['seconds']:.1f} s in all, "
-                f"{row['log_bytes_per_simulation']:.0f} bytes of log each"
+                f"({row['ms'] / other - 1:+.0%}), {row['start']:.1f} s to start, {row['seconds']:.1f} s in all"
             )
 
 

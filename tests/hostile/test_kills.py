@@ -97,6 +97,7 @@ def test_killed_fifty_times(tmp_path):
     assert len(lists) == 50 and interrupted >= 35
 
 
+@pytest.mark.slow
 def test_one_run_killed_again_and_again_comes_to_its_end(tmp_path):
     """Each session gets a little further, because nothing recorded is executed again."""
     run(tmp_path / "whole")

@@ -16,6 +16,8 @@ STUCK = {
     WalkStatus.DEADLOCK: "deadlocks: no action can ever happen again",
     WalkStatus.TIMELOCK: "is stuck: time cannot pass and no action is possible",
 }
+FEW_SAMPLES = 500
+"""A stimulus of more samples is heavier than the walk it is made from."""
 MAX_STEPS = 20_000
 """A walk with more transitions than this before the horizon is taken for zeno."""
 
@@ -67,17 +69,17 @@ class Usage:
         return Stimulus(times, inputs, tuple(zip(walk.times[happened].tolist(), actions, strict=True)))
 
     def draft(self, walk: Walk, *, stop: float | None = None) -> Stimulus | WalkDraft:
-        """The same, to be made by whoever needs it, where that is work; held inputs are made at once."""
+        """The same, to be made by whoever needs it where that is work; few samples of held inputs are made at once."""
         return WalkDraft(self, walk, stop) if self.makes_drafts else self.stimulus(walk, stop=stop)
 
     @property
     def makes_drafts(self) -> bool:
-        """Whether queries refer to this usage, so that workers have to know it."""
-        return bool(self._computed)
+        """Whether queries refer to this usage, so that workers have to know it: where samples are work, or weight."""
+        return bool(self._computed) or self.duration / self.period > FEW_SAMPLES
 
     def warm_up(self) -> None:
         """Load compiled code that `stimulus` needs, before somebody measures time."""
-        if self.makes_drafts:
+        if self._computed:
             self._sampler.warm_up()
 
     def check(self, walks: Walks) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -88,10 +90,15 @@ def test_messages_hold_the_walk_and_not_its_samples_nor_the_profile():
     assert draft < stimulus / 5 and draft < 8_000
 
 
-def test_held_inputs_are_made_at_once():
-    usage = usage_of(text=PROFILE.replace('  u: {value: "VALUE", unit: "1"}\n', ""))
-    assert isinstance(usage.draft(walks_of(usage, 1)[0], stop=10.0), Stimulus)
-    assert not usage.makes_drafts and usage_of().makes_drafts
+def test_held_inputs_are_made_at_once_unless_they_are_long():
+    long = usage_of(text=PROFILE.replace('  u: {value: "VALUE", unit: "1"}\n', ""))
+    short = replace(long, period=1.0)
+    assert isinstance(short.draft(walks_of(short, 1)[0], stop=10.0), Stimulus)
+    assert not short.makes_drafts and long.makes_drafts and usage_of().makes_drafts
+    [walk] = walks_of(long, 1)
+    made, drafted = long.stimulus(walk), long.draft(walk).stimulus()
+    assert np.array_equal(made.times, drafted.times)
+    assert all(np.array_equal(made.inputs[name], drafted.inputs[name]) for name in made.inputs)
 
 
 def test_an_input_without_a_value_is_the_users_mistake():
