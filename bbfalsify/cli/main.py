@@ -14,6 +14,7 @@ from bbfalsify import __version__
 from bbfalsify.cli import (
     accept,
     check,
+    compare,
     convert,
     doctor,
     export,
@@ -52,6 +53,7 @@ for command, name in (
     (monitor.monitor, "monitor"),
     (show.show, "show"),
     (report.report, "report"),
+    (compare.compare, "compare"),
     (replay.replay, "replay"),
     (export.export, "export"),
     (accept.accept, "accept"),

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.checking.findings import CheckVerdict
 from bbfalsify.modelling.mealy import MealyMachine
+from bbfalsify.running.notebook import check_html, requirements_frame
+
+if TYPE_CHECKING:
+    import pandas
 
 Word = tuple[str, ...]
 
@@ -177,3 +181,10 @@ class CheckResult:
             "run_directory": None if self.directory is None else str(self.directory),
             "notes": list(self.notes),
         }
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row per requirement (needs pandas)."""
+        return requirements_frame(self.as_json())
+
+    def _repr_html_(self) -> str:
+        return check_html(self.as_json())

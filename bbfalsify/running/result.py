@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.json_files import finite_or_null
@@ -14,7 +14,11 @@ from bbfalsify.engines.falsification.coverage import Coverage
 from bbfalsify.engines.smc import Baseline
 from bbfalsify.running.accepted import Judged
 from bbfalsify.running.insights import Sensitivity, TimeToViolation
+from bbfalsify.running.notebook import counterexamples_frame, falsification_html
 from bbfalsify.stats.times import TimeDistribution
+
+if TYPE_CHECKING:
+    import pandas
 
 
 def _json_or_null(value: Any) -> Any:
@@ -193,3 +197,10 @@ class FalsificationResult:
             "columns": list(self.columns),
             "profile_coverage": _json_or_null(self.profile_coverage),
         }
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row per counterexample (needs pandas)."""
+        return counterexamples_frame(self.as_json())
+
+    def _repr_html_(self) -> str:
+        return falsification_html(self.as_json())

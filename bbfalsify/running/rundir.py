@@ -145,11 +145,11 @@ class RunDirectory:
             raise UserError(Problem(what, file=file))
         reasons = [
             f"{name} was {before}, and is {now} now"
-            for name, before, now in _differences(manifest.get("versions", {}), versions())
+            for name, before, now in differences(manifest.get("versions", {}), versions())
         ]
         reasons += [
             f"{name} was {before}, and is {now} now"
-            for name, before, now in _differences(
+            for name, before, now in differences(
                 {"seed": manifest.get("seed"), **manifest.get("decided_by", {})}, {"seed": seed, **decided_by}
             )
         ]
@@ -255,11 +255,11 @@ def file_hash(path: str | Path | None) -> str | None:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def _differences(before: Any, now: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
+def differences(before: Any, now: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
     """(dotted name, what it was, what it is) of everything that is not the same."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         for key in dict.fromkeys([*before, *now]):
-            yield from _differences(before.get(key), now.get(key), f"{name}.{key}" if name else str(key))
+            yield from differences(before.get(key), now.get(key), f"{name}.{key}" if name else str(key))
     elif before != now:
         yield name, _short(before), _short(now)
 

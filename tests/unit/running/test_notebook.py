@@ -1,0 +1,42 @@
+"""Results in a notebook."""
+
+import math
+
+from bbfalsify import check
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.verdict import Outcome, StopReason
+from bbfalsify.modelling.mealy import MealyMachine
+from bbfalsify.running.result import FalsificationResult, RankedCounterexample, RequirementResult
+
+EVIL = "<script>alert(1)</script>"
+
+
+def result(count: int) -> FalsificationResult:
+    estimate = Estimate(0.25, 0.2, 0.3, 0.95, "m", 100)
+    return FalsificationResult(
+        name=EVIL, outcome=Outcome.FALSIFIED, seed=1, simulations=10, iterations=10, stop_reason=StopReason.COMPLETED,
+        requirements=(RequirementResult(EVIL, EVIL, "T < 1", Outcome.FALSIFIED, estimate, -1.0),),
+        counterexamples=tuple(
+            RankedCounterexample(rank, EVIL, "confirmed", ("on", EVIL), estimate, None, 1, 2, math.inf, -1.0, 3, None)
+            for rank in range(1, count + 1)
+        ),
+        found_probability=estimate, seconds=1.0, directory=None,
+    )  # fmt: skip
+
+
+def test_a_falsification_as_table_and_data_frame():
+    html = result(60)._repr_html_()
+    assert EVIL not in html and "0.25 [0.2, 0.3]" in html and "… 10 more" in html
+    frame = result(60).to_dataframe()
+    assert len(frame) == 60 and frame["probability"].sum() == 15 and frame["actions"][0] == ("on", EVIL)
+    empty = result(0)
+    assert "<table>" not in empty._repr_html_() and list(empty.to_dataframe().columns) == list(frame.columns)
+
+
+def test_a_check_as_table_and_data_frame():
+    machine = MealyMachine.from_transitions({("s", "a"): ("t", "<x>"), ("t", "a"): ("s", "y")}, "s")
+    found = check(machine, ["G(out == y)", "F(out == y)"], max_states=2, seed=1, out=None)
+    html = found._repr_html_()
+    assert "violated by: a" in html and "satisfied if" in html
+    frame = found.to_dataframe()
+    assert frame["verdict"].tolist() == ["violated", "satisfied_up_to_bound"] and frame["outputs"][0] == ("<x>",)
