@@ -130,7 +130,7 @@ def test_the_schema_is_one():
 
 def test_every_option_of_the_command_line_is_a_key_of_a_campaign():
     """And the other way round, but for a few that only a file can give."""
-    about_output = {"out", "as_json", "quiet", "verbose"}
+    about_output = {"out", "as_json", "junit", "sarif", "quiet", "verbose"}
     renamed = {"require": "requirements", "accept": "accepted"}
     options = {renamed.get(name, name) for name in inspect.signature(falsify).parameters} - about_output
     keys = {*CAMPAIGN_SECTIONS, *engine_kind("falsify").settings_model().model_fields}
