@@ -29,7 +29,8 @@ class MachineChange:
     def as_json(self) -> dict[str, Any]:
         return {
             "differ": self.differ, "word": None if self.word is None else list(self.word),
-            "old_answers": list(self.old), "new_answers": list(self.new), "old_states": self.states[0], "new_states": self.states[1],
+            "old_answers": list(self.old), "new_answers": list(self.new),
+            "old_states": self.states[0], "new_states": self.states[1],
             "only_old_inputs": list(self.only_old), "only_new_inputs": list(self.only_new),
         }  # fmt: skip
 

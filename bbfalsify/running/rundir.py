@@ -159,7 +159,7 @@ class RunDirectory:
         """For runs that may go on with other settings, as long as what was seen was seen of the same system."""
         before = self.read_manifest().get("decided_by", {})
         now = json.loads(json.dumps(decided_by))
-        self._refuse([f"{name} was {old}, and is {new} now" for name, old, new in _differences(before, now)])
+        self._refuse([f"{name} was {old}, and is {new} now" for name, old, new in differences(before, now)])
 
     def _refuse(self, reasons: Sequence[str]) -> None:
         if reasons:
