@@ -1,7 +1,8 @@
 """Finite machines drawn as graphs, in SVG, without a layout program.
 
 States stand in columns by their distance from the initial state; inside a column they are moved next to what they are
-connected to (barycentres, a few sweeps).  Transitions between the same two states are one arrow with several labels.
+connected to (barycentres, a few sweeps).  Transitions between the same two states are one arrow with several labels,
+which stand along it where they hide least of the states and of each other.
 The path of a counterexample is drawn heavily.
 
     machine_svg(machine, path=("connect", "publish"))
@@ -25,6 +26,15 @@ SHOWN = 2
 LONGEST = 12
 """Letters of a symbol in a label."""
 SWEEPS = 12
+ALONG = (0.38, 0.3, 0.46, 0.24, 0.54, 0.62, 0.7)
+"""Where on an arrow its labels may stand.  Nearer to where it begins is better: what leads to one state from many sides
+would meet in the middle."""
+LETTER = 5.6
+"""Width of one in a label, about."""
+
+Place = tuple[float, float]
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
 
 _STYLE = """
 .machine { background: #fff } .machine .name { fill: #1c2b3a; font-size: 12px; font-weight: bold }
@@ -77,7 +87,8 @@ def machine_svg(machine: MealyMachine, path: Sequence[str] = ()) -> str:
     ]
     x, y = places[machine.initial]
     parts.append(f'<path class="edge" d="M{x - RADIUS - 30} {y}h28" marker-end="url(#{tip})"/>')
-    parts += [_drawn(arrow, places, tip) for arrow in sorted(arrows, key=lambda a: bool(a.on_path))]
+    labels = _label_places(arrows, places)
+    parts += [_drawn(arrow, places, labels[arrow], tip) for arrow in sorted(arrows, key=lambda a: bool(a.on_path))]
     for state, (x, y) in places.items():
         kinds = f"state{' start' * (state == machine.initial)}{' on' * (state in states_on)}"
         parts.append(f'<circle class="{kinds}" cx="{x}" cy="{y}" r="{RADIUS}"/>')
@@ -141,12 +152,37 @@ def _rows(count: int, most: int) -> list[float]:
     return [(i - (count - 1) / 2 + shift) * ROW for i in range(count)]
 
 
-def _curve(arrow: Arrow, places: dict[int, tuple[float, float]]) -> tuple[str, float, float]:
-    """The path of an arrow, and where its label belongs."""
+def _label_places(arrows: Sequence[Arrow], places: dict[int, Place]) -> dict[Arrow, Place]:
+    """The middle of each arrow's labels: loops first, which have no choice, then the path, then the rest."""
+    taken = [(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in places.values()]
+    chosen = {}
+    for arrow in sorted(arrows, key=lambda a: (a.source != a.target, not a.on_path)):
+        boxes = {at: _label_box(arrow, at) for at in _curve(arrow, places)[1]}
+        chosen[arrow] = min(boxes, key=lambda at: sum(_overlap(boxes[at], other) for other in taken))
+        taken.append(boxes[chosen[arrow]])
+    return chosen
+
+
+def _label_box(arrow: Arrow, at: Place) -> Box:
+    lines = _shown(arrow)
+    half, (x, y) = LETTER * max(map(len, lines)) / 2, at
+    top = y - LINE * len(lines) - 4 if arrow.source == arrow.target else y - LINE * len(lines) / 2 - 4
+    return x - half, top, x + half, top + LINE * len(lines)
+
+
+def _overlap(one: Box, other: Box) -> float:
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    return max(width, 0.0) * max(height, 0.0)
+
+
+def _curve(arrow: Arrow, places: dict[int, Place]) -> tuple[str, list[Place]]:
+    """The path of an arrow, and where its labels may stand, the best place first."""
     (x, y), (u, v) = places[arrow.source], places[arrow.target]
     if arrow.source == arrow.target:
         rim, far = y - RADIUS + 2, y - 54
-        return f"M{x - 9:.1f} {rim:.1f}C{x - 26:.1f} {far:.1f} {x + 26:.1f} {far:.1f} {x + 9:.1f} {rim:.1f}", x, y - 46
+        way = f"M{x - 9:.1f} {rim:.1f}C{x - 26:.1f} {far:.1f} {x + 26:.1f} {far:.1f} {x + 9:.1f} {rim:.1f}"
+        return way, [(x, y - 46)]
     length = math.hypot(u - x, v - y)
     forward = u > x
     # To the right nearly straight; back and inside a column in a bow, the larger the farther it goes.
@@ -155,12 +191,11 @@ def _curve(arrow: Arrow, places: dict[int, tuple[float, float]]) -> tuple[str, f
     nx, ny = dy, -dx
     cx, cy = (x + u) / 2 + nx * 2 * bend * 0.5, (y + v) / 2 + ny * 2 * bend * 0.5
     start, end = _rim(x, y, cx, cy), _rim(u, v, cx, cy, gap=2)
-    # A label stands nearer to where its arrow begins: what leads to one state from many sides would meet in the middle.
-    t = 0.38
-    middle_x, middle_y = (
-        (1 - t) ** 2 * a + 2 * t * (1 - t) * c + t**2 * b for a, c, b in zip(start, (cx, cy), end, strict=True)
-    )
-    return f"M{start[0]:.1f} {start[1]:.1f}Q{cx:.1f} {cy:.1f} {end[0]:.1f} {end[1]:.1f}", middle_x, middle_y
+    along = [
+        tuple((1 - t) ** 2 * a + 2 * t * (1 - t) * c + t**2 * b for a, c, b in zip(start, (cx, cy), end, strict=True))
+        for t in ALONG
+    ]
+    return f"M{start[0]:.1f} {start[1]:.1f}Q{cx:.1f} {cy:.1f} {end[0]:.1f} {end[1]:.1f}", along
 
 
 def _rim(x: float, y: float, to_x: float, to_y: float, gap: float = 0) -> tuple[float, float]:
@@ -168,13 +203,8 @@ def _rim(x: float, y: float, to_x: float, to_y: float, gap: float = 0) -> tuple[
     return x + (to_x - x) / length * (RADIUS + gap), y + (to_y - y) / length * (RADIUS + gap)
 
 
-def _drawn(arrow: Arrow, places: dict[int, tuple[float, float]], tip: str) -> str:
-    curve, x, y = _curve(arrow, places)
-    labels = sorted(arrow.labels, key=lambda text: text not in arrow.on_path)
-    count = max(SHOWN, len(arrow.on_path)) if len(labels) > SHOWN + 1 else len(labels)
-    shown = [_cut(text) for text in labels[:count]]
-    if len(labels) > count:
-        shown[-1] += f"  +{len(labels) - count}"
+def _drawn(arrow: Arrow, places: dict[int, Place], at: Place, tip: str) -> str:
+    (curve, _), (x, y), shown = _curve(arrow, places), at, _shown(arrow)
     first = y - 4 - LINE * (len(shown) - 1) if arrow.source == arrow.target else y - LINE * (len(shown) - 1) / 2 - 3
     lines = "".join(f'<tspan x="{x:.1f}" y="{first + LINE * i:.1f}">{escape(t)}</tspan>' for i, t in enumerate(shown))
     return (
@@ -184,12 +214,22 @@ def _drawn(arrow: Arrow, places: dict[int, tuple[float, float]], tip: str) -> st
     )
 
 
-def _reach(arrows: Iterable[Arrow], places: dict[int, tuple[float, float]]) -> tuple[float, float]:
+def _shown(arrow: Arrow) -> list[str]:
+    """The lines of its label."""
+    labels = sorted(arrow.labels, key=lambda text: text not in arrow.on_path)
+    count = max(SHOWN, len(arrow.on_path)) if len(labels) > SHOWN + 1 else len(labels)
+    shown = [_cut(text) for text in labels[:count]]
+    if len(labels) > count:
+        shown[-1] += f"  +{len(labels) - count}"
+    return shown
+
+
+def _reach(arrows: Iterable[Arrow], places: dict[int, Place]) -> tuple[float, float]:
     """From the highest to the lowest thing drawn."""
     heights = [y + side * RADIUS for _, y in places.values() for side in (-1, 1)]
     for arrow in arrows:
-        _, _, y = _curve(arrow, places)
-        heights += [y - LINE * (min(len(arrow.labels), SHOWN) + 1), y + LINE]
+        for _, y in _curve(arrow, places)[1]:
+            heights += [y - LINE * (min(len(arrow.labels), SHOWN) + 1), y + LINE]
     return min(heights), max(heights)
 
 
