@@ -77,7 +77,8 @@ class Instances:
 
     def alphabet(self, process: str, text: Text) -> None:
         resolver = ExpressionResolver(self.assembly, self.scope, text.place, Context("alphabet"))
-        for node in self.assembly.parse(f"_({text.text})", "expression", text.place, "alphabet").arguments:
+        call = self.assembly.parse(f"_({text.text})", "expression", text.place, "alphabet")
+        for node in call.arguments if isinstance(call, tree.Invocation) else ():
             symbol = self.scope.find(node.name) if isinstance(node, tree.Name) else None
             if isinstance(symbol, ChannelSymbol):
                 numbers = range(symbol.first, symbol.first + symbol.type.size)

@@ -113,7 +113,8 @@ _WORDS = {
 def _syntax_problem(error: lark.exceptions.UnexpectedInput, text: str, place: Place, what: str) -> Problem:
     lines = text.splitlines() or [""]
     if isinstance(error, lark.exceptions.UnexpectedCharacters):
-        return place.problem(f"{what}: the character '{error.char}' has no meaning here.", error.line)
+        hint = " Texts in quotes are not supported." if error.char == '"' else ""
+        return place.problem(f"{what}: the character '{error.char}' has no meaning here.{hint}", error.line)
     token = error.token
     if token.type == "$END":
         return place.problem(
