@@ -27,6 +27,7 @@ from bbfalsify.modelling.expressions import (
     Random,
 )
 from bbfalsify.modelling.folding import FALSE, TRUE, make_binary, make_builtin, make_conditional, make_unary
+from bbfalsify.modelling.library import LIBRARY
 from bbfalsify.modelling.resolve_access import AccessResolver, Part, leaves_of, part_type
 from bbfalsify.modelling.resolve_names import BROKEN, is_number, kind_of
 from bbfalsify.modelling.scopes import (
@@ -42,6 +43,7 @@ from bbfalsify.modelling.scopes import (
     Type,
     VariableSymbol,
 )
+from bbfalsify.modelling.tree import Place
 from bbfalsify.modelling.visit import reads_clock
 
 _ARITHMETIC = ("+", "-", "*", "/")
@@ -250,7 +252,7 @@ class ExpressionResolver(AccessResolver):
     # --- calls ---
 
     def invocation(self, node: tree.Invocation, *, as_statement: bool = False) -> Expression:
-        symbol = self.scope.find(node.name)
+        symbol = self.scope.find(node.name) or self.from_library(node.name)
         if isinstance(symbol, BrokenSymbol):
             return BROKEN
         if symbol is not None and not isinstance(symbol, FunctionSymbol):
@@ -263,7 +265,7 @@ class ExpressionResolver(AccessResolver):
         arguments = [self.resolve(argument) for argument in node.arguments]
         name = _SYNONYMS.get(node.name, node.name)
         if name not in BUILTINS and name not in RANDOM_DRAWS:
-            known = {*self.scope.names(FunctionSymbol), *BUILTINS, *RANDOM_DRAWS}
+            known = {*self.scope.names(FunctionSymbol), *BUILTINS, *RANDOM_DRAWS, *LIBRARY}
             problem = unknown_name("function", name, known, file=self.place.file, line=self.place.line_of(node.line))
             self.assembly.report(problem)
             return BROKEN
@@ -287,6 +289,20 @@ class ExpressionResolver(AccessResolver):
         if result is None:
             result = Kind.INT if all(kind_of(a) is Kind.INT for a in arguments) else Kind.DOUBLE
         return make_builtin(name, tuple(arguments), result)
+
+    def from_library(self, name: str) -> Symbol | None:
+        """The library's function of this name, entered beside the names that every model knows."""
+        if name not in LIBRARY or self.context.network is not None:
+            return None
+        from bbfalsify.modelling.declarations import Declarer
+
+        outermost = self.scope
+        while outermost.parent is not None:
+            outermost = outermost.parent
+        place = Place(f"the library's {name}")
+        declarations, _ = self.assembly.parse_declarations(LIBRARY[name], place)
+        Declarer(self.assembly, outermost, place).declare(declarations)
+        return outermost.find(name)
 
     def user_call(self, function: FunctionSymbol, node: tree.Invocation) -> Expression:
         if function.index is None and function.specialise is None:

@@ -1,4 +1,4 @@
-"""Mangled model files: whatever is cut out, doubled or put in, the answer is a network or a list of problems with lines.
+"""Mangled model files: whatever is cut out, doubled or put in, the answer is a network or problems with lines.
 
 Each example is one of our models with one to four words removed, replaced or inserted, by a fixed seed.
 """
@@ -25,7 +25,8 @@ void put(int &v, const id_t e) { v = e; list[len++] = e; q[i] = p; while (len > 
 SEEDS = {
     "fischer.xml": FISCHER,
     "rich.xml": xml_model(declarations=RICH, local="clock x[2];", select="e : id_t", guard="x[0] >= 2 && p == q[0]",
-                          sync="go[e]!", update="put(len, e), x[1] = p.w[0]", invariant="forall (k : int[0,1]) x[k]' == k",
+                          sync="go[e]!", update="put(len, e), x[1] = p.w[0]",
+                          invariant="forall (k : int[0,1]) x[k]' == k",
                           more=BRANCHES.replace("n = ", "len = ").replace(">N<", ">MOST<").replace("= n +", "= len +")),
     "trains.xta": TRAINS,
     "old.ta": OLD,
