@@ -147,7 +147,22 @@ class Priorities:
         if self.committed_somewhere != FALSE and not any(location.committed for location in locations):
             calm = make_unary("!", self.committed_somewhere, Kind.BOOL)
             condition = make_binary("&&", condition, calm, Kind.BOOL)
+        self.check_receivers(parts[0])
         return make_binary("&&", condition, self.may_enter(edges, parts), Kind.BOOL)
+
+    def check_receivers(self, sender: Edge) -> None:
+        """Who follows a broadcast is only known then; it must not be able to forbid it."""
+        if sender.channel is None or not self.network.channels[sender.channel].broadcast:
+            return
+        for process in self.network.processes:
+            for edge in process.edges:
+                if edge.channel == sender.channel and not edge.sends:
+                    targets = (process.locations[branch.target] for branch in edge.branches)
+                    if any(branch.updates for branch in edge.branches) or any(t.invariant is not None for t in targets):
+                        name = self.network.channels[sender.channel].name
+                        self.refuse(f"a receiver of the broadcast channel '{name}', which is above another, has updates "
+                                    "or enters a location with an invariant")  # fmt: skip
+                        return
 
     def edge(self, at: EdgeAt) -> Edge:
         return self.network.processes[at[0]].edges[at[1]]
@@ -165,8 +180,22 @@ class Priorities:
                 target = self.network.processes[number].locations[branch.target]
                 if target.invariant is not None:
                     invariants = make_binary("&&", invariants, target.invariant, Kind.BOOL)
+            invariants = make_binary("&&", invariants, self.of_others(edges, updates), Kind.BOOL)
             found = make_binary("||", found, self.before(updates, invariants, parts[0].line), Kind.BOOL)
         return found
+
+    def of_others(self, edges: list[EdgeAt], updates: list[Statement]) -> Expression:
+        """The invariants of processes that stay where they are, as far as the updates may change them."""
+        if not updates:
+            return TRUE
+        taking_part = {number for number, _ in edges}
+        condition: Expression = TRUE
+        for number, process in enumerate(self.network.processes):
+            for position, location in enumerate(process.locations):
+                if number not in taking_part and location.invariant is not None:
+                    stays = make_binary("imply", AtLocation(number, position), location.invariant, Kind.BOOL)
+                    condition = make_binary("&&", condition, stays, Kind.BOOL)
+        return condition
 
     def before(self, updates: list[Statement], condition: Expression, line: int | None) -> Expression:
         """What must hold before the updates for the condition to hold after them."""
