@@ -160,7 +160,7 @@ class Priorities:
                     targets = (process.locations[branch.target] for branch in edge.branches)
                     if any(branch.updates for branch in edge.branches) or any(t.invariant is not None for t in targets):
                         name = self.network.channels[sender.channel].name
-                        self.refuse(f"a receiver of the broadcast channel '{name}', which is above another, has updates "
+                        self.refuse(f"a receiver of the broadcast channel '{name}', above another, has updates "
                                     "or enters a location with an invariant")  # fmt: skip
                         return
 
