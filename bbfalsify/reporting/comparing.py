@@ -18,7 +18,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.json_files import read_json
 from bbfalsify.modelling.mealy import read_dot
 from bbfalsify.reporting.machines import MachineChange, compare_machines
-from bbfalsify.running.rundir import differences
+from bbfalsify.running.rundir import differences, readable_manifest
 from bbfalsify.stats.differences import difference, explained
 
 Key = tuple[str, tuple[str, ...]]
@@ -132,8 +132,8 @@ def _read(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         what = "a trace of 'reach', which has nothing to compare" if (directory / "counterexamples").is_dir() else None
         reason = what or "not a finished run directory (it has no results.json)"
         raise UserError(Problem(f"{reason}.", file=str(directory)))
-    results, manifest = read_json(directory / "results.json"), read_json(directory / "manifest.json")
-    if not isinstance(results, dict) or "requirements" not in results or not isinstance(manifest, dict):
+    results, manifest = read_json(directory / "results.json"), readable_manifest(directory)
+    if not isinstance(results, dict) or "requirements" not in results:
         raise UserError(Problem("not the results of a run.", file=str(directory / "results.json")))
     decides = {"seed": manifest.get("seed"), **(manifest.get("decided_by") or {})}
     if not manifest.get("decided_by"):

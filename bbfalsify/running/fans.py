@@ -12,6 +12,8 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+import zipfile
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -112,6 +114,6 @@ def read_fans(path: str | Path) -> list[Fan]:
                 {name.removeprefix("signal:"): data[name][part] for name in names},
             )
             grouped.setdefault((str(data["requirement"][row]), int(data["rank"][row])), []).append(drawn)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise UserError(Problem(f"not the fans of a run ({error}).", file=str(path))) from None
     return [Fan(requirement, rank, tuple(traces)) for (requirement, rank), traces in grouped.items()]

@@ -199,6 +199,17 @@ class RunDirectory:
         return sorted((self.path / "counterexamples").glob("*.json"))
 
 
+def readable_manifest(directory: str | Path) -> dict[str, Any]:
+    """Of a run that is only looked at; one of another format is refused rather than misread."""
+    file = Path(directory) / "manifest.json"
+    manifest = read_json(file)
+    found = manifest.get("format_version") if isinstance(manifest, dict) else None
+    if found != FORMAT_VERSION:
+        what = f"a run directory of format {found}; this version of bbfalsify reads format {FORMAT_VERSION}."
+        raise UserError(Problem(what, file=str(file)))
+    return manifest
+
+
 def begin_or_continue(
     out: str | Path | None,
     name: str,

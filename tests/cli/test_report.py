@@ -82,7 +82,7 @@ def test_the_table_sorts_filters_and_opens(page, run_directory):
     rows = page.locator("tr.row")
     assert rows.count() == len(results["counterexamples"])
     assert page.locator("tr.detail svg").count() >= 2, "the first one is open, its plots are drawn"
-    for text in ("T", "heat", "robustness of what must hold", "violated", "actions", "do not"):
+    for text in ("T", "heat", "robustness of what must hold", "violated", "actions", "that do not"):
         assert text in page.locator("tr.detail").text_content()
     page.click("th[data-key='3'] button")
     shown = rows.evaluate_all("rows => rows.map(row => row.id)")
@@ -148,6 +148,24 @@ def test_a_thousand_counterexamples_are_there_at_once(page, run_directory, tmp_p
     assert (directory / "report.html").stat().st_size < 12_000_000
     page.fill("#filter", "a777")
     assert page.locator("tr.row:visible").count() == 1
+
+
+def test_what_is_spoilt_is_named_and_the_rest_shown(page, run_directory, tmp_path):
+    directory = tmp_path / "run"
+    shutil.copytree(run_directory, directory)
+    (directory / "fans.npz").write_bytes(b"PK\x03\x04 cut off")
+    (directory / "events.jsonl").write_text('{"no": "event"}\n' * 3)
+    first, second, *_ = sorted((directory / "counterexamples").glob("*.json"))
+    first.unlink()
+    second.write_text(second.read_text()[:200])
+    open_report(page, directory)
+    notes = page.inner_text("#overview .notes")
+    for part in ("fans.npz: not the fans of a run", f"{first.name}: there is no such file", f"{second.name}:"):
+        assert part in notes
+    for button in page.locator("tr.row button").all():
+        if button.get_attribute("aria-expanded") == "false":
+            button.click()
+    assert page.locator("tr.detail").count() == page.locator("tr.row").count()
 
 
 def test_every_run_writes_one_and_the_command_makes_it_again(cli, heater):

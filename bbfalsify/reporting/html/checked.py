@@ -8,13 +8,13 @@ from typing import Any
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import read_events
-from bbfalsify.core.json_files import read_json
 from bbfalsify.modelling.mealy import MealyMachine, read_dot
 from bbfalsify.reporting.graphs import machine_svg
 from bbfalsify.reporting.html.badges import badge, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
 from bbfalsify.reporting.words import interval
+from bbfalsify.running.rundir import readable_manifest
 
 DRAWN = 80
 """A machine with more states is a table."""
@@ -25,7 +25,7 @@ OPEN = 25
 def checked_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
     from markupsafe import Markup
 
-    manifest, notes = read_json(directory / "manifest.json"), list(results.get("notes", ()))
+    manifest, notes = readable_manifest(directory), list(results.get("notes", ()))
     machine = _machine(directory, notes)
     rows = results["requirements"]
     violations = [_violation(directory, row, results["name"], machine) for row in rows if row["verdict"] == "violated"]

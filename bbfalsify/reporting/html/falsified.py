@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.json_files import read_json
 from bbfalsify.reporting.convergence import convergence_lines
 from bbfalsify.reporting.html.badges import badge, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
@@ -18,6 +17,7 @@ from bbfalsify.reporting.results import CounterexampleRow, RequirementRow, RunRe
 from bbfalsify.reporting.tables import effort_line, store_lines, unmet_lines
 from bbfalsify.reporting.words import interval, number, shorten_word
 from bbfalsify.running.accepted import ACCEPTED
+from bbfalsify.running.rundir import readable_manifest
 
 WORD_WIDTH = 90
 MOST_PARAMETERS = 12
@@ -26,8 +26,9 @@ MOST_PARAMETERS = 12
 
 def falsified_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
     result = result_from_json(results, file=str(directory / "results.json"))
-    manifest = read_json(directory / "manifest.json")
+    manifest = readable_manifest(directory)
     details = Details(directory, result)
+    each = details.each()  # first: what cannot be read is noted
     sensitivities = [s for row in result.requirements if (s := _sensitivity(row)) is not None]
     page = {
         "title": result.name or directory.name,
@@ -40,7 +41,7 @@ def falsified_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
         "keys": [_keys(row) for row in result.counterexamples],
         "statuses": sorted({word for row in result.counterexamples for word in _states(row)}),
         "confidence": f"{next((c.shown.confidence for c in result.counterexamples), 0.95):.0%}",
-        "details": details.each(),
+        "details": each,
         "searches": search_plots(directory, result, convergence_lines),
         "moments": time_plots(result, time_lines),
         "sensitivities": sensitivities,

@@ -11,13 +11,14 @@ from bbfalsify.reporting.html.badges import badge
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
 from bbfalsify.reporting.words import number
+from bbfalsify.running.rundir import readable_manifest
 
 
 def reached_page(directory: Path) -> dict[str, Any]:
     from markupsafe import Markup
 
     file = directory / "counterexamples" / "trace.json"
-    data, manifest = read_json(file), read_json(directory / "manifest.json")
+    data, manifest = read_json(file), readable_manifest(directory)
     try:
         rows = [_row(step) for step in data["steps"]]
         if data["waits"]:

@@ -128,4 +128,9 @@ def test_what_is_no_run_directory(tmp_path):
     (tmp_path / "results.json").write_text("{}")
     with pytest.raises(UserError, match="not the results of a run"):
         write_report(tmp_path)
+    results = {"outcome": "falsified", "seed": 1, "simulations": 0, "requirements": [], "counterexamples": []}
+    (tmp_path / "results.json").write_text(json.dumps({**results, "found_probability": None}))
+    (tmp_path / "manifest.json").write_text('{"format_version": 7}')
+    with pytest.raises(UserError, match="of format 7; this version of bbfalsify reads format 1"):
+        write_report(tmp_path)
     assert not (tmp_path / "report.html").exists()

@@ -67,8 +67,9 @@ function detail(data) {
       const check = make("input", {type: "checkbox"});
       check.checked = true;
       check.addEventListener("change", () => { plotted.plot.spec = specOf(data, check.checked); plotted.plot.paint(); });
-      box.append(make("label", {class: "fan-legend"}, check, " traces along these actions: ",
-        make("span", {class: "violating"}, `${count} violate here`), ", ", make("span", {class: "others"}, `${others} do not`)));
+      box.append(make("label", {class: "fan-legend"}, check, " some of the traces along these actions: ",
+        make("span", {class: "violating"}, `${count} that violate here`), ", ",
+        make("span", {class: "others"}, `${others} that do not`)));
     }
     box.append(host);
     // Its width is known only once it stands in the page.
