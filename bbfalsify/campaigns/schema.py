@@ -135,7 +135,7 @@ class CheckEntry(Entry):
     max_states: OneOrMore[Count | None] = [None]
     alphabet: Together[Word] = ()
     learner: OneOrMore[Literal["lsharp", "lstar", "kv", "hw"]] = ["lsharp"]
-    tester: OneOrMore[Literal["h", "hsi", "wp", "w"]] = ["h"]
+    tester: OneOrMore[Literal["h", "hsi", "wp", "w", "random-hsi", "random-wp", "random-w"]] = ["h"]
     stop_at_first: OneOrMore[bool] = [False]
     max_queries: OneOrMore[Natural | None] = [None]
     max_symbols: OneOrMore[Natural | None] = [None]

@@ -25,8 +25,9 @@ class Tester(StrEnum):
     HSI = "hsi"
     WP = "wp"
     W = "w"
-    RANDOM_H = "random-h"
+    RANDOM_HSI = "random-hsi"
     RANDOM_WP = "random-wp"
+    RANDOM_W = "random-w"
 
 
 def check(
@@ -49,7 +50,7 @@ def check(
         str | None, typer.Option(metavar="SYMBOLS", help="Send only these, as in a,b,c.", show_default="all")
     ] = None,
     learner: Annotated[Learner, typer.Option(help="hw: for systems that cannot be reset.")] = Learner.LSHARP,
-    tester: Annotated[Tester, typer.Option(help="Conformance test.")] = Tester.H,
+    tester: Annotated[Tester, typer.Option(help="Conformance test; random ones prove nothing.")] = Tester.H,
     stop_at_first: Annotated[bool, typer.Option("--stop-at-first", help="End with the first violation.")] = False,
     max_queries: Annotated[int | None, typer.Option(help="Budget of words.", show_default="no limit")] = None,
     max_symbols: Annotated[int | None, typer.Option(help="Budget of symbols.", show_default="no limit")] = None,

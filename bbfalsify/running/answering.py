@@ -262,7 +262,7 @@ def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
 
 def _use(assignment: Assignment, query: WordQuery) -> AbstractContextManager[Any]:
     """A session from reset on; where there is no reset, the one session there is, left open."""
-    if assignment.system.capabilities.resettable:
+    if not assignment.system.capabilities.single_session:
         return assignment.system.open(_seed(assignment, query))
     if not assignment.lasting:
         assignment.lasting.append(assignment.system.open(_seed(assignment, query)))

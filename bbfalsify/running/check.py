@@ -31,6 +31,7 @@ from bbfalsify.engines.checking.box import NonDeterministic, observed
 from bbfalsify.engines.checking.findings import CheckVerdict, Claim, Progress, Violation
 from bbfalsify.engines.checking.resetless import run_without_reset
 from bbfalsify.engines.checking.strategy import Options
+from bbfalsify.engines.checking.testing import RANDOM_METHODS
 from bbfalsify.engines.checking.usage import why_not_rankable, word_probability
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
@@ -106,7 +107,8 @@ def check(
         box, requirements, notes = sampled(box, _listed(requirements), symbols=symbols, period=period)
     claims, problems = _claims(requirements)
     sent = tuple(box.alphabet if alphabet is None else alphabet) if isinstance(box, SymbolSystem) else ()
-    _check_arguments(box, sent, claims, problems, learner, older, max_states, max_queries, max_symbols, max_time)
+    budgets = max_queries, max_symbols, max_time
+    _check_arguments(box, sent, claims, problems, learner, tester, older, max_states, *budgets)
     options = Options(max_states, learner, tester, stop_at_first)
     seed = recorded_seed(resume) if seed is None else seed
     seed = draw_seed() if seed is None else seed
@@ -243,6 +245,7 @@ def _check_arguments(
     claims: Sequence[Claim],
     problems: list[Problem],
     learner: str,
+    tester: str,
     older: Any,
     max_states: int | None,
     *budgets: float | None,
@@ -264,13 +267,17 @@ def _check_arguments(
     ]
     twice = {c.id for c in claims if sum(d.id == c.id for d in claims) > 1}
     problems += [Problem(f"two requirements have the id {name}.") for name in sorted(twice)]
-    if learner != "hw" and not box.capabilities.resettable:
+    if learner != "hw" and box.capabilities.single_session:
         problems.append(Problem(f"'{box.name}' cannot be reset: choose the learner hw."))
-    if learner == "hw" and box.capabilities.resettable:
+    if learner == "hw" and not box.capabilities.single_session:
         problems.append(Problem(f"'{box.name}' can be reset, as its capabilities say: choose another learner than hw."))
     if older is not None and learner != "lsharp":
         problems.append(Problem(f"only lsharp can start from an older model, not {learner}."))
-    if max_states is None and all(b is None for b in budgets):
+    if tester in RANDOM_METHODS and all(b is None for b in budgets):
+        problems.append(
+            Problem(f"{tester} tests for ever: give a budget of queries, symbols or time that ends the check.")
+        )
+    elif max_states is None and all(b is None for b in budgets):
         problems.append(
             Problem("give a bound (max_states), or a budget of queries, symbols or time that ends the check.")
         )
@@ -423,7 +430,7 @@ def _notes(
             f"{outputs} different outputs were seen: abstract from numbers, times and identifiers in "
             "the mapper, or the system has too many states to be learned"
         )
-    if not box.capabilities.resettable:
+    if box.capabilities.single_session:
         notes.append("the system cannot be reset: what is not violated has been tried in one single run, and no more")
     return [*notes, *(text for text in (non_deterministic, ended.message) if text)]
 

@@ -71,8 +71,8 @@ class Capabilities:
     """Time passes by itself: a simulation of 20 s takes 20 s."""
     exclusive: bool = False
     """There is only one of it (a device, a server on a fixed port): sessions cannot run side by side."""
-    resettable: bool = True
-    """A new session begins in the initial state; False: there is one session, which goes on from query to query."""
+    single_session: bool = False
+    """It cannot be reset: there is one session, which goes on from query to query."""
     grid_period_s: float | None = None
     """Inputs can change only at multiples of this period; None means at any time."""
 
@@ -178,7 +178,7 @@ def as_columns(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:
 def usable_jobs(system: System, jobs: int) -> int:
     """How many workers may use the system at the same time."""
     # Asking a program for its capabilities may start it: not where the answer changes nothing.
-    return 1 if jobs > 1 and (system.capabilities.exclusive or not system.capabilities.resettable) else jobs
+    return 1 if jobs > 1 and (system.capabilities.exclusive or system.capabilities.single_session) else jobs
 
 
 def require_capability(system: System, capability: str, purpose: str) -> None:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from bbfalsify.campaigns.kinds import engine_names
+
 from bbfalsify.campaigns.schema import FalsifyEntry
 
 
@@ -52,7 +54,8 @@ ENGINE = "engine: {kind: falsify, horizon: 20"
         ("seed: 1", "on_failure: violate", "on_failure cannot be 'violate'. Allowed: violation, inconclusive, abort. "
          "Did you mean 'violation'?"),
         (ENGINE, "engine: {kind: falsify, horizon: -1", "engine.horizon must be at least 0; found -1."),
-        (ENGINE, "engine: {kind: falsfy, horizon: 20", "engine.kind cannot be 'falsfy'. Allowed: falsify."),
+        (ENGINE, "engine: {kind: falsfy, horizon: 20",
+         f"engine.kind cannot be 'falsfy'. Allowed: {', '.join(engine_names())}. Did you mean 'falsify'?"),
         ("simulations: 2000", "simulations: -1", "engine.simulations must be at least 0; found -1."),
         ("passes: 10", "patience: -1", "engine.patience must be at least 0; found -1."),
         ("passes: 10", "shrink: -1", "engine.shrink must be at least 0; found -1."),

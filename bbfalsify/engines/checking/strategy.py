@@ -29,13 +29,15 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.checking.box import FAILURES, Box, Relearn, Repeat
 from bbfalsify.engines.checking.findings import Claim, Progress, Violation
 from bbfalsify.engines.checking.learners import LEARNERS, learn
-from bbfalsify.engines.checking.testing import METHODS, test_words
+from bbfalsify.engines.checking.testing import METHODS, RANDOM_METHODS, test_words
 from bbfalsify.logic.temporal import Lasso, find_violation, first_bad_prefix
 from bbfalsify.modelling.mealy import MealyMachine
 from bbfalsify.modelling.observation_tree import ObservationTree, Word, first_disagreement
 
 ROUNDS_WITHOUT_BOUND = 20
 """Of a loop, where nobody says how many states the box has at most."""
+RANDOM_EXTRA = 2
+"""Extra states that random tests have in mind, where there is no bound: middle parts are one longer on average."""
 CONFIRMATIONS = 2
 """A violation is executed so often again before it is reported."""
 
@@ -55,8 +57,8 @@ class Options:
         problems = []
         if self.learner not in LEARNERS:
             problems.append(unknown_name("learner", self.learner, LEARNERS))
-        if self.tester not in METHODS:
-            problems.append(unknown_name("tester", self.tester, METHODS))
+        if self.tester not in METHODS + RANDOM_METHODS:
+            problems.append(unknown_name("tester", self.tester, METHODS + RANDOM_METHODS))
         if self.max_states is not None and self.max_states < 1:
             problems.append(Problem(f"a bound of {self.max_states} states: give at least 1, or no bound."))
         if self.batch < 1:
@@ -183,6 +185,8 @@ class BlackBoxTeacher:
     def _test(self, machine: MealyMachine) -> Word | None:
         """Vasilevskii-Chow, its middle part growing: an error of a small box is found before the large tests begin."""
         k, n = len(machine), self._bound
+        if self._options.tester in RANDOM_METHODS:
+            return self._test_at_random(machine, RANDOM_EXTRA if n is None else n - k)
         for extra in itertools.count() if n is None else range(n - k + 1):
             rng = self._seeds.child("test", self._progress.hypotheses, extra).rng()
             words = test_words(self._options.tester, machine, extra, tree=self._box.tree, rng=rng)
@@ -193,6 +197,13 @@ class BlackBoxTeacher:
             self._progress.tested_bound = k + extra
             self._listener.tested(k + extra)
         return None
+
+    def _test_at_random(self, machine: MealyMachine, extra: int) -> Word | None:
+        """Without an end but that of the budget: errors may be found sooner, and nothing is established."""
+        rng = self._seeds.child("test", self._progress.hypotheses).rng()
+        words = test_words(self._options.tester, machine, extra, tree=self._box.tree, rng=rng)
+        differences = (self._compare(machine, word, outputs) for word, outputs in self._box.all_outputs(words))
+        return next((wrong for wrong in differences if wrong is not None), None)
 
     def _compare(self, machine: MealyMachine, word: Word, outputs: Word) -> Word | None:
         """The shortest prefix on which they disagree.  Only there can the box do what no hypothesis was checked for."""

@@ -192,7 +192,7 @@ def test_a_box_of_two_minds_ends_the_check_with_both_answers():
 class OneSession:
     """The door, which nobody can put back."""
 
-    name, alphabet, capabilities = "door", DOOR.inputs, Capabilities(stepwise=True, resettable=False)
+    name, alphabet, capabilities = "door", DOOR.inputs, Capabilities(stepwise=True, single_session=True)
 
     def open(self, seed):
         return Session("")
@@ -287,3 +287,13 @@ def test_outputs_without_end_are_named():
 
     result = check(Counter(), "G(out != no)", max_symbols=4000)
     assert any("abstract" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("tester", ["random-w", "random-wp", "random-hsi"])
+def test_random_tests_find_errors_and_establish_nothing(tester):
+    box = random_machine(np.random.default_rng(7), states=8, inputs=2, outputs=2)
+    result = check(box, "G(out != no)", tester=tester, max_queries=1500, seed=1)
+    assert result.requirements[0].verdict is CheckVerdict.STOPPED and result.tested_bound == 0
+    assert difference(result.machine, box) is None
+    with pytest.raises(UserError, match="for ever"):
+        check(box, "G(out != no)", tester=tester, max_states=9)
