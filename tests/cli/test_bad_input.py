@@ -3,7 +3,6 @@
 import pytest
 
 from bbfalsify.campaigns.kinds import engine_names
-
 from bbfalsify.campaigns.schema import FalsifyEntry
 
 
