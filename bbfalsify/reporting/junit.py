@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing; nothing is read here
 
 from bbfalsify.reporting.cases import Case, Suite
 
@@ -16,19 +16,19 @@ _ELEMENTS = {"failed": "failure", "inconclusive": "error", "error": "error"}
 
 
 def junit_text(suites: Sequence[Suite], name: str = "bbfalsify") -> str:
-    root = ElementTree.Element("testsuites", _clean({"name": name, **_counts([c for s in suites for c in s.cases])}))
+    root = Element("testsuites", _clean({"name": name, **_counts([c for s in suites for c in s.cases])}))
     root.set("time", f"{sum(suite.seconds for suite in suites):.3f}")
     for suite in suites:
-        element = ElementTree.SubElement(root, "testsuite", _clean({"name": suite.name, **_counts(suite.cases)}))
+        element = SubElement(root, "testsuite", _clean({"name": suite.name, **_counts(suite.cases)}))
         element.set("time", f"{suite.seconds:.3f}")
-        properties = ElementTree.SubElement(element, "properties")
+        properties = SubElement(element, "properties")
         for key, value in (("seed", suite.seed), ("run_directory", suite.directory), ("campaign", suite.campaign)):
             if value is not None:
-                ElementTree.SubElement(properties, "property", _clean({"name": key, "value": str(value)}))
+                SubElement(properties, "property", _clean({"name": key, "value": str(value)}))
         for case in suite.cases:
             _add(element, suite, case)
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    indent(root)
+    return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _counts(cases: Sequence[Case]) -> dict[str, str]:
@@ -41,17 +41,17 @@ def _counts(cases: Sequence[Case]) -> dict[str, str]:
     }
 
 
-def _add(parent: ElementTree.Element, suite: Suite, case: Case) -> None:
+def _add(parent: Element, suite: Suite, case: Case) -> None:
     name = f"{case.id}: {case.text}" if case.text else case.id
     # A run takes its time for all its requirements together.
     time = f"{suite.seconds / max(1, len(suite.cases)):.3f}"
-    element = ElementTree.SubElement(parent, "testcase", _clean({"classname": suite.name, "name": name, "time": time}))
+    element = SubElement(parent, "testcase", _clean({"classname": suite.name, "name": name, "time": time}))
     text = _NOT_XML.sub("�", "\n".join(case.lines))
     if case.status == "passed":
-        ElementTree.SubElement(element, "system-out").text = text
+        SubElement(element, "system-out").text = text
     else:
         about = _clean({"message": case.summary, "type": case.status})
-        ElementTree.SubElement(element, _ELEMENTS[case.status], about).text = text
+        SubElement(element, _ELEMENTS[case.status], about).text = text
 
 
 def _clean(attributes: dict[str, str]) -> dict[str, str]:
