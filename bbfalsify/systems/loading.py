@@ -46,7 +46,7 @@ _FORMS = (
     f"an entry point of '{ENTRY_POINTS}'",
 )
 _MODELS = (".yaml", ".yml")
-_UPPAAL = "an UPPAAL model has no ports yet; 'bbfalsify convert' writes it as YAML, to which they can be added"
+_UPPAAL = "an UPPAAL model has no ports yet; write a YAML file with 'model: …' and 'ports'"
 _KNOWN_SUFFIXES = {
     ".xml": _UPPAAL,
     ".xta": _UPPAAL,
