@@ -168,6 +168,47 @@ def test_what_is_spoilt_is_named_and_the_rest_shown(page, run_directory, tmp_pat
     assert page.locator("tr.detail").count() == page.locator("tr.row").count()
 
 
+def test_a_check_shows_the_way_of_each_violation_through_what_was_learned(page, tmp_path):
+    from bbfalsify import check
+    from bbfalsify.modelling.mealy import MealyMachine
+
+    steps = {
+        ("off", "push"): ("on", "light"),
+        ("on", "push"): ("hot", "light"),
+        ("hot", "push"): ("on", "<b>smoke</b>"),
+    }
+    lamp = MealyMachine.from_transitions(steps, "off", name="lamp")
+    result = check(
+        lamp, ["G(out == light)", "F G(out == light)", "F(out == light)"], max_states=3, seed=1, out=tmp_path
+    )
+    open_report(page, result.directory)
+    assert page.locator("#overview .badge").all_inner_texts() == ["violated", "violated", "satisfied up to bound"]
+    drawings = page.locator("#violations svg.machine")
+    assert drawings.count() == 2
+    assert [drawings.nth(i).locator(".arrow.on").count() for i in range(2)] == [3, 3], (
+        "a loop is followed until it closes"
+    )
+    assert page.locator("#violations .sequence").first.locator("text.broken").text_content().startswith("<b>smoke</b>")
+    page.locator("#search").scroll_into_view_if_needed()
+    page.wait_for_selector("#search svg")  # how learning went; drawn when it comes into sight
+
+
+def test_a_campaign_links_its_runs(cli, page, run_directory, tmp_path):
+    folder = tmp_path / "campaign"
+    shutil.copytree(run_directory, folder / "runs" / "0001")
+    manifest = {"format_version": 1, "name": "two <b>", "versions": {}, "runs": [
+        {"name": "first", "directory": "runs/0001", "varies": {"seed": 1}},
+        {"name": "second", "directory": "runs/0002", "varies": {"seed": 2}},
+    ]}  # fmt: skip
+    (folder / "campaign.json").write_text(json.dumps(manifest))
+    assert cli("report", folder).code == 0
+    page.goto((folder / "report.html").as_uri())
+    rows = page.locator("#runs tbody tr")
+    assert rows.count() == 2 and "not begun" in rows.nth(1).inner_text()
+    page.click("text=first")
+    assert page.locator("#counterexample-table").count() == 1
+
+
 def test_every_run_writes_one_and_the_command_makes_it_again(cli, heater):
     result = falsify(cli, heater)
     directory = Path(result.out.splitlines()[-3].removeprefix("run directory: "))

@@ -90,6 +90,8 @@ def _violation(directory: Path, row: dict[str, Any], system: str, machine: Mealy
         last = not row["loop"] and number == len(word) - 1
         chart.append(Row("", (system, "user"), output, broken=last))
     known = machine is not None and set(word) <= set(machine.inputs)
+    # A loop may come back to where it began only after several rounds.
+    way = [*row["prefix"], *(row["loop"] * (len(machine) if known else 0))]
     drawn = known and len(machine) <= DRAWN
     files = [] if not row.get("file") else [directory.joinpath(*Path(row["file"]).parts[-2:])]
     loop = f", then for ever: {' '.join(row['loop'])}" if row["loop"] else ""
@@ -99,7 +101,7 @@ def _violation(directory: Path, row: dict[str, Any], system: str, machine: Mealy
         "title": (" ".join(row["prefix"]) or "at once") + loop,
         "reading": row["text"] or row["formula"],
         "chart": Markup(sequence_chart(["user", system], chart)),
-        "machine": Markup(machine_svg(machine, word)) if drawn else None,
+        "machine": Markup(machine_svg(machine, way)) if drawn else None,
         "small": machine is not None and len(machine) <= OPEN,
         "commands": [replay_command(file) for file in files],
     }
