@@ -51,6 +51,7 @@ _HOME = {
     "NetworkBuilder": "bbfalsify.modelling",
     "falsify": "bbfalsify.running.falsify",
     "check": "bbfalsify.running.check",
+    "reach": "bbfalsify.running.reach",
     "load_campaign": "bbfalsify.campaigns",
     "replay": "bbfalsify.running.replay",
 }

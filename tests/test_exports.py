@@ -7,7 +7,8 @@ import pytest
 PUBLIC = {
     "bbfalsify": """
         Counterexample Estimate NetworkBuilder Options Outcome Requirement Stimulus System SystemFailure Trace UserError
-        Verdict __version__ check falsify load_campaign load_network load_profile load_system parse_stl replay system
+        Verdict __version__ check falsify load_campaign load_network load_profile load_system parse_stl reach
+        replay system
     """,
     "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document",
     "bbfalsify.fitting": "Fit Log fit_profile learn_profile read_logs",

@@ -134,9 +134,13 @@ def test_better_traces_are_reported_as_they_come(cli):
 def test_queries_stored_in_a_model_of_uppaal(cli, tmp_path):
     file = tmp_path / "two.xta"
     file.write_text("process P() { state A, B; init A; trans A -> B { }; }\nQ = P();\nsystem Q;\n")
-    file.with_suffix(".q").write_text("E<> Q.B\n")
     given = cli("reach", file, "--query", "E<> Q.B", "--seed", 1)
     assert given.code == 1
+    assert cli("reach", file).code == 2
+    file.with_suffix(".q").write_text("/* B is reached */\nE<> Q.B\n")
+    beside = cli("reach", file, "--seed", 1)
+    assert beside.code == 1 and "E<> Q.B" in beside.out
+    file.with_suffix(".q").unlink()
     xml = tmp_path / "two.xml"
     queries = "".join(f"<query><formula>{q}</formula><comment/></query>" for q in ("E&lt;&gt; Q.B", "A[] not deadlock"))
     xml.write_text(

@@ -5,6 +5,7 @@ sections.py      what stands in declarations and in the system: variables, insta
 elements.py      XML elements that know their lines
 xml_reader.py    templates, locations, edges and branch points of an XML file
 xta_reader.py    the same from `process … { state … init … trans … }`
+query_files.py   queries in a file beside the model
 reading.py       the file as a ModelText, and the whole way to a network
 """
 

@@ -8,6 +8,7 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.modelling.network import Network
 from bbfalsify.modelling.source import ModelText, StoredQuery
 from bbfalsify.modelling.tree import Place
+from bbfalsify.modelling.uppaal.query_files import queries_beside
 
 SUFFIXES = (".xml", ".xta", ".ta")
 
@@ -40,4 +41,5 @@ def uppaal_text(path: str | Path, problems: list[Problem]) -> ModelText:
         from bbfalsify.modelling.uppaal.xta_reader import read_xta
 
         read_xta(path, model, problems)
+    model.queries += queries_beside(path)
     return model

@@ -79,6 +79,21 @@ def test_queries_are_handed_over_with_their_lines(tmp_path):
     assert {q.file for q in queries} == {str(tmp_path / "fischer.xml")}
 
 
+def test_queries_beside_the_model_come_after_those_in_it(tmp_path):
+    (tmp_path / "fischer.xml").write_text(FISCHER)
+    (tmp_path / "fischer.q").write_text(
+        "//This file was generated from (Academic) UPPAAL\n\n/*\nthe second\nprocess\n*/\nE<> P(2).cs // soon\n\n"
+        "E<> P(1).cs && \\\n  P(2).wait\nA[] not deadlock"
+    )
+    _, queries = load_model(tmp_path / "fischer.xml")
+    assert [(q.text, q.comment, q.line) for q in queries[2:]] == [
+        ("E<> P(2).cs", "the second process", 7),
+        ("E<> P(1).cs && P(2).wait", "", 9),
+        ("A[] not deadlock", "", 11),
+    ]
+    assert {q.file for q in queries[2:]} == {str(tmp_path / "fischer.q")}
+
+
 @pytest.mark.parametrize(
     ("part", "text", "message"),
     [
