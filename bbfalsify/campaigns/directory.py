@@ -21,7 +21,8 @@ from bbfalsify.campaigns.execute import origin_of
 from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.json_files import read_json, write_json
-from bbfalsify.running.rundir import FORMAT_VERSION, RunDirectory, file_hash, versions
+from bbfalsify.modelling.loading import model_hash
+from bbfalsify.running.rundir import FORMAT_VERSION, RunDirectory, versions
 from bbfalsify.systems.loading import resolve_reference
 
 MANIFEST = "campaign.json"
@@ -129,5 +130,5 @@ def _input_hashes(plans: Sequence[RunPlan]) -> dict[str, str | None]:
             hashes[plan.system_reference] = resolve_reference(plan.system_reference, plan.base.resolve()).file_hash()
         profile = None if plan.profile is None else plan.profile.file
         if profile is not None and profile not in hashes:
-            hashes[profile] = file_hash(profile)
+            hashes[profile] = model_hash(profile)
     return hashes

@@ -100,12 +100,11 @@ def _question(model: Path | None, example: str | None, query: str | None) -> tup
 
         network, family = named_model(example)
         return network, query or family.query, example.partition(":")[0], {"example": example}
-    from bbfalsify.modelling.loading import load_model
-    from bbfalsify.running.traces import model_digest
+    from bbfalsify.modelling.loading import load_model, model_hash
 
     network, stored = load_model(model)
     asked = _chosen([q.text for q in stored if q.text.strip()], query)
-    return network, asked, model.stem, {"model": str(model.resolve()), "model_sha256": model_digest(model)}
+    return network, asked, model.stem, {"model": str(model.resolve()), "model_sha256": model_hash(model)}
 
 
 def _chosen(stored: list[str], query: str | None) -> str:

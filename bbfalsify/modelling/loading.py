@@ -6,6 +6,7 @@ model = model_text(path, problems)                    the texts only, for `conve
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -42,6 +43,23 @@ def model_text(path: str | Path, problems: list[Problem]) -> ModelText:
     from bbfalsify.modelling.yaml_reader import read_model
 
     return uppaal_text(path, problems) if is_uppaal(path) else read_model(read_yaml(path), problems)
+
+
+def files_of(path: Path) -> list[Path]:
+    """The file itself, and the one that it names as its `model`: what decides how it behaves."""
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        return [path]
+    data = read_yaml(path).data
+    named = data.get("model") if isinstance(data, dict) else None
+    other = path.parent / named if isinstance(named, str) else None
+    return [path] if other is None or not other.is_file() else [path, other]
+
+
+def model_hash(path: str | Path | None) -> str | None:
+    """SHA-256 of a model's or profile's files, None where there is none."""
+    if path is None or not Path(path).is_file():
+        return None
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files_of(Path(path)))).hexdigest()
 
 
 def raise_sorted(problems: Iterable[Problem]) -> None:

@@ -34,6 +34,7 @@ from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile, check_profile
+from bbfalsify.modelling.loading import model_hash
 from bbfalsify.running.accepted import Acceptances, load_acceptances
 from bbfalsify.running.compiled import compile_everything
 from bbfalsify.running.conclusions import (
@@ -52,7 +53,7 @@ from bbfalsify.running.insights import insights_of
 from bbfalsify.running.judging import RequirementsJudge
 from bbfalsify.running.known import Memory, replay_known, set_aside_impossible
 from bbfalsify.running.result import FalsificationResult, RequirementResult
-from bbfalsify.running.rundir import begin_or_continue, file_hash, recorded_seed
+from bbfalsify.running.rundir import begin_or_continue, recorded_seed
 from bbfalsify.running.scribe import Item, Scribe, counterexample_file, row_of
 from bbfalsify.running.shrink import Shrinking, shrink_list, shrunk_rows
 from bbfalsify.running.store import Store
@@ -139,7 +140,7 @@ def falsify(
         "period": period,
         "requirements": {r.id: [r.formula.text, r.time, r.period] for r in requirements},
         "system": {"name": system.name, "sha256": record.sha256},
-        "profile": {"sha256": file_hash(profile.file) or usage.model.digest()},
+        "profile": {"sha256": model_hash(profile.file) or usage.model.digest()},
         "engine": asdict(options),
         "smc": None if baseline is None else _settings(baseline),
         "max_time": max_time,

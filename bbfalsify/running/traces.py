@@ -7,7 +7,6 @@ CHANGED   the model has no such processes, locations or edges any more
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -103,10 +102,6 @@ def write_trace(path: Path, network: Network, finding: Finding, about: Mapping[s
             text = json.dumps(value, ensure_ascii=False)
         lines.append(f"  {json.dumps(key)}: {text}")
     write_atomically(path, "{\n" + ",\n".join(lines) + "\n}\n")
-
-
-def model_digest(path: str | Path) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def is_trace_file(data: Any) -> bool:

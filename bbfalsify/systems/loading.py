@@ -28,6 +28,7 @@ from types import ModuleType
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.modelling.loading import files_of
 from bbfalsify.modelling.mealy import read_dot
 from bbfalsify.systems.interface import Capabilities, System
 from bbfalsify.systems.launching import split_command
@@ -72,7 +73,7 @@ class Reference:
 
     def file_hash(self) -> str | None:
         """SHA-256 of the adapter's file (of all files that a command names by their paths), for the manifest."""
-        files = [self.file] if self.file is not None else self._files_of_the_command()
+        files = files_of(self.file) if self.file is not None else self._files_of_the_command()
         return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest() if files else None
 
     def _files_of_the_command(self) -> list[Path]:

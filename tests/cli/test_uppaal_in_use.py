@@ -1,8 +1,12 @@
 """UPPAAL models where models of our own could stand: as the user of a black box, and as the box itself."""
 
+import shutil
 from pathlib import Path
 
 import pytest
+
+from bbfalsify.modelling.loading import model_hash
+from bbfalsify.systems.loading import resolve_reference
 
 ROOT = Path(__file__).parents[2]
 HEATER = """<nta>
@@ -75,3 +79,18 @@ def test_handshakes_are_refused_in_a_profile(cli, tmp_path):
     called = cli("validate", "heater_user_uppaal.yaml")
     assert called.code == 2
     assert all(f"heater_user.xml:{line}: channel" in called.err for line in (14, 23))
+
+
+def test_another_automaton_is_another_input_of_a_run(tmp_path):
+    """The YAML file stays as it is; what the user does stands in the XML."""
+    for name in ("heater_user.xml", "heater_user_uppaal.yaml"):
+        shutil.copy(ROOT / "profiles" / name, tmp_path)
+    profile, system = tmp_path / "heater_user_uppaal.yaml", tmp_path / "heater.yaml"
+    (tmp_path / "heater.xml").write_text(HEATER)
+    system.write_text(PORTS)
+    before = model_hash(profile), resolve_reference("heater.yaml", tmp_path).file_hash()
+    for name, old, new in (("heater_user.xml", "&gt;= 4", "&gt;= 3"), ("heater.xml", "100*", "90*")):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        (tmp_path / name).write_text(text.replace(old, new), encoding="utf-8")
+    after = model_hash(profile), resolve_reference("heater.yaml", tmp_path).file_hash()
+    assert all(old != new for old, new in zip(before, after, strict=True))

@@ -1,4 +1,4 @@
-"""Queries in a file of their own beside the model (`gate.q` of `gate.xta`): one a line, a comment before it in /* */."""
+"""Queries in a file of their own beside the model (`gate.q` of `gate.xta`): one a line, comments before it in /* */."""
 
 from __future__ import annotations
 
