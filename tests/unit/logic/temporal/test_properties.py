@@ -391,8 +391,8 @@ def test_windows_of_samples_are_no_triggers():
 
 
 def test_of_an_empty_word_nothing_is_known():
-    assert first_bad_prefix(ltl("G in == get"), [], []) is None
-    assert violates(ltl("G in == get"), [], []) is False
+    assert first_bad_prefix(ltl("G in == get"), [], [], inputs=["get", "put"]) is None
+    assert violates(ltl("G in == get"), [], [], inputs=["get", "put"]) is False
 
 
 def test_vacuity_of_other_kinds():

@@ -114,8 +114,8 @@ def test_long_windows_stay_small():
     assert len(wanted.bad_words(["i"])) < 210
     again = pickle.loads(pickle.dumps(wanted))
     word = [("i", "x>3"), *[("i", "2<=x<=3")] * 201]
-    assert first_bad_prefix(again, *zip(*word, strict=True)) == 201
-    assert not violates(again, word[:200], [("i", "x<2")])
+    assert first_bad_prefix(again, *zip(*word, strict=True), inputs=["i"]) == 201
+    assert not violates(again, word[:200], [("i", "x<2")], inputs=["i"])
 
 
 @pytest.mark.parametrize(
