@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bbfalsify.campaigns.execute import Recording, configuration_of, system_record
+from bbfalsify.campaigns.execute import Recording, system_record
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.running.check import check
 from bbfalsify.running.sampling import symbols_of
@@ -37,7 +37,7 @@ def run_check(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         name=plan.name,
         system_record=system_record(plan),
         listeners=recording.listeners,
-        configuration=configuration_of(plan, recording.campaign),
+        configuration=recording.configuration_of(plan),
         symbols=None if engine.period is None else engine.symbols or symbols_of(plan.profile),
         period=engine.period,
         profile=plan.profile,

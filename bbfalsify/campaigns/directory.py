@@ -3,7 +3,7 @@
     runs/heater-2026-11-16-1/
         campaign.json           versions, platform, hashes of the inputs, which runs there are
         runs/0001/              run directories (running/rundir.py), in the order of the campaign
-        summary.json            the outcome of every run, when all are done; summary.csv is the same as a table
+        summary.json            the outcome of every run, when all are done
 
 A campaign that was interrupted is continued in its directory: runs that are finished are not run again.
 """

@@ -33,6 +33,11 @@ class Recording:
     """Exactly this run directory, or a new one."""
     listeners: Sequence[Callable[[Event], None]] = ()
     executor: str | Executor | None = None
+    configuration: dict[str, Any] | None = None
+    """Of the run, where it has been made already."""
+
+    def configuration_of(self, plan: RunPlan) -> dict[str, Any]:
+        return self.configuration or configuration_of(plan, self.campaign)
 
 
 def execute(plan: RunPlan, recording: Recording) -> dict[str, Any]:
@@ -84,7 +89,7 @@ def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         system_record=system_record(plan),
         listeners=recording.listeners,
         annotate=partial(annotated, plan),
-        configuration=configuration_of(plan, recording.campaign),
+        configuration=recording.configuration_of(plan),
         baseline=None
         if engine.smc == "none"
         else smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations),
@@ -111,10 +116,10 @@ def origin_of(campaign: Campaign) -> dict[str, Any]:
     return {"file": file, "sha256": file_hash(file), "drawn_seed": campaign.drawn_seed}
 
 
-def configuration_of(plan: RunPlan, campaign: Campaign) -> dict[str, Any]:
-    """Everything needed to write this run down as a campaign of its own."""
+def configuration_of(plan: RunPlan, campaign: Campaign, origin: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Everything needed to write this run down as a campaign of its own; `origin` is `origin_of` the campaign."""
     return {
-        "campaign": origin_of(campaign),
+        "campaign": origin or origin_of(campaign),
         "name": plan.name,
         "system": plan.system_reference,
         "base": str(plan.base.resolve()),

@@ -18,7 +18,7 @@ from typing import Any
 
 from bbfalsify.campaigns.categories import run_category
 from bbfalsify.campaigns.directory import SUMMARY, CampaignDirectory
-from bbfalsify.campaigns.execute import Recording, annotated, configuration_of, execute
+from bbfalsify.campaigns.execute import Recording, annotated, configuration_of, execute, origin_of
 from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.events import Event
@@ -61,7 +61,8 @@ def run_all(
 def _run_several(
     campaign: Campaign, directory: Path | None, recording: Recording, listeners: Listeners
 ) -> Iterator[Done]:
-    configurations = [configuration_of(plan, campaign) for plan in campaign.runs]
+    origin = origin_of(campaign)  # the same for all, and it reads the file
+    configurations = [configuration_of(plan, campaign, origin) for plan in campaign.runs]
     if directory is None:
         place = CampaignDirectory.create(recording.out, campaign, configurations)
     else:
@@ -69,8 +70,10 @@ def _run_several(
         place.check_same(campaign, configurations)
     rows, counts = [], Counter()
     for number, plan in enumerate(campaign.runs, start=1):
+        told, configuration = listeners(plan), configurations[number - 1]
+        this = replace(recording, directory=place.run(number), listeners=told, configuration=configuration)
         try:
-            done = _run(plan, replace(recording, directory=place.run(number), listeners=listeners(plan)))
+            done = _run(plan, this)
         except WritingFailed:
             raise
         except (UserError, SystemFailure) as error:  # one run that cannot be made must not cost the others

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -191,7 +191,7 @@ def _contradictions(found: Counterexample) -> list[str]:
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
-        return _plain(asdict(value))
+        return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

@@ -46,17 +46,20 @@ one_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 def format_json(data: Any, indent: str = "") -> str:
     """JSON text in which only objects (and lists of objects) are broken into lines."""
-    inner = indent + "  "
-    if isinstance(data, dict) and data:
-        members = [f"{inner}{_quoted(str(name))}: {format_json(value, inner)}" for name, value in data.items()]
-        return "{\n" + ",\n".join(members) + f"\n{indent}}}"
-    if isinstance(data, list | tuple) and any(isinstance(item, dict) for item in data):
-        return "[\n" + ",\n".join([inner + format_json(item, inner) for item in data]) + f"\n{indent}]"
     kind = type(data)
     if kind is str:
         return _quoted(data)
     if kind is int or kind is float and math.isfinite(data):
         return repr(data)
+    if data is None:
+        return "null"
+    if isinstance(data, dict) and data:
+        inner = indent + "  "
+        members = [f"{inner}{_quoted(str(name))}: {format_json(value, inner)}" for name, value in data.items()]
+        return "{\n" + ",\n".join(members) + f"\n{indent}}}"
+    if isinstance(data, list | tuple) and dict in set(map(type, data)):
+        inner = indent + "  "
+        return "[\n" + ",\n".join([inner + format_json(item, inner) for item in data]) + f"\n{indent}]"
     return _encoded(data)
 
 
@@ -101,7 +104,8 @@ def written_beside(path: Path, text: str | bytes, *, durable: bool = True) -> It
         os.chmod(temporary, 0o644)
         yield temporary
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
 
 
 def read_json(path: str | Path) -> Any:
