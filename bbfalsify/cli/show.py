@@ -28,9 +28,9 @@ def show(
     """
     from bbfalsify.cli.session import show_run
     from bbfalsify.core.json_files import read_json
-    from bbfalsify.reporting.results import result_from_json
+    from bbfalsify.reporting.results import result_from_json, results_file
 
-    file = run / "results.json" if run.is_dir() else run
+    file = results_file(run)
     data = read_json(file)
     if data.get("engine") != "check":
         result_from_json(data, file=str(file))  # says what is wrong with it

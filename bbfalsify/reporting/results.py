@@ -139,9 +139,17 @@ class RunResult:
 
 def read_results(path: str | Path) -> RunResult:
     """The results in a run directory, or in a results file."""
-    file = Path(path)
-    file = file / "results.json" if file.is_dir() else file
+    file = results_file(path)
     return result_from_json(read_json(file), file=str(file))
+
+
+def results_file(path: str | Path) -> Path:
+    """Of a run directory, or the file itself; a campaign of several runs has one for each of them."""
+    path = Path(path)
+    if (path / "campaign.json").is_file():
+        text = f"the directory of a campaign of several runs; name one of them, such as {path / 'runs' / '0001'}."
+        raise UserError(Problem(text, file=str(path)))
+    return path / "results.json" if path.is_dir() else path
 
 
 def result_from_json(data: Any, *, file: str | None = None) -> RunResult:

@@ -64,3 +64,13 @@ def test_sensitivity_can_be_left_out(cli, heater):
     data = falsify(cli, heater, "--json", "-q", "--no-sensitivity").json
     assert data["requirements"][0]["sensitivity"] is None
     assert data["profile_coverage"]["never_taken"]["edges"] == []
+
+
+def test_the_directory_of_a_campaign_is_not_one_of_its_runs(cli, tmp_path):
+    campaign = tmp_path / "campaign"
+    campaign.mkdir()
+    (campaign / "campaign.json").write_text("{}\n")
+    for command in (("show", campaign), ("accept", campaign, "-o", "accepted.yaml", "--reason", "known")):
+        refused = cli(*command)
+        assert refused.code == 2 and refused.out == ""
+        assert f"name one of them, such as {campaign / 'runs' / '0001'}" in refused.err
