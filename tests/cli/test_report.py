@@ -11,8 +11,9 @@ from tests.cli.test_run import falsify
 EVIL = "R1</script><script>window.broken=1</script><img src=x onerror=window.broken=2>"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
+    """Gone when this module is: others count the processes that are left."""
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium")
