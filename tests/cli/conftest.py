@@ -31,6 +31,7 @@ class Called:
 def cli(capsys, monkeypatch, tmp_path):
     """Call a command in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CI", raising=False)  # it silences progress, and tests of it run on CI servers, too
 
     def call(*arguments: object) -> Called:
         capsys.readouterr()
