@@ -85,7 +85,7 @@ class Box:
         self._asked += 1
         queries = [WordQuery(f"{name}/{i}", word) for i in range(times)]
         answers = self.repeat(queries)
-        return [observed(word, a if a.ok or a.symbols else self._located(word, a)) for a in answers]
+        return [self._observed(word, answer) for answer in answers]
 
     def _batch(self, words: list[Word]) -> Iterator[tuple[Word, Word]]:
         unknown = list(dict.fromkeys(w for w in words if self.tree.outputs(w) is None))
@@ -102,11 +102,14 @@ class Box:
         """What was seen, in the tree; a contradiction is looked into first."""
         if not answer.ok:
             self.failures.setdefault(answer.status.value, answer.message)
-        outputs = observed(word, answer if answer.ok or answer.symbols else self._located(word, answer))
+        outputs = self._observed(word, answer)
         if answer.status is SimulationStatus.NON_DETERMINISTIC or self.tree.contradicts(word, outputs):
             return self._settle(word, outputs)
         self.tree.add(word, outputs)
         return outputs
+
+    def _observed(self, word: Word, answer: Answer) -> Word:
+        return observed(word, answer if answer.ok or answer.symbols else self._located(word, answer))
 
     def _located(self, word: Word, failed: Answer) -> Answer:
         """With the answers before the failure: a process that died has taken them with it, so prefixes are tried."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -66,6 +67,14 @@ class Progress:
 
     failures: dict[str, str] = field(default_factory=dict)
     """What was said at the first failure of each kind."""
+
+    def open_claims(self, claims: Sequence[Claim]) -> list[int]:
+        """The numbers of those that are not violated."""
+        return [number for number in range(len(claims)) if number not in self.violations]
+
+    def decided(self, claims: Sequence[Claim], *, stop_at_first: bool) -> bool:
+        """Whether nothing is left to be found out about the claims."""
+        return bool(self.violations) and (stop_at_first or not self.open_claims(claims))
 
     def verdict(self, claim: int) -> CheckVerdict:
         if claim in self.violations:

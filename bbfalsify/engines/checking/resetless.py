@@ -85,11 +85,11 @@ class _Teacher:
 
     @property
     def _open(self) -> list[int]:
-        return [i for i in range(len(self._claims)) if i not in self._progress.violations]
+        return self._progress.open_claims(self._claims)
 
     @property
     def decided(self) -> bool:
-        return bool(self._progress.violations) and (self._options.stop_at_first or not self._open)
+        return self._progress.decided(self._claims, stop_at_first=self._options.stop_at_first)
 
     def find(self, hypothesis: Any) -> list[str] | None:
         """Inputs whose last output the hypothesis did not foresee; it steps along with the box."""

@@ -142,12 +142,11 @@ class BlackBoxTeacher:
 
     @property
     def _open(self) -> list[int]:
-        return [i for i in range(len(self._claims)) if i not in self._progress.violations]
+        return self._progress.open_claims(self._claims)
 
     @property
     def _decided(self) -> bool:
-        violations = self._progress.violations
-        return bool(violations) and (self._options.stop_at_first or not self._open)
+        return self._progress.decided(self._claims, stop_at_first=self._options.stop_at_first)
 
     # ------------------------------------------------------------------ model checking and confirmation
 
