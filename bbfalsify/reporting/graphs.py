@@ -23,7 +23,7 @@ MOST_LINES = 3
 """Of a label; the others are counted."""
 LONGEST = 14
 """Letters of a symbol in a label."""
-WIDEST = 28
+WIDEST = 24
 """Letters of a line."""
 NARROW, WIDE = frozenset(" .,:;/|!'()[]ijlftrI1-"), frozenset("mwMW@…→")
 """Letters of other width than most; what a page's font makes of them is only known to the page."""
