@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.exits import exit_of_check
-from bbfalsify.cli.options import AsJson, Jobs, JunitFile, Out, Quiet, SarifFile, Seed, Verbose
+from bbfalsify.cli.options import Annotations, AsJson, Jobs, JunitFile, Out, Quiet, SarifFile, Seed, Verbose
 
 
 class Learner(StrEnum):
@@ -81,6 +81,7 @@ def check(
     ] = None,
     junit: JunitFile = None,
     sarif: SarifFile = None,
+    annotations: Annotations = None,
     jobs: Jobs = None,
     out: Out = None,
     seed: Seed = None,
@@ -95,7 +96,7 @@ def check(
               --require "precedence(in == rcpt & out == '250', out == '354')"
     """
     from bbfalsify.campaigns.temporal import claims_from, load_usage
-    from bbfalsify.cli.ci_files import CiFiles
+    from bbfalsify.cli.ci_files import ci_files
     from bbfalsify.cli.compiling import announce_check_compilation
     from bbfalsify.cli.progress import CheckProgress, Progress
     from bbfalsify.cli.report import write_at_the_end
@@ -106,6 +107,7 @@ def check(
     from bbfalsify.systems import load_system
     from bbfalsify.systems.loading import resolve_reference
 
+    files = ci_files(junit, sarif, annotations, as_json=as_json)
     base = Path()
     loaded = load_system(system, base=base)
     usage = None if profile is None else load_usage(profile)
@@ -158,7 +160,6 @@ def check(
         data = result.as_json()
         write_plots(data)
         write_at_the_end(data["run_directory"], progress)
-    files = CiFiles(junit, sarif)
     files.add(data)
     files.write()
     if as_json:

@@ -10,6 +10,7 @@ import typer
 
 from bbfalsify.cli.options import (
     AcceptFile,
+    Annotations,
     AsJson,
     ExecutorOption,
     Jobs,
@@ -119,6 +120,7 @@ def falsify(
     accept: AcceptFile = None,
     junit: JunitFile = None,
     sarif: SarifFile = None,
+    annotations: Annotations = None,
     jobs: Jobs = None,
     executor: ExecutorOption = None,
     out: Out = None,
@@ -134,7 +136,7 @@ def falsify(
               --require "always[0:20](T <= 75)" --horizon 20
     """
     from bbfalsify.campaigns import plan_document
-    from bbfalsify.cli.ci_files import CiFiles
+    from bbfalsify.cli.ci_files import ci_files
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.documents import Document
 
@@ -178,7 +180,8 @@ def falsify(
     document = Document("", {key: value for key, value in data.items() if value is not None}, {})
     given = {"seed": seed, "jobs": jobs, "executor": executor, "store": store, "accepted": accept}
     campaign = plan_document(document, base=Path(), **given, label=_option)
-    return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose, files=CiFiles(junit, sarif))
+    files = ci_files(junit, sarif, annotations, as_json=as_json)
+    return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose, files=files)
 
 
 def _requirement(number: int, text: str) -> str | dict[str, str]:
