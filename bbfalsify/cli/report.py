@@ -36,6 +36,7 @@ def report(
     from bbfalsify.cli.ci_files import ci_files
     from bbfalsify.core.json_files import read_json
     from bbfalsify.reporting.html import write_report
+    from bbfalsify.reporting.results import recorded_results
 
     # The run itself has annotated already what there was to annotate.
     files = ci_files(junit, sarif, annotations or False, as_json=as_json)
@@ -46,7 +47,7 @@ def report(
     path = write_report(directory, file)
     for run in runs or ([directory] if (directory / "results.json").is_file() else []):
         origin = (read_json(run / "manifest.json").get("configuration") or {}).get("campaign") or {}
-        files.add(read_json(run / "results.json"), origin.get("file"))
+        files.add(recorded_results(run)[1], origin.get("file"))
     files.write()
     print(json.dumps({"report": str(path), "bytes": path.stat().st_size}) if as_json else f"report: {path}")
     return Exit.NOTHING_FOUND

@@ -27,11 +27,9 @@ def show(
     Example:  bbfalsify show runs/heater-2026-01-31-1 --counterexample 2
     """
     from bbfalsify.cli.session import show_run
-    from bbfalsify.core.json_files import read_json
-    from bbfalsify.reporting.results import result_from_json, results_file
+    from bbfalsify.reporting.results import recorded_results, result_from_json
 
-    file = results_file(run)
-    data = read_json(file)
+    file, data = recorded_results(run)
     if data.get("engine") != "check":
         result_from_json(data, file=str(file))  # says what is wrong with it
     if counterexample is not None:
