@@ -99,7 +99,7 @@ def check(
     from bbfalsify.cli.ci_files import ci_files
     from bbfalsify.cli.compiling import announce_check_compilation
     from bbfalsify.cli.progress import CheckProgress, Progress
-    from bbfalsify.cli.report import write_at_the_end
+    from bbfalsify.cli.report import left_out, write_at_the_end
     from bbfalsify.cli.session import write_plots
     from bbfalsify.core.counterexample import SystemRecord
     from bbfalsify.reporting.checking import check_lines
@@ -158,7 +158,8 @@ def check(
             profile=usage,
         )
         data = result.as_json()
-        write_plots(data)
+        with left_out(progress, "no plots"):
+            write_plots(data)
         write_at_the_end(data["run_directory"], progress)
     files.add(data)
     files.write()

@@ -49,6 +49,11 @@ class Progress:
             self.end_stage()
             print(text, file=sys.stderr, flush=True)
 
+    def warn(self, text: str) -> None:
+        """One line that stays, however quiet we are to be."""
+        self.end_stage()
+        print(text, file=sys.stderr, flush=True)
+
     def show(
         self, stage: str, done: int, total: int, note: str = "", *, above: str = "", below: Sequence[str] = ()
     ) -> None:

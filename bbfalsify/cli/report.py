@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -54,13 +56,19 @@ def report(
 
 
 def write_at_the_end(directory: str | Path | None, progress: Progress) -> Path | None:
-    """The report of what has just ended; whatever goes wrong with it, the results are recorded and the run goes on."""
+    """The report of what has just ended."""
     from bbfalsify.reporting.html import write_report
 
-    if directory is None:
-        return None
+    path = None
+    with left_out(progress, "no report"):
+        path = None if directory is None else write_report(directory)
+    return path
+
+
+@contextlib.contextmanager
+def left_out(progress: Progress, what: str) -> Iterator[None]:
+    """What is made of results: whatever goes wrong with it, they are recorded and shown, and the campaign goes on."""
     try:
-        return write_report(directory)
+        yield
     except Exception as error:
-        progress.say(f"no report of {directory}: {error}")
-        return None
+        progress.warn(f"{what}: {error}")

@@ -11,7 +11,7 @@ from bbfalsify.cli.ci_files import CiFiles
 from bbfalsify.cli.compiling import announce_check_compilation, announce_compilation
 from bbfalsify.cli.exits import Exit, exit_of_check, exit_of_outcomes
 from bbfalsify.cli.progress import CampaignClock, CheckProgress, Progress, RunProgress
-from bbfalsify.cli.report import write_at_the_end
+from bbfalsify.cli.report import left_out, write_at_the_end
 from bbfalsify.core.verdict import StopReason
 
 if TYPE_CHECKING:
@@ -54,8 +54,10 @@ def run_campaign(
             files.add(done.results, campaign.file)
             folder = Path(done.results["run_directory"])
             if done.executed and done.results["stop_reason"] != "error":
-                write_plots(done.results)
-                write_tables_of(done.results)
+                with left_out(progress, "no plots"):
+                    write_plots(done.results)
+                with left_out(progress, "no tables"):
+                    write_tables_of(done.results)
                 if len(campaign.runs) <= MOST_REPORTS:
                     write_at_the_end(done.results["run_directory"], progress)
             if as_json:

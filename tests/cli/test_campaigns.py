@@ -1,6 +1,7 @@
 """Campaigns as a user meets them: beginnings that work, ten mistakes at once, runs that fail, refused resumes."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,25 @@ def test_resume_without_a_run_starts_one_and_with_a_finished_one_shows_it(cli, h
     assert (first.code, again.code) == (0, 0) and first.json == again.json
     assert len(list(Path("runs").iterdir())) == 1
     assert cli("run", file, "--resume", first.json["run_directory"], "--json", "-q").json == first.json
+
+
+def test_what_is_made_of_results_is_worth_no_failure(cli, heater):
+    """A disk may be full when they are written; here, something stands in the way."""
+    file = small(heater)
+    before = cli("run", file, "--json", "-q").json
+    directory = Path(before["run_directory"])
+    shutil.rmtree(directory / "tables")
+    for name in ("tables", "time_to_violation.svg", "report.html", "results.json"):
+        (directory / name).unlink(missing_ok=True)
+    (directory / "tables").write_text("mine")
+    for name in ("time_to_violation.svg", "report.html"):
+        (directory / name).mkdir()
+        (directory / name / "mine").write_text("mine")
+    called = cli("run", file, "--resume", directory, "-q")
+    assert called.code == 0 and "R1 falsified (as expected)" in called.out
+    assert [line.split(":")[0] for line in called.problems] == ["no plots", "no tables", "no report"]
+    assert (directory / "tables").read_text() == "mine", "nothing is overwritten"
+    assert json.loads((directory / "results.json").read_text())["counterexamples"] == before["counterexamples"]
 
 
 def test_what_cannot_be_resumed(cli, heater):

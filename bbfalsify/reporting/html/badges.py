@@ -20,8 +20,8 @@ _COMPARED = {"correct": "as expected", "wrong": "not as expected", "unknown": "n
 
 def compared(category: str | None, count: int | None = None) -> list[dict[str, str]]:
     """Whether a run (or so many of them) went as the campaign expects, where it does."""
-    if category is None:
-        return []
+    if category is None or count is None and category in ("error", "unknown"):
+        return []  # of a single run, the outcome beside it says so
     text = _COMPARED.get(category, category)
     return [badge(category, text if count is None else f"{count} {text}")]
 
