@@ -5,6 +5,7 @@ Nothing heavy is imported here: `--help` must answer at once.  Each command impo
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Annotated
 
@@ -86,6 +87,21 @@ def top(
 UsageError = typer.BadParameter.__mro__[1]
 
 
+_CHOICE = re.compile(r"(?:Value error, )?'([^']*)' is not one of ('[^']*'(?:, '[^']*')*)")
+
+
+def in_our_words(message: str) -> str:
+    """On one line; of a choice, what is allowed and the closest of it, as everywhere."""
+    from bbfalsify.core.errors import unknown_name
+
+    message = " ".join(message.split())
+    choice = _CHOICE.search(message)
+    if choice is None:
+        return message if message.endswith((".", "?")) else f"{message}."
+    told = unknown_name("choice", choice[1], re.findall("'([^']*)'", choice[2]))
+    return f"{message[: choice.start()]}{told}"
+
+
 def main() -> None:
     """Run the command line; wrong usage is reported in the same way as wrong files."""
     try:
@@ -93,7 +109,7 @@ def main() -> None:
     except UsageError as error:
         command = getattr(getattr(error, "ctx", None), "command_path", "bbfalsify")
         hint = f"See '{command} --help'."
-        code = report_problems([f"{error.format_message()} {hint}"], as_json="--json" in sys.argv)
+        code = report_problems([f"{in_our_words(error.format_message())} {hint}"], as_json="--json" in sys.argv)
     except typer.Abort:
         code = Exit.INTERRUPTED
     sys.exit(int(code or 0))

@@ -36,6 +36,15 @@ def test_wrong_usage_is_one_line_and_exit_code_2(cli):
     assert problem.endswith("See 'bbfalsify falsify --help'.")
 
 
+def test_a_wrong_choice_is_told_what_is_allowed_and_what_comes_closest(cli):
+    assert cli("list", "exmaples").problems == [
+        "Invalid value for 'what': unknown choice 'exmaples'. Allowed: engines, examples, models, units. "
+        "Did you mean 'examples'? See 'bbfalsify list --help'."
+    ]
+    assert len(cli("list").problems) == 1
+    assert "Did you mean 'report'" in cli("reprot").err
+
+
 def test_wrong_usage_with_json(cli):
     called = cli("run", "--json", "--jobs", "0", "x.yaml")
     assert called.code == 2
