@@ -28,12 +28,12 @@ def show(
     """
     from bbfalsify.cli.session import show_run
     from bbfalsify.core.json_files import read_json
-    from bbfalsify.reporting.results import result_from_json, results_file
+    from bbfalsify.reporting.results import results_file
+    from bbfalsify.running.kinds import kind_of
 
     file = results_file(run)
     data = read_json(file)
-    if data.get("engine") != "check":
-        result_from_json(data, file=str(file))  # says what is wrong with it
+    kind_of(data, file=str(file))  # says what is wrong with it
     if counterexample is not None:
         found = _steps(file.parent, data, counterexample)
         print(json.dumps({"counterexamples": found}, allow_nan=False)) if as_json else _print_steps(found)

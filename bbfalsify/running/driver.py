@@ -339,7 +339,7 @@ class Driver:
             return StopReason.INTERRUPTED.value, ""
         if issubclass(kind, SystemFailure):
             return StopReason.SYSTEM_FAILED.value, str(error)
-        return "error", f"{kind.__name__}: {error}"
+        return StopReason.ERROR.value, f"{kind.__name__}: {error}"
 
     def system_failed(self, failure: SystemFailure) -> None:
         self.stop_reason = StopReason.SYSTEM_FAILED

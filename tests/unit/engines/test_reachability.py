@@ -81,7 +81,7 @@ def test_a_trace_of_no_steps_cannot_be_shortened():
 
 def test_any_number_of_workers_finds_the_same(monkeypatch):
     """Workers from the first turn on, and a target that is met late: the first in the order of turns counts."""
-    monkeypatch.setattr("bbfalsify.running.reach.ALONE_S", -1.0)
+    monkeypatch.setattr("bbfalsify.running.reach_team.ALONE_S", -1.0)
     network, family = named_model("gossip-masks:5")
     results = [reach(network, family.query, seed=2, jobs=jobs, walks=200, timeout=None) for jobs in (1, 3)]
     first, second = ((r.finding.heuristic, r.finding.walk, r.finding.trace) for r in results)
