@@ -17,7 +17,7 @@ from bbfalsify.modelling.reference_replay import Replayer
 from bbfalsify.modelling.reference_windows import contains, endpoints
 from bbfalsify.testing.networks import networks
 from bbfalsify.testing.printing import network_text
-from tests.laws.test_kernel_against_reference import examples
+from tests.drawing import examples
 
 
 @st.composite
