@@ -2,7 +2,10 @@
 
 import pytest
 
+from tests.drawing import draw_the_same_everywhere
 from tests.fmus.building import FmuFactory
+
+draw_the_same_everywhere()
 
 
 @pytest.fixture(scope="session")
