@@ -37,11 +37,16 @@ def swap_lines(row: RequirementRow, most: int | None = FEW) -> Iterator[str]:
         low, high = swap["low"], swap["high"]
         text = f"#{swap['first']} and #{swap['second']} swap if {swap['parameter']} × {number(swap['factor'])}"
         if low is not None and high is not None:
-            text += f" [{number(low, 2)}, {number(high, 2)}]"
+            text += f" [{_factor(low)}, {_factor(high)}]"
             text += "; uncertain" if low <= 1 <= high else ""
         yield text
     if most is not None and len(swaps) > most:
         yield f"… {len(swaps) - most} more pairs: bbfalsify show"
+
+
+def _factor(value: float) -> str:
+    """Nobody is a thousand times wrong about a weight: from there on, an interval is open."""
+    return "0" if value < 0.001 else "∞" if value > 1000 else number(value, 2)
 
 
 def elasticity_table(row: RequirementRow) -> Table | None:
@@ -113,15 +118,16 @@ def coverage_table(result: RunResult) -> Table | None:
 # --- time to violation -----------------------------------------------------------------------------------------------
 
 
-def time_lines(row: RequirementRow) -> Iterator[str]:
+def time_lines(row: RequirementRow, *, bars: bool = True) -> Iterator[str]:
+    """When violations happen; a page draws the bars itself."""
     times = row.time_to_violation or {}
     for kind, label in (("counterexamples", "time to violation"), ("smc", "by plain simulation")):
         found = times.get(kind)
         if found is not None:
             quantiles = found["quantiles"]
-            bars = bar_line(found["histogram"])
+            between = bar_line(found["histogram"]) if bars else "to"
             first, half, last = (number(quantiles[level], 4) for level in ("0", "0.5", "1"))
-            shape = f"{first} {bars} {last}, half of it by {half}" if first != last else f"always at {first}"
+            shape = f"{first} {between} {last}, half of it by {half}" if first != last else f"always at {first}"
             yield f"{label}: {shape}"
 
 

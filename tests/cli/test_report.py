@@ -99,6 +99,10 @@ def test_the_table_sorts_filters_and_opens(page, run_directory):
     assert page.inner_text("#counted") == f"{len(matching)} of {len(values)}"
     page.fill("#filter", "no such action")
     assert page.locator("tr.row:visible, tr.detail:visible").count() == 0
+    page.fill("#filter", "")
+    page.select_option("select[data-key='1']", EVIL)
+    named = [row for row in results["counterexamples"] if row["requirement"] == EVIL]
+    assert page.locator("tr.row:visible").count() == len(named) > 0, "spaces in a name are part of it"
 
 
 def test_it_is_usable_with_the_keyboard_and_shows_values_under_the_cross_hair(page, run_directory):
@@ -132,6 +136,51 @@ def test_dark_and_narrow(page, run_directory, scheme, width):
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(255, 255, 255)") is (scheme == "light")
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out of the page"
+
+
+def test_the_two_kinds_of_traces_of_a_fan_are_shown_and_hidden_one_by_one(page, run_directory):
+    open_report(page, run_directory)
+    count = len(json.loads((run_directory / "results.json").read_text())["requirements"])
+    drawn = page.locator("tr.detail .canvas").first.locator("path.fan")
+    both = drawn.count()
+    assert both >= 2 * count and page.locator(".fan-legend input").count() == 2
+    page.uncheck(".fan-legend .violating input")
+    assert drawn.count() == both / 2 and page.locator("path.fan.violating").count() == 0
+    page.uncheck(".fan-legend .others input")
+    assert drawn.count() == 0
+
+
+def test_a_plot_of_many_lines_gives_each_its_own_colour_and_name(page, run_directory):
+    open_report(page, run_directory)
+    page.locator("#when").scroll_into_view_if_needed()
+    names = page.locator("#when .legend").first.locator("span")
+    names.first.wait_for()
+    colours = "items => items.map(i => getComputedStyle(i.querySelector('path')).stroke)"
+    assert names.count() >= 4 and len(set(names.evaluate_all(colours))) == names.count()
+    assert names.first.inner_text() == "the list"
+
+
+def test_a_printed_report_is_light_and_nothing_is_cut_off(page, run_directory):
+    page.emulate_media(color_scheme="dark")
+    open_report(page, run_directory)
+    page.emulate_media(color_scheme="dark", media="print")
+    page.set_viewport_size({"width": 700, "height": 900})  # about what paper leaves
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    bad = page.evaluate("getComputedStyle(document.querySelector('.badge.bad')).color")
+    assert bad == "rgb(179, 38, 30)", "the red of the light page"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
+    assert page.locator("tr.detail svg").first.bounding_box()["width"] <= 700
+
+
+def test_a_log_that_was_cut_off_is_named(page, run_directory, tmp_path):
+    directory = tmp_path / "run"
+    shutil.copytree(run_directory, directory)
+    log = (directory / "events.jsonl").read_text().splitlines(keepends=True)
+    (directory / "events.jsonl").write_text("".join(log[: len(log) // 2]) + log[len(log) // 2][:20])
+    open_report(page, directory)
+    assert "events.jsonl: the log is cut off" in page.inner_text("#overview .notes")
+    open_report(page, run_directory)
+    assert page.locator("#overview .notes", has_text="log").count() == 0
 
 
 def test_a_thousand_counterexamples_are_there_at_once(page, run_directory, tmp_path):
@@ -190,8 +239,41 @@ def test_a_check_shows_the_way_of_each_violation_through_what_was_learned(page, 
         "a loop is followed until it closes"
     )
     assert page.locator("#violations .sequence").first.locator("text.broken").text_content().startswith("<b>smoke</b>")
+    steps = page.locator("#violations .sequence").first.locator("text.time").evaluate_all(
+        "all => all.map(text => text.firstChild.data)"
+    )
+    assert steps == ["step", "1", "2", "3"], "an answer belongs to its symbol"
     page.locator("#search").scroll_into_view_if_needed()
     page.wait_for_selector("#search svg")  # how learning went; drawn when it comes into sight
+
+
+def test_a_large_machine_is_zoomed_and_searched(page, tmp_path):
+    from bbfalsify import check
+    from bbfalsify.modelling.mealy import MealyMachine
+
+    table = {(f"s{i}", "next"): (f"s{(i + 1) % 30}", "a rather long answer") for i in range(30)}
+    table |= {(f"s{i}", "back"): ("s0" if i % 3 else f"s{max(0, i - 2)}", f"answer {i}") for i in range(30)}
+    machine = MealyMachine.from_transitions(table, "s0", name="ring")
+    result = check(machine, ["G(out != nothing)"], max_states=30, seed=1, out=tmp_path)
+    open_report(page, result.directory)
+    frame, svg = page.locator("#machine .drawing"), page.locator("#machine svg.machine")
+    assert svg.locator(".state").count() == 30
+    full = float(svg.get_attribute("width"))
+    begin = svg.bounding_box()["width"]
+    assert 0.75 * full < begin < full, "as small as can still be read"
+    page.click("#machine .tools button:has-text('fit')")
+    assert svg.bounding_box()["width"] <= frame.bounding_box()["width"]
+    frame.focus()
+    page.keyboard.press("1")
+    assert svg.bounding_box()["width"] == pytest.approx(full, abs=2)
+    page.select_option("#machine .tools select", label="s5")
+    near = svg.locator(".arrow:not(.far)").evaluate_all("all => all.map(a => a.querySelector('title').textContent)")
+    assert near and all("s5" in title.split(":")[0].split(" → ") for title in near)
+    assert svg.locator(".state:not(.far) .name").all_text_contents().count("s5") == 1
+    frame.focus()
+    page.keyboard.press("Escape")
+    assert svg.locator("xpath=self::*[contains(@class, 'looking')]").count() == 0
+    assert page.locator("#machine details summary").inner_text() == "as a table: 30 states, 2 symbols"
 
 
 def test_a_campaign_links_its_runs(cli, page, run_directory, tmp_path):
@@ -206,8 +288,31 @@ def test_a_campaign_links_its_runs(cli, page, run_directory, tmp_path):
     page.goto((folder / "report.html").as_uri())
     rows = page.locator("#runs tbody tr")
     assert rows.count() == 2 and "not begun" in rows.nth(1).inner_text()
+    assert "not expected" not in rows.first.inner_text() and "as expected" in rows.first.inner_text()
+    page.click("th button:has-text('seed')")
+    page.click("th button:has-text('seed')")
+    assert rows.first.locator("a, td:nth-child(2)").first.inner_text() == "second", "sorted by what varies, downwards"
     page.click("text=first")
     assert page.locator("#counterexample-table").count() == 1
+
+
+def test_of_many_runs_those_that_are_looked_for_are_found(cli, page, tmp_path):
+    folder = tmp_path / "campaign"
+    (folder / "runs").mkdir(parents=True)
+    runs = [{"name": f"many-{i}", "directory": f"runs/{i:04}", "varies": {"seed": i, "size": i % 7}} for i in range(40)]
+    (folder / "campaign.json").write_text(
+        json.dumps({"format_version": 1, "name": "many", "versions": {}, "runs": runs})
+    )
+    assert cli("report", folder).code == 0
+    page.goto((folder / "report.html").as_uri())
+    rows = page.locator("#run-table tbody tr")
+    assert rows.count() == 40
+    page.fill("#filter", "many-3")
+    assert page.locator("#run-table tbody tr:visible").count() == 11 and page.inner_text("#counted") == "11 of 40"
+    page.fill("#filter", "")
+    page.click("th button:has-text('size')")
+    sizes = rows.evaluate_all("rows => rows.map(row => +row.cells[3].textContent)")
+    assert sizes == sorted(sizes)
 
 
 def test_every_run_writes_one_and_the_command_makes_it_again(cli, heater):

@@ -14,6 +14,18 @@ def badge(word: str, text: str | None = None) -> dict[str, str]:
     return {"kind": _KINDS.get(word, ""), "text": text or word.replace("_", " ")}
 
 
+_COMPARED = {"correct": "as expected", "wrong": "not as expected", "unknown": "no answer"}
+"""Of a whole run, by its category."""
+
+
+def compared(category: str | None, count: int | None = None) -> list[dict[str, str]]:
+    """Whether a run (or so many of them) went as the campaign expects, where it does."""
+    if category is None:
+        return []
+    text = _COMPARED.get(category, category)
+    return [badge(category, text if count is None else f"{count} {text}")]
+
+
 def expectation(outcome: str, expected: str | None) -> list[dict[str, str]]:
     """Beside an outcome: whether it is the expected one, where one is."""
     if expected is None:

@@ -9,7 +9,7 @@ from typing import Any
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.json_files import read_json
-from bbfalsify.reporting.html.badges import badge
+from bbfalsify.reporting.html.badges import badge, compared
 from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.words import interval, number
 
@@ -21,19 +21,21 @@ def campaign_page(directory: Path) -> dict[str, Any]:
         keys = list(dict.fromkeys(key for run in manifest["runs"] for key in run["varies"]))
         for row, run in zip(rows, manifest["runs"], strict=True):
             row["varies"] = [str(run["varies"].get(key, "")) for key in keys]
+            row["varied"] = [run["varies"].get(key) for key in keys]
         name = manifest["name"]
     except (KeyError, TypeError, AttributeError) as error:
         problem = Problem(f"not the manifest of a campaign ({type(error).__name__}: {error}).",
                           file=str(directory / "campaign.json"))  # fmt: skip
         raise UserError(problem) from None
     outcomes = Counter(row["outcome"]["text"] for row in rows)
-    categories = Counter(row["category"]["text"] for row in rows if row["category"])
+    categories = Counter(row["keys"]["category"] for row in rows if row["keys"]["category"])
     return {
         "title": name,
-        "badges": [badge(word, f"{count} {word}") for word, count in categories.items()],
+        "badges": [found for word, count in categories.items() for found in compared(word, count)],
         "effort": f"{len(rows)} runs: {', '.join(f'{count} {word}' for word, count in outcomes.items())}",
         "rows": rows,
         "keys": keys,
+        "order": [_order(number, row) for number, row in enumerate(rows, start=1)],
         "counts": [("simulations", f"{sum(int(row['simulations'] or 0) for row in rows):,}")],
         "how": how_to_reproduce(manifest),
     }
@@ -46,7 +48,8 @@ def _row(directory: Path, run: dict[str, Any]) -> dict[str, Any]:
     if not (folder / "results.json").is_file():
         begun = (folder / "manifest.json").is_file()
         return row | {"outcome": badge("unknown", "not finished" if begun else "not begun"), "category": None,
-                      "counterexamples": "", "mass": [], "simulations": "", "seconds": ""}  # fmt: skip
+                      "counterexamples": "", "mass": [], "simulations": "", "seconds": "",
+                      "keys": {"category": None}}  # fmt: skip
     results = read_json(folder / "results.json")
     masses = {r["id"]: r["found_probability"] for r in results["requirements"] if r.get("found_probability")}
     told = {name: interval(Estimate.from_json(mass)) for name, mass in masses.items()}
@@ -54,9 +57,19 @@ def _row(directory: Path, run: dict[str, Any]) -> dict[str, Any]:
     seconds = results.get("seconds")
     return row | {
         "outcome": badge(results["outcome"]),
-        "category": badge(results["category"]) if results.get("category") else None,
+        "category": next(iter(compared(results.get("category"))), None),
         "counterexamples": len(found),
         "mass": [text if len(results["requirements"]) == 1 else f"{name}: {text}" for name, text in told.items()],
         "simulations": results.get("simulations", results.get("queries", "")),
         "seconds": "" if seconds is None else number(seconds),
-    }
+        "keys": {"category": results.get("category"), "counterexamples": len(found), "seconds": seconds,
+                 "mass": sum(mass["value"] for mass in masses.values()) if masses else None,
+                 "simulations": results.get("simulations", results.get("queries"))},
+    }  # fmt: skip
+
+
+def _order(number: int, row: dict[str, Any]) -> list[Any]:
+    """What the table is sorted by; the order is that of the columns in the template."""
+    told = [value if isinstance(value, int | float | None) else str(value) for value in row["varied"]]
+    names = ("category", "counterexamples", "mass", "simulations", "seconds")
+    return [number, row["name"], *told, row["outcome"]["text"], *(row["keys"].get(name) for name in names)]

@@ -7,11 +7,11 @@ from typing import Any
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.events import read_events
 from bbfalsify.modelling.mealy import MealyMachine, read_dot
 from bbfalsify.reporting.graphs import machine_svg
-from bbfalsify.reporting.html.badges import badge, expectation
+from bbfalsify.reporting.html.badges import badge, compared, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
+from bbfalsify.reporting.html.log import recorded
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
 from bbfalsify.reporting.words import interval
 from bbfalsify.running.rundir import readable_manifest
@@ -30,13 +30,13 @@ def checked_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
     rows = results["requirements"]
     violations = [_violation(directory, row, results["name"], machine) for row in rows if row["verdict"] == "violated"]
     drawn = machine is not None and len(machine) <= DRAWN
-    growth = _growth(directory)
+    growth = _growth(directory, notes)
     sections = [("overview", "Requirements"), ("violations", "Violations"), ("machine", "Machine"),
                 ("search", "Learning"), ("reproduce", "Reproduce")]  # fmt: skip
     hidden = {"violations": not violations, "search": growth is None}
     return {
         "title": results["name"],
-        "badges": [badge(results["outcome"]), *([badge(results["category"])] if results.get("category") else [])],
+        "badges": [badge(results["outcome"]), *compared(results.get("category"))],
         "effort": f"{results['states']} states learned with {results['queries']} queries, {results['symbols']} symbols "
         f"in {results['seconds']:.1f} s; {results['stop_reason']}; seed {results['seed']}",
         "requirements": [_requirement(row, number) for number, row in enumerate(rows)],
@@ -88,7 +88,7 @@ def _violation(directory: Path, row: dict[str, Any], system: str, machine: Mealy
             chart.append(Row("", (), "from here on for ever:"))
         chart.append(Row("", ("user", system), symbol))
         last = not row["loop"] and number == len(word) - 1
-        chart.append(Row("", (system, "user"), output, broken=last))
+        chart.append(Row("", (system, "user"), output, broken=last, counts=False))
     known = machine is not None and set(word) <= set(machine.inputs)
     # A loop may come back to where it began only after several rounds.
     way = [*row["prefix"], *(row["loop"] * (len(machine) if known else 0))]
@@ -122,16 +122,13 @@ def _table(machine: MealyMachine) -> dict[str, Any]:
     return {"inputs": list(machine.inputs), "rows": rows}
 
 
-def _growth(directory: Path) -> dict[str, Any] | None:
+def _growth(directory: Path, notes: list[str]) -> dict[str, Any] | None:
     """States of the hypothesis, and the bound up to which it is tested, over queries."""
     lines: dict[str, list[tuple[int, int]]] = {"HypothesisMade": [(0, 0)], "BoundTested": [(0, 0)]}
-    try:
-        for event in read_events(directory / "events.jsonl"):
-            if event.kind in lines:
-                lines[event.kind].append((event.data["queries"], event.data["states"]))
-    except UserError:
-        return None
-    end = max(points[-1][0] for points in lines.values())
+    for event in recorded(directory, notes):
+        if event.kind in lines:
+            lines[event.kind].append((event.data["queries"], event.data["states"]))
+    end = 1.02 * max(points[-1][0] for points in lines.values())  # what came last is seen, too
     if end == 0:
         return None
     names = {"HypothesisMade": "states", "BoundTested": "tested bound"}

@@ -13,6 +13,7 @@ from bbfalsify.core.counterexample import Counterexample
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.trace import Trace, thinned
+from bbfalsify.reporting.equations import MEANINGS
 from bbfalsify.reporting.html.commands import replay_command
 from bbfalsify.reporting.html.curves import moments_of
 from bbfalsify.reporting.html.signals import exact, fan_points, packed_fan, points_for, thin_line
@@ -69,7 +70,7 @@ class Details:
             "facts": list(_facts(row, found)),
             "notes": list(_notes(row)),
             "commands": [replay_command(self._file(file)) for file in _files(row)],
-            "when": moments_of(self.result, row),
+            "when": moments_of(row),
         }
         if found is not None:
             detail |= self._signals(row, found)
@@ -148,7 +149,8 @@ def _facts(row: CounterexampleRow, found: Counterexample | None) -> Iterator[tup
     if found is not None and "cylinder" in found.estimates:
         yield "of following the actions at all", _with_method(found.estimates["cylinder"])
     for name, estimate in row.estimates.items():
-        yield f"D.{name[1:2]}{name[2:].replace('_', ', ')}", interval(estimate)
+        equation, meaning = MEANINGS[name]
+        yield f"{meaning} (equation {equation})", interval(estimate)
     if row.traces:
         yield "traces", f"{row.violating} of {row.traces} violate"
     yield "violated at", number(row.first_violation_time, 6)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.reporting.convergence import convergence_lines
-from bbfalsify.reporting.html.badges import badge, expectation
+from bbfalsify.reporting.html.badges import badge, compared, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
 from bbfalsify.reporting.html.curves import search_plots, time_plots
 from bbfalsify.reporting.html.details import Details
@@ -29,10 +30,11 @@ def falsified_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
     manifest = readable_manifest(directory)
     details = Details(directory, result)
     each = details.each()  # first: what cannot be read is noted
+    searches = search_plots(directory, result, convergence_lines, details.notes)
     sensitivities = [s for row in result.requirements if (s := _sensitivity(row)) is not None]
     page = {
         "title": result.name or directory.name,
-        "badges": [badge(result.outcome), *([badge(results["category"])] if results.get("category") else [])],
+        "badges": [badge(result.outcome), *compared(results.get("category"))],
         "effort": f"{effort_line(result)}; seed {result.seed}{_varies(results)}",
         "requirements": [_requirement(row, result) for row in result.requirements],
         "several": len(result.requirements) > 1,
@@ -42,8 +44,8 @@ def falsified_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
         "statuses": sorted({word for row in result.counterexamples for word in _states(row)}),
         "confidence": f"{next((c.shown.confidence for c in result.counterexamples), 0.95):.0%}",
         "details": each,
-        "searches": search_plots(directory, result, convergence_lines),
-        "moments": time_plots(result, time_lines),
+        "searches": searches,
+        "moments": time_plots(result, functools.partial(time_lines, bars=False)),
         "sensitivities": sensitivities,
         "coverage": _coverage(result),
         "how": how_to_reproduce(manifest, replay_command(details.files[0]) if details.files else None),
@@ -58,7 +60,7 @@ def falsified_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
 
 
 def _varies(results: dict[str, Any]) -> str:
-    return "".join(f"; {key} {value}" for key, value in (results.get("varies") or {}).items())
+    return "".join(f"; {key} {value}" for key, value in (results.get("varies") or {}).items() if key != "seed")
 
 
 # --- requirements ----------------------------------------------------------------------------------------------------
@@ -160,8 +162,7 @@ def _keys(row: CounterexampleRow) -> list[Any]:
     core = None if row.shrunk is None else len(row.shrunk.actions)
     return [
         row.rank, row.requirement, "·".join(row.actions), row.shown.value if row.shown.samples else None, row.share,
-        len(row.actions), row.first_violation_time, row.robustness, " ".join(w.replace(" ", "_") for w in _states(row)),
-        core,
+        len(row.actions), row.first_violation_time, row.robustness, _states(row), core,
     ]  # fmt: skip
 
 

@@ -12,10 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-LEFT, STEP, TOP = 150, 38, 18
-"""Room for time and number at the left; height of a row; room above the first one."""
+TIME, NUMBER, STEP, TOP = 90, 60, 38, 18
+"""Room for the time and for the number at the left; height of a row; room above the first one."""
 NARROW, WIDE = 110, 230
 """Limits of the distance between two life lines."""
+FEW = 4
+"""So many life lines stand far enough apart for what is said between them; of more, names and places decide."""
 MOST_ROWS = 1500
 BESIDE = 420
 """Room at the right, at most."""
@@ -33,20 +35,26 @@ class Row:
     beside: str = ""
     """At the right of everything."""
     broken: bool = False
+    counts: bool = True
+    """Whether it is a step of its own, with a number; an answer belongs to what it answers."""
 
 
 def sequence_chart(names: Sequence[str], rows: Sequence[Row]) -> str:
     """Two drawings, one above the other: the names (they stay in sight while scrolling), and what happens."""
-    longest = max([len(name) for name in names] + [len(p) for row in rows for p in row.places], default=4)
-    between = int(min(WIDE, max(NARROW, LETTER * longest + 26)))
-    x = {name: LEFT + between // 2 + number * between for number, name in enumerate(names)}
+    texts = [*names, *(place for row in rows for place in row.places)]
+    texts += [row.text for row in rows if len(row.who) > 1] if len(names) <= FEW else []
+    between = int(min(WIDE, max(NARROW, LETTER * max(map(len, texts), default=4) + 26)))
+    left = NUMBER + (TIME if any(row.when for row in rows) else 0)
+    x = {name: left + between // 2 + number * between for number, name in enumerate(names)}
     notes = max((len(row.beside) for row in rows), default=0)
-    width = int(LEFT + between * len(names) + 20 + min(BESIDE, LETTER * notes))
+    width = int(left + between * len(names) + 20 + min(BESIDE, LETTER * notes))
     shown = _shortened(rows)
     height = TOP + STEP * len(shown) + 12
-    heads = "".join(_head(name, x[name], between) for name in names)
+    heads = "".join(_head(name, x[name], between) for name in names) + _margin(left, 20, "time", "step")
     lines = "".join(f'<path class="life" d="M{x[name]} 0V{height}"/>' for name in names)
-    body = "".join(_drawn(row, number, TOP + STEP * place, x, between) for place, (number, row) in enumerate(shown))
+    body = "".join(
+        _drawn(row, number, TOP + STEP * place, left, x, between) for place, (number, row) in enumerate(shown)
+    )
     start = f'<svg width="{width}" height='
     return (
         f'<div class="sequence"><div class="heads">{start}"30" viewBox="0 0 {width} 30">{heads}</svg></div>'
@@ -57,7 +65,7 @@ def sequence_chart(names: Sequence[str], rows: Sequence[Row]) -> str:
 def _shortened(rows: Sequence[Row]) -> list[tuple[int | None, Row]]:
     """Numbered from 1; of a very long chart the ends."""
     numbers = itertools.count(1)
-    numbered = [(next(numbers) if row.who else None, row) for row in rows]
+    numbered = [(next(numbers) if row.who and row.counts else None, row) for row in rows]
     if len(numbered) <= MOST_ROWS:
         return numbered
     left_out = len(numbered) - MOST_ROWS
@@ -70,14 +78,17 @@ def _head(name: str, x: int, between: int) -> str:
     return _text(x, 20, name, between - 10, style="head")
 
 
-def _drawn(row: Row, number: int | None, top: float, x: dict[str, int], between: int) -> str:
+def _margin(left: int, y: float, when: str, number: str) -> str:
+    """At the left of everything; the time only where there is one."""
+    told = _text(left - NUMBER - 2, y, when, TIME - 6, style="time", anchor="end") if left > NUMBER else ""
+    return told + _text(left - 18, y, number, 40, style="time", anchor="end")
+
+
+def _drawn(row: Row, number: int | None, top: float, left: int, x: dict[str, int], between: int) -> str:
     y = top + 16
-    parts = [
-        _text(LEFT - 62, y + 4, row.when, LEFT - 66, style="time", anchor="end"),
-        _text(LEFT - 18, y + 4, "" if number is None else str(number), 40, style="time", anchor="end"),
-    ]
+    parts = [_margin(left, y + 4, row.when, "" if number is None else str(number))]
     if not row.who:
-        return "".join([*parts, _text(LEFT, y + 4, row.text, BESIDE, style="soft", anchor="start")])
+        return "".join([*parts, _text(left, y + 4, row.text, BESIDE, style="soft", anchor="start")])
     if row.beside:
         edge = max(x.values()) + between // 2 + 8
         parts.append(_text(edge, y + 4, row.beside, BESIDE, style="soft", anchor="start"))

@@ -57,6 +57,8 @@ function placeOf(list, x) {
   return low;
 }
 
+const kindOf = (line, number) => line.kind || "c" + number % 6;
+
 function pathOf(xs, ys, from, to, x, y, step) {
   let path = "", lastX = NaN, lastY = NaN;
   for (let i = from; i < to; i++) {
@@ -71,7 +73,8 @@ function pathOf(xs, ys, from, to, x, y, step) {
 }
 
 /* spec: {x: [from, to], label, panels: [{title, lines: [{name, xs, ys, step, kind}], fan, zero}],
-          lanes: [{title, events: [[time, action]], key}], marks: [{at, name, kind}], around: [from, to]}
+          lanes: [{title, events: [[time, action]], key}], marks: [{at, name, kind}], around: [from, to],
+          fans: which traces of fans are drawn: [those that do not violate, those that do]}
    A fan is {samples, violated, times, ys}: traces one after the other. */
 class Plot {
   constructor(host, spec) {
@@ -85,7 +88,7 @@ class Plot {
     this.tools.append(this.whole);
     this.canvas = make("div", {class: "canvas", tabindex: "0", role: "img", "aria-label": spec.title || "plot"});
     this.canvas.title = "drag to zoom, double-click for the whole; arrow keys move the cross-hair";
-    host.append(this.tools, this.canvas);
+    host.append(this.tools, ...this.legend(), this.canvas);
     this.listen();
     this.width = 0;
     new ResizeObserver(() => { if (Math.abs(host.clientWidth - this.width) > 2) this.paint(); }).observe(host);
@@ -96,6 +99,22 @@ class Plot {
     const button = make("button", {type: "button"}, text);
     button.addEventListener("click", action);
     return button;
+  }
+
+  // Once for all panels, which show the same things; as text of the page it finds its place on narrow screens.
+  legend() {
+    const kinds = new Map();
+    for (const panel of this.spec.panels) {
+      if (panel.lines.length > 1) panel.lines.forEach((line, number) => kinds.set(line.name, kindOf(line, number)));
+    }
+    if (!kinds.size) return [];
+    const items = Array.from(kinds, ([name, kind]) => {
+      const svg = document.createElementNS(SVG, "svg"), item = make("span", {}, svg, name);
+      svg.setAttribute("width", 18); svg.setAttribute("height", 10);
+      draw(svg, "path", {d: "M1 5h15", class: `line ${kind}`});
+      return item;
+    });
+    return [make("div", {class: "legend"}, ...items)];
   }
 
   zoom(range) { this.view = range.slice(); this.paint(); }
@@ -185,29 +204,15 @@ class Plot {
       draw(svg, "text", {x: left - 8, y: y(tick) + 4, class: "tick", "text-anchor": "end"}, shown(tick, 5));
     }
     for (const tick of ticks) draw(svg, "path", {d: `M${this.x(tick)} ${top}v${height}`, class: "grid faint"});
-    draw(svg, "text", {x: left, y: top - 6, class: "title"}, panel.title);
+    const room = Math.floor(inner / 7.2), cut = panel.title.length > room ? panel.title.slice(0, room - 1) + "…" : panel.title;
+    draw(draw(svg, "text", {x: left, y: top - 6, class: "title"}, cut), "title", {}, panel.title);
     const group = draw(svg, "g", {"clip-path": `url(#${clip})`});
     if (panel.fan) this.fan(group, panel, y);
     panel.lines.forEach((line, number) => {
       const d = pathOf(line.xs, line.ys, 0, line.xs.length, this.x, y, line.step);
-      draw(group, "path", {d, class: `line ${line.kind || "c" + number % 6}`});
+      draw(group, "path", {d, class: `line ${kindOf(line, number)}`});
     });
     draw(svg, "rect", {x: left, y: top, width: inner, height, class: "frame"});
-    if (panel.lines.length > 1) {
-      const room = panel.lines.reduce((sum, line) => sum + 6.4 * line.name.length + 30, 7 * panel.title.length);
-      this.legend(svg, panel, left + inner - 4, room < inner ? top - 6 : top + 14);
-    }
-  }
-
-  legend(svg, panel, right, y) {
-    let x = right;
-    for (let number = panel.lines.length - 1; number >= 0; number--) {
-      const line = panel.lines[number];
-      x -= 6.4 * line.name.length;
-      draw(svg, "text", {x, y, class: "tick"}, line.name);
-      draw(svg, "path", {d: `M${x - 18} ${y - 4}h13`, class: `line ${line.kind || "c" + number % 6}`});
-      x -= 30;
-    }
   }
 
   // Violating traces and the others, each kind as one path.
@@ -218,8 +223,9 @@ class Plot {
       paths[fan.violated[number] ? 1 : 0] += pathOf(fan.times, fan.ys, start, start + count, this.x, y, panel.step);
       start += count;
     });
-    draw(group, "path", {d: paths[0], class: "fan"});
-    draw(group, "path", {d: paths[1], class: "fan violating"});
+    const shown = this.spec.fans || [true, true];
+    if (shown[0]) draw(group, "path", {d: paths[0], class: "fan"});
+    if (shown[1]) draw(group, "path", {d: paths[1], class: "fan violating"});
   }
 
   point(time) {

@@ -26,11 +26,11 @@ function fanOf(data, name) {
   return {samples: data.fan.samples, violated: data.fan.violated, times: open.times, ys: open.signals[name]};
 }
 
-function specOf(data, withFan) {
+function specOf(data, fans) {
   const times = unpack(data.times), panels = [];
   for (const [signals, step] of [[data.outputs, false], [data.inputs, true]]) {
     for (const [name, values] of Object.entries(signals)) {
-      panels.push({title: name, step, fan: withFan ? fanOf(data, name) : undefined,
+      panels.push({title: name, step, fan: fanOf(data, name),
                    lines: [{name, xs: times, ys: unpack(values), step, kind: step ? "input" : "output"}]});
     }
   }
@@ -42,7 +42,7 @@ function specOf(data, withFan) {
   }
   const lanes = [{title: "actions", events: data.word, key: data.key}];
   if (data.shrunk) lanes.push({title: "matters", events: data.shrunk});
-  return {title: data.title, x: [0, data.end], panels, lanes, marks: data.marks, around: data.around};
+  return {title: data.title, x: [0, data.end], panels, lanes, marks: data.marks, around: data.around, fans};
 }
 
 function copyable(text) {
@@ -61,19 +61,22 @@ function detail(data) {
   box.append(facts);
   for (const note of data.notes) box.append(make("p", {class: "note"}, note));
   if (data.times) {
-    const host = make("div", {}), plotted = {};
+    const host = make("div", {}), shown = [true, true];
+    let plot = null;
     if (data.fan) {
       const count = data.fan.violated.filter(Boolean).length, others = data.fan.violated.length - count;
-      const check = make("input", {type: "checkbox"});
-      check.checked = true;
-      check.addEventListener("change", () => { plotted.plot.spec = specOf(data, check.checked); plotted.plot.paint(); });
-      box.append(make("label", {class: "fan-legend"}, check, " some of the traces along these actions: ",
-        make("span", {class: "violating"}, `${count} that violate here`), ", ",
-        make("span", {class: "others"}, `${others} that do not`)));
+      const choice = (kind, text, number) => {
+        const check = make("input", {type: "checkbox"});
+        check.checked = true;
+        check.addEventListener("change", () => { shown[number] = check.checked; plot.paint(); });
+        return make("label", {class: kind}, check, ` ${text}`);
+      };
+      box.append(make("div", {class: "fan-legend"}, "some of the traces along these actions: ",
+        choice("violating", `${count} that violate here`, 1), choice("others", `${others} that do not`, 0)));
     }
     box.append(host);
     // Its width is known only once it stands in the page.
-    queueMicrotask(() => { plotted.plot = new Plot(host, specOf(data, true)); });
+    queueMicrotask(() => { plot = new Plot(host, specOf(data, shown)); });
   }
   if (data.when) {
     const host = make("div", {});
@@ -86,9 +89,58 @@ function detail(data) {
 
 // ---------------------------------------------------------------- the table
 
-function table(root) {
+// Rows {element, index, keys, detail} that the heads of their table sort; gives the order in which they stand.
+function sortable(root) {
   const keys = read("rows"), body = root.tBodies[0];
   const rows = Array.from(body.rows, (element, index) => ({element, index, keys: keys[index]}));
+  let order = rows;
+  const heads = Array.from(root.tHead.querySelectorAll("th[data-key]"));
+  const sort = (head, direction) => {
+    const key = +head.dataset.key, sign = direction === "descending" ? -1 : 1;
+    const compare = (a, b) => typeof a === "string" ? a.localeCompare(b) : a - b;
+    order = rows.slice().sort((a, b) => {
+      const [p, q] = [a.keys[key], b.keys[key]];
+      if (p === null || q === null) return (p === null) - (q === null);
+      return sign * compare(p, q) || a.index - b.index;
+    });
+    heads.forEach(other => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", direction);
+    for (const row of order) { body.append(row.element); if (row.detail) body.append(row.detail); }
+  };
+  for (const head of heads) {
+    head.querySelector("button").addEventListener("click", () => {
+      const first = head.dataset.first || "ascending", other = first === "ascending" ? "descending" : "ascending";
+      sort(head, head.getAttribute("aria-sort") === first ? other : first);
+    });
+  }
+  return {rows, order: () => order};
+}
+
+// Shows the rows that fit, and counts them.
+function filtered(rows, fits) {
+  const counted = document.getElementById("counted");
+  let visible = 0;
+  for (const row of rows) {
+    const wanted = fits(row);
+    row.element.hidden = !wanted;
+    if (row.detail) row.detail.hidden = !wanted || !row.element.classList.contains("open");
+    visible += wanted;
+  }
+  counted.textContent = visible === rows.length ? `${visible}` : `${visible} of ${rows.length}`;
+}
+
+function runs(root) {
+  const {rows} = sortable(root), text = document.getElementById("filter");
+  if (!text) return;
+  const words = row => row.element.textContent.toLowerCase();
+  text.addEventListener("input", () => {
+    const wanted = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    filtered(rows, row => wanted.every(word => words(row).includes(word)));
+  });
+}
+
+function table(root) {
+  const {rows, order} = sortable(root);
   const toggle = (row, open) => {
     const button = row.element.querySelector("button");
     if (open === undefined) open = button.getAttribute("aria-expanded") !== "true";
@@ -110,44 +162,16 @@ function table(root) {
       const by = {ArrowDown: 1, ArrowUp: -1}[event.key];
       if (!by) return;
       event.preventDefault();
-      const visible = order.filter(other => !other.element.hidden);
+      const visible = order().filter(other => !other.element.hidden);
       const next = visible[visible.indexOf(row) + by];
       if (next) next.element.querySelector("button").focus();
     });
   }
-  let order = rows;
-  const heads = Array.from(root.tHead.querySelectorAll("th[data-key]"));
-  const sort = (head, direction) => {
-    const key = +head.dataset.key, sign = direction === "descending" ? -1 : 1;
-    const compare = (a, b) => typeof a === "string" ? a.localeCompare(b) : a - b;
-    order = rows.slice().sort((a, b) => {
-      const [p, q] = [a.keys[key], b.keys[key]];
-      if (p === null || q === null) return (p === null) - (q === null);
-      return sign * compare(p, q) || a.index - b.index;
-    });
-    heads.forEach(other => other.removeAttribute("aria-sort"));
-    head.setAttribute("aria-sort", direction);
-    for (const row of order) { body.append(row.element); if (row.detail) body.append(row.detail); }
-  };
-  for (const head of heads) {
-    head.querySelector("button").addEventListener("click", () => {
-      const first = head.dataset.first || "ascending", other = first === "ascending" ? "descending" : "ascending";
-      sort(head, head.getAttribute("aria-sort") === first ? other : first);
-    });
-  }
-  const text = document.getElementById("filter"), counted = document.getElementById("counted");
-  const selects = Array.from(document.querySelectorAll("select[data-key]"));
+  const text = document.getElementById("filter"), selects = Array.from(document.querySelectorAll("select[data-key]"));
   const filter = () => {
     const wanted = text.value.toLowerCase().split(/[\s·]+/).filter(Boolean).join("·");
-    let visible = 0;
-    for (const row of rows) {
-      const fits = row.keys[2].toLowerCase().includes(wanted) &&
-        selects.every(select => !select.value || String(row.keys[+select.dataset.key]).split(" ").includes(select.value));
-      row.element.hidden = !fits;
-      if (row.detail) row.detail.hidden = !fits || !row.element.classList.contains("open");
-      visible += fits;
-    }
-    counted.textContent = visible === rows.length ? `${visible}` : `${visible} of ${rows.length}`;
+    filtered(rows, row => row.keys[2].toLowerCase().includes(wanted) &&
+      selects.every(select => !select.value || [row.keys[+select.dataset.key]].flat().includes(select.value)));
   };
   text.addEventListener("input", filter);
   selects.forEach(select => select.addEventListener("change", filter));
@@ -163,6 +187,8 @@ function table(root) {
   if (location.hash) follow(); else if (rows.length) toggle(rows[0], true);
 }
 
+const campaign = document.getElementById("run-table");
+if (campaign) runs(campaign);
 const counterexamples = document.getElementById("counterexample-table");
 if (counterexamples) {
   // On a narrow screen the table scrolls sideways; what is opened stays as wide as what is seen.
