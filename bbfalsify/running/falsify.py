@@ -28,8 +28,9 @@ from bbfalsify.modelling import Profile
 from bbfalsify.running.accepted import Acceptances, load_acceptances
 from bbfalsify.running.compiled import compile_everything
 from bbfalsify.running.conclusions import best_robustness, overall
-from bbfalsify.running.driver import Driver, OnFailure
+from bbfalsify.running.driver import Driver
 from bbfalsify.running.executors import opened
+from bbfalsify.running.failing import OnFailure
 from bbfalsify.running.judging import RequirementsJudge
 from bbfalsify.running.known import Memory
 from bbfalsify.running.listing import Listing

@@ -1,4 +1,4 @@
-"""The list of a falsification: of each counterexample a file and a row, and what the store and the team know about it."""
+"""The list of a falsification: of each counterexample a file and a row, and what the store and the team know of it."""
 
 from __future__ import annotations
 

@@ -150,13 +150,12 @@ class Stages:
     def notes(self) -> list[str]:
         """What a reader must know, in words."""
         task, on_failure = self.task, self.task.limits.on_failure
-        failures = dict(self.driver.failures)
         return [
             *grid_notes(task.system),
             *duration_notes(task.requirements, task.horizon),
             *worker_notes(task.system, task.jobs),
             *self.driver.poll.notes(),
-            *notes_on(self.scribe.progress, failures, task.requirements, on_failure, task.options),
+            *notes_on(self.scribe.progress, self.driver.failures, task.requirements, on_failure, task.options),
             *self.shrinking.notes,
             *dict.fromkeys(e.message for e in (self._recalled, self._ended) if e is not None and e.message),
         ]

@@ -17,7 +17,7 @@ from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile, check_profile
 from bbfalsify.modelling.loading import model_hash
-from bbfalsify.running.driver import OnFailure
+from bbfalsify.running.failing import OnFailure
 from bbfalsify.systems import System
 
 SAMPLES = 100
