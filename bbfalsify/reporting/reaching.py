@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.json_files import read_json
+from bbfalsify.reporting.results import file_in
 from bbfalsify.reporting.tables import expectation, place_lines
 
 FIRST, LAST = 15, 25
@@ -19,7 +19,7 @@ def reach_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[
     rows = data["requirements"]
     for row in rows:
         if row["file"] is not None and (len(rows) == 1 or verbose):
-            trace = read_json(trace_file(data, row))
+            trace = read_json(file_in(data["run_directory"], row["file"]))
             if len(rows) > 1:
                 yield f"\n{row['id']}: {row['text'] or row['query']}"
             yield from trace_lines(trace, everything=verbose)
@@ -33,12 +33,6 @@ def reach_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[
         yield f"{name}{row['in_words']}{expectation(row['outcome'], row.get('expected'))}"
     yield from (f"note: {note}" for note in data.get("notes", ()))
     yield from place_lines(data["run_directory"], data["seed"], [row["file"] for row in rows])
-
-
-def trace_file(data: Mapping[str, Any], row: Mapping[str, Any]) -> Path:
-    """The run directory may have been moved since its files were named."""
-    moved = Path(data["run_directory"] or ".").joinpath(*Path(row["file"]).parts[-2:])
-    return moved if moved.is_file() else Path(row["file"])
 
 
 def trace_lines(trace: Mapping[str, Any], *, everything: bool = False) -> Iterator[str]:

@@ -143,6 +143,11 @@ def read_results(path: str | Path) -> RunResult:
     return result_from_json(read_json(file), file=str(file))
 
 
+def file_in(directory: str | Path, file: str) -> Path:
+    """A file that results name; the run directory may have been moved since."""
+    return Path(directory).joinpath(*Path(file).parts[-2:])
+
+
 def results_file(path: str | Path) -> Path:
     """Of a run directory, or the file itself; a campaign of several runs has one for each of them."""
     path = Path(path)

@@ -43,6 +43,8 @@ class EngineKind:
     """What its requirements speak about: signals over time, symbols, or states of a model."""
     shown: str = "bbfalsify.reporting.plain:result_lines"
     """(results, width, verbose) -> the lines and tables of a terminal."""
+    finding: str = "bbfalsify.reporting.plain:finding_steps"
+    """(directory, row of `counterexamples`) -> (the row with all its steps, its lines), for looking at one finding."""
     page: str = "bbfalsify.reporting.html.plain:plain_page"
     """(directory, results) -> the values of the template, for the report."""
     template: str = "plain.html"
@@ -70,6 +72,7 @@ ENGINES = {
         "bbfalsify.campaigns.schema:FalsifyEntry",
         "bbfalsify.campaigns.execute:run_falsify",
         shown="bbfalsify.reporting.falsifying:falsification_lines",
+        finding="bbfalsify.reporting.findings:counterexample_steps",
         page="bbfalsify.reporting.html.falsified:falsified_page",
         template="falsified.html",
         files="bbfalsify.reporting.falsifying:write_files",
@@ -83,6 +86,7 @@ ENGINES = {
         ignores=("model", "on_failure", "early_stop", "store", "accepted"),
         about="symbols",
         shown="bbfalsify.reporting.checking:check_lines",
+        finding="bbfalsify.reporting.findings:word_steps",
         page="bbfalsify.reporting.html.checked:checked_page",
         template="checked.html",
         found="bbfalsify.reporting.comparing:one_each",
@@ -99,6 +103,7 @@ ENGINES = {
                  "accepted"),
         about="states",
         shown="bbfalsify.reporting.reaching:reach_lines",
+        finding="bbfalsify.reporting.findings:trace_steps",
         page="bbfalsify.reporting.html.reached:reached_page",
         template="reached.html",
         found="bbfalsify.reporting.comparing:one_each",

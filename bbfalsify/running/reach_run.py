@@ -178,7 +178,7 @@ class _Asking:
         )
         # Which heuristic found it stands where users of the command line look for it.
         about = {
-            **self.about, "asked": self.settings.as_json(), "query": result.query.text,
+            **self.about, "requirement": question.id, "asked": self.settings.as_json(), "query": result.query.text,
             "heuristic": result.finding.heuristic.value, "seed": result.seed,
         }  # fmt: skip
         write_trace(file, result.network, result.finding, about)

@@ -10,7 +10,8 @@ from bbfalsify.core.json_files import read_json
 from bbfalsify.reporting.html.badges import badge, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
-from bbfalsify.reporting.reaching import effort_lines, trace_file
+from bbfalsify.reporting.reaching import effort_lines
+from bbfalsify.reporting.results import file_in
 from bbfalsify.reporting.words import number
 from bbfalsify.running.rundir import readable_manifest
 
@@ -24,7 +25,7 @@ def reached_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
     traces = []
     for row in rows:
         if row["file"] is not None:
-            file = trace_file({**results, "run_directory": str(directory)}, row)
+            file = file_in(directory, row["file"])
             try:
                 traces.append(_trace(file, row))
             except UserError as error:  # what can be shown is shown
