@@ -17,6 +17,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
@@ -25,7 +26,12 @@ from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.targets import Heuristic, Target, TargetSearch
 from bbfalsify.logic.queries import Query, parse_query
 from bbfalsify.modelling import Network, load_network
+from bbfalsify.running.notebook import steps_frame, trace_html
 from bbfalsify.running.reach_team import Team
+from bbfalsify.running.traces import trace_json
+
+if TYPE_CHECKING:
+    import pandas
 
 DEFAULT_TIMEOUT_S = 300.0
 
@@ -55,6 +61,18 @@ class ReachResult:
     @property
     def finding(self) -> Finding | None:
         return self.found.best or self.found.failure
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """Of the trace found, in words and numbers; none where nothing was found."""
+        return [] if self.finding is None else trace_json(self.network, self.finding.trace)["steps"]
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row per step of the trace (needs pandas)."""
+        return steps_frame(self.steps)
+
+    def _repr_html_(self) -> str:
+        return trace_html(self.in_words(), self.steps)
 
     def in_words(self) -> str:
         """The outcome as a sentence."""
