@@ -57,6 +57,18 @@ def collect_items(reader: Reader, value: Any, base: Path) -> list[RequirementIte
     return items
 
 
+def places_of_requirements(campaign: str | Path) -> dict[str, tuple[str, int]]:
+    """The file and line on which each requirement of a campaign is written; what cannot be read (any more) has none."""
+    try:
+        document = read_yaml(campaign)
+    except UserError:
+        return {}
+    entries = document.data.get("requirements") if isinstance(document.data, dict) else None
+    items = [] if entries is None else collect_items(Reader(document, []), entries, Path(campaign).parent)
+    named = [(item, item.reader.document) for item in items if isinstance(item.data, dict) and "id" in item.data]
+    return {str(item.data["id"]): (written.file, written.line(item.path) or 1) for item, written in named}
+
+
 def items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[RequirementItem]:
     from bbfalsify.campaigns.schema import SPECIFICATION_SECTIONS
 

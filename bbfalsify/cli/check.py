@@ -8,7 +8,18 @@ from typing import Annotated
 
 import typer
 
-from bbfalsify.cli.options import AsJson, ExecutorOption, Jobs, JunitFile, Out, Quiet, SarifFile, Seed, Verbose
+from bbfalsify.cli.options import (
+    Annotations,
+    AsJson,
+    ExecutorOption,
+    Jobs,
+    JunitFile,
+    Out,
+    Quiet,
+    SarifFile,
+    Seed,
+    Verbose,
+)
 
 
 class Learner(StrEnum):
@@ -79,6 +90,7 @@ def check(
     ] = None,
     junit: JunitFile = None,
     sarif: SarifFile = None,
+    annotations: Annotations = None,
     jobs: Jobs = None,
     executor: ExecutorOption = None,
     out: Out = None,
@@ -93,7 +105,7 @@ def check(
     Example:  bbfalsify check --system adapters/smtp --max-states 7 \\
               --require "precedence(in == rcpt & out == '250', out == '354')"
     """
-    from bbfalsify.cli.ci_files import CiFiles
+    from bbfalsify.cli.ci_files import ci_files
     from bbfalsify.cli.described import described, listed
     from bbfalsify.cli.session import run_campaign
 
@@ -126,7 +138,7 @@ def check(
     )  # fmt: skip
     return run_campaign(
         campaign, out=out, directory=resume, extend=True, as_json=as_json, quiet=quiet, verbose=verbose,
-        files=CiFiles(junit, sarif),
+        files=ci_files(junit, sarif, annotations, as_json=as_json),
     )  # fmt: skip
 
 

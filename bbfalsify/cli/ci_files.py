@@ -1,7 +1,9 @@
-"""Files for other machines: JUnit XML and SARIF, where they were asked for."""
+"""What other machines read: JUnit XML and SARIF where they were asked for, and annotations where GitHub runs us."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bbfalsify.reporting.cases import Suite
+    from bbfalsify.reporting.places import Place
 
 
 @dataclass
@@ -17,17 +20,31 @@ class CiFiles:
 
     junit: Path | None = None
     sarif: Path | None = None
+    annotations: bool = False
+    as_json: bool = False
     suites: list[Suite] = field(default_factory=list)
+    places: dict[str, dict[str, Place]] = field(default_factory=dict)
 
     def add(self, results: Mapping[str, Any], campaign: str | None = None) -> None:
-        if self.junit is not None or self.sarif is not None:
-            from bbfalsify.reporting.cases import suite_of
+        if self.junit is None and self.sarif is None and not self.annotations:
+            return
+        from bbfalsify.reporting.cases import suite_of
 
-            self.suites.append(suite_of(results, campaign=campaign or None))
+        self.suites.append(suite_of(results, campaign=campaign or None))
+        if campaign and campaign not in self.places:
+            from bbfalsify.campaigns.requirements import places_of_requirements
+
+            self.places[campaign] = places_of_requirements(campaign)
 
     def write(self) -> None:
         from bbfalsify.core.json_files import write_atomically
 
+        if self.annotations:
+            from bbfalsify.reporting.annotations import annotation_lines
+
+            # The runner reads both streams; JSON on stdout stays alone there.
+            for line in annotation_lines(self.suites, self.places):
+                print(line, file=sys.stderr if self.as_json else sys.stdout, flush=True)
         if self.junit is not None:
             from bbfalsify.reporting.junit import junit_text
 
@@ -35,4 +52,25 @@ class CiFiles:
         if self.sarif is not None:
             from bbfalsify.reporting.sarif import sarif_text
 
-            write_atomically(self.sarif, sarif_text(self.suites))
+            write_atomically(self.sarif, sarif_text(self.suites, self.places))
+
+
+def ci_files(junit: Path | None, sarif: Path | None, annotations: bool | None, *, as_json: bool) -> CiFiles:
+    """What was asked for (annotations: by whom we are run, unless said).
+
+    A file that cannot be written is refused now, not after hours of simulations.
+    """
+    from bbfalsify.core.errors import Problem, UserError
+
+    problems = []
+    for file in (file for file in (junit, sarif) if file is not None):
+        if file.is_dir():
+            problems.append(Problem("is a folder; expected the name of a file.", file=str(file)))
+        elif not file.parent.is_dir():
+            problems.append(Problem(f"cannot be written: there is no folder '{file.parent}'.", file=str(file)))
+        elif not os.access(file if file.exists() else file.parent, os.W_OK):
+            problems.append(Problem("cannot be written: permission denied.", file=str(file)))
+    if problems:
+        raise UserError(problems)
+    wanted = os.environ.get("GITHUB_ACTIONS") == "true" if annotations is None else annotations
+    return CiFiles(junit, sarif, wanted, as_json)

@@ -9,6 +9,7 @@ import typer
 
 from bbfalsify.cli.options import (
     AcceptFile,
+    Annotations,
     AsJson,
     ExecutorOption,
     Jobs,
@@ -118,6 +119,7 @@ def falsify(
     accept: AcceptFile = None,
     junit: JunitFile = None,
     sarif: SarifFile = None,
+    annotations: Annotations = None,
     jobs: Jobs = None,
     executor: ExecutorOption = None,
     out: Out = None,
@@ -132,7 +134,7 @@ def falsify(
     Example:  bbfalsify falsify --system adapters/heater --profile profiles/heater_user.yaml \\
               --require "always[0:20](T <= 75)" --horizon 20
     """
-    from bbfalsify.cli.ci_files import CiFiles
+    from bbfalsify.cli.ci_files import ci_files
     from bbfalsify.cli.described import described, listed, requirement
     from bbfalsify.cli.session import run_campaign
 
@@ -174,4 +176,5 @@ def falsify(
         },
         seed=seed, jobs=jobs, executor=executor, store=store, accepted=accept,
     )  # fmt: skip
-    return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose, files=CiFiles(junit, sarif))
+    files = ci_files(junit, sarif, annotations, as_json=as_json)
+    return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose, files=files)

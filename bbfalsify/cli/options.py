@@ -29,4 +29,10 @@ AcceptFile = Annotated[
 JunitFile = Annotated[
     Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML: a requirement is a test case.")
 ]
+Annotations = Annotated[
+    bool | None,
+    typer.Option(
+        "--annotations/--no-annotations", help="Annotate code on GitHub.", show_default="where GITHUB_ACTIONS is true"
+    ),
+]
 SarifFile = Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write SARIF, for code scanning.")]

@@ -2,8 +2,8 @@
 
     heater-3, run 3 of 12, about 0:40 left
     searching ━━━━━━━━━━━━━━━━──── 1628/2000 410/s 0:01
-      R1: closest −4.2, 6 counterexamples, together about 0.0121
-      R1 on·on·on·off   0.0091 [0.0087, 0.0095]
+      R1: closest -4.2, 6 counterexamples, the list together about 0.0121
+      R1 on·on·on·off  9.10e-3 [8.70e-3, 9.50e-3]
 
 Workers are forked, and forking a process that has background threads can lock up; so the view has no refresh thread
 and is drawn only from here.
@@ -249,23 +249,26 @@ class RunProgress:
         """For one line: how close, how many."""
         closest = f"closest {min(self._closest.values()):.4g}, " if self._closest else ""
         mass = f" (together about {sum(self._masses.values()):.2g})" if any(self._masses.values()) else ""
-        return f"{closest}{self._found} found{mass}"
+        return f"{closest}{max(self._found, sum(self._words.values()))} found{mass}"
 
     def _below(self) -> list[str]:
+        from bbfalsify.reporting.words import number, probability
+
         lines = []
-        for number, name in enumerate(self._requirements):
+        for place, name in enumerate(self._requirements):
             found = sum(requirement == name for requirement, _ in self._listed)
             words = max(found, self._words.get(name, 0))
-            text = f"{name}: closest {self._closest.get(number, float('inf')):.4g}, {words} counterexamples"
+            text = f"{name}: closest {number(self._closest.get(place), 4)}, {words} counterexamples"
             if self._masses.get(name):
                 text += f", the list together about {self._masses[name]:.2g}"
             lines.append(text)
         estimated = sorted(self._estimates.items(), key=lambda item: -item[1]["value"])
         for (requirement, actions), estimate in estimated[:MOST_LISTED]:
-            interval = f"{estimate['value']:.3g} [{estimate['low']:.3g}, {estimate['high']:.3g}]"
-            lines.append(f"{requirement} {_word(actions)}  {interval}")
+            value, low, high = (probability(estimate[key]) for key in ("value", "low", "high"))
+            lines.append(f"{requirement} {_word(actions)}  {value} [{low}, {high}]")
         rest = [key for key in self._listed if key not in self._estimates]
-        lines += [f"{requirement} {_word(actions)}" for requirement, actions in rest[: MOST_LISTED - len(estimated)]]
+        room = max(0, MOST_LISTED - len(estimated))
+        lines += [f"{requirement} {_word(actions)}" for requirement, actions in rest[:room]]
         return lines
 
 

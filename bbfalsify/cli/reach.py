@@ -9,7 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
-from bbfalsify.cli.options import AsJson, ExecutorOption, Jobs, JunitFile, Out, Quiet, SarifFile, Seed, Verbose
+from bbfalsify.cli.options import (
+    Annotations,
+    AsJson,
+    ExecutorOption,
+    Jobs,
+    JunitFile,
+    Out,
+    Quiet,
+    SarifFile,
+    Seed,
+    Verbose,
+)
 
 
 class Heuristic(StrEnum):
@@ -51,6 +62,7 @@ def reach(
     walks: Annotated[int | None, typer.Option(min=1, help="Walks of each heuristic.", show_default="no limit")] = None,
     junit: JunitFile = None,
     sarif: SarifFile = None,
+    annotations: Annotations = None,
     jobs: Jobs = None,
     executor: ExecutorOption = None,
     out: Out = None,
@@ -66,7 +78,7 @@ def reach(
     Example:  bbfalsify reach fischer.yaml --query "A[] not (P(1).cs && P(2).cs)"
     """
     from bbfalsify.campaigns.states import EXAMPLE, STORED
-    from bbfalsify.cli.ci_files import CiFiles
+    from bbfalsify.cli.ci_files import ci_files
     from bbfalsify.cli.described import described
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.errors import UserError
@@ -81,7 +93,7 @@ def reach(
         {"kind": "reach", "heuristic": heuristic, "trace": trace, "depth": depth, "timeout": timeout, "walks": walks},
         seed=seed, jobs=jobs or os.cpu_count() or 1, executor=executor,
     )  # fmt: skip
-    files = CiFiles(junit, sarif)
+    files = ci_files(junit, sarif, annotations, as_json=as_json)
     return run_campaign(
         campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose, files=files, printed=_contract
     )

@@ -9,6 +9,7 @@ import typer
 
 from bbfalsify.cli.options import (
     AcceptFile,
+    Annotations,
     AsJson,
     ExecutorOption,
     Jobs,
@@ -37,6 +38,7 @@ def run(
     accept: AcceptFile = None,
     junit: JunitFile = None,
     sarif: SarifFile = None,
+    annotations: Annotations = None,
     jobs: Jobs = None,
     executor: ExecutorOption = None,
     out: Out = None,
@@ -57,7 +59,7 @@ def run(
     """
     from bbfalsify.campaigns import load_campaign
     from bbfalsify.campaigns.directory import find_begun, origin_in, read_manifest
-    from bbfalsify.cli.ci_files import CiFiles
+    from bbfalsify.cli.ci_files import ci_files
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.errors import UserError
 
@@ -74,6 +76,7 @@ def run(
         run_directory = run_directory or find_begun(out or Path("runs"), campaign)
         if run_directory is not None:
             drawn_seed = origin_in(read_manifest(run_directory)).get("drawn_seed")
+    files = ci_files(junit, sarif, annotations, as_json=as_json)
     given = {"seed": seed, "jobs": jobs, "executor": executor, "store": store, "accepted": accept}
     loaded = load_campaign(campaign, **given, drawn_seed=drawn_seed)
     return run_campaign(
@@ -83,5 +86,5 @@ def run(
         as_json=as_json,
         quiet=quiet,
         verbose=verbose,
-        files=CiFiles(junit, sarif),
+        files=files,
     )

@@ -27,12 +27,10 @@ def show(
     Example:  bbfalsify show runs/heater-2026-01-31-1 --counterexample 2
     """
     from bbfalsify.cli.session import show_run
-    from bbfalsify.core.json_files import read_json
-    from bbfalsify.reporting.results import results_file
+    from bbfalsify.reporting.results import recorded_results
     from bbfalsify.running.kinds import kind_of
 
-    file = results_file(run)
-    data = read_json(file)
+    file, data = recorded_results(run)
     kind_of(data, file=str(file))  # says what is wrong with it
     if counterexample is not None:
         found, lines = _steps(file.parent, data, counterexample)
@@ -40,8 +38,7 @@ def show(
     elif as_json:
         print(json.dumps(data, allow_nan=False))
     else:
-        # It may have been moved since.
-        show_run({**data, "run_directory": str(file.parent)}, data.get("varies", {}), verbose=True)
+        show_run(data, data.get("varies", {}), verbose=True)
     return Exit.NOTHING_FOUND
 
 
@@ -55,5 +52,5 @@ def _steps(folder: Path, data: dict[str, Any], rank: int) -> tuple[list[dict[str
         most = max((row["rank"] for row in data["counterexamples"]), default=0)
         known = f"the ranks are 1 to {most}" if most else "the run has none"
         raise UserError(Problem(f"there is no counterexample {rank}; {known}.", file=str(folder / "results.json")))
-    shown = [kind_of(data).named("finding")(folder, row) for row in rows]
+    shown = [kind_of(data).named("finding")(row) for row in rows]
     return [row for row, _ in shown], [line for _, lines in shown for line in lines]

@@ -15,10 +15,10 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.json_files import read_json
 from bbfalsify.core.verdict import FOUND
 from bbfalsify.modelling.mealy import read_dot
 from bbfalsify.reporting.machines import MachineChange, compare_machines
+from bbfalsify.reporting.results import recorded_results
 from bbfalsify.running.kinds import kind_of
 from bbfalsify.running.rundir import differences, readable_manifest
 from bbfalsify.stats.differences import difference, explained
@@ -134,8 +134,8 @@ def compare_runs(old: str | Path, new: str | Path) -> RunChange:
 def _read(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     if not (directory / "results.json").is_file():
         raise UserError(Problem("not a finished run directory (it has no results.json).", file=str(directory)))
-    results, manifest = read_json(directory / "results.json"), readable_manifest(directory)
-    kind_of(results, file=str(directory / "results.json"))
+    (file, results), manifest = recorded_results(directory), readable_manifest(directory)
+    kind_of(results, file=str(file))
     decides = {"seed": manifest.get("seed"), **(manifest.get("decided_by") or {})}
     if not manifest.get("decided_by"):
         decides["engine"] = (manifest.get("configuration") or {}).get("engine")

@@ -11,15 +11,14 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.json_files import read_json
 from bbfalsify.core.word_counterexample import WordCounterexample
 from bbfalsify.reporting.reaching import end_lines, trace_lines
-from bbfalsify.reporting.results import file_in
 from bbfalsify.reporting.words import interval, number
 
 Row = Mapping[str, Any]
 
 
-def counterexample_steps(folder: Path, row: Row) -> tuple[dict[str, Any], list[str]]:
+def counterexample_steps(row: Row) -> tuple[dict[str, Any], list[str]]:
     """Of a falsification: the actions and their times; what is left of it when shrunk likewise."""
-    found = _with_word(folder, row)
+    found = _with_word(row)
     lines = [*_word_lines(f"{found['requirement']} #{found['rank']}", found)]
     shrunk = found.get("shrunk")
     if shrunk is not None and shrunk["file"] != found["file"]:
@@ -30,12 +29,12 @@ def counterexample_steps(folder: Path, row: Row) -> tuple[dict[str, Any], list[s
     return found, lines
 
 
-def _with_word(folder: Path, row: Row) -> dict[str, Any]:
-    file = file_in(folder, row["file"])
+def _with_word(row: Row) -> dict[str, Any]:
+    file = Path(row["file"])
     found = Counterexample.read(file)
     # The use goes on after the violation; its key ends with the action that ends the violating delay.
     word = [{"time": time, "action": action} for time, action in found.word[: len(found.actions)]]
-    shrunk = {} if row.get("shrunk") is None else {"shrunk": _with_word(folder, row["shrunk"])}
+    shrunk = {} if row.get("shrunk") is None else {"shrunk": _with_word(row["shrunk"])}
     return {**row, **shrunk, "file": str(file), "word": word}
 
 
@@ -51,9 +50,9 @@ def _word_lines(title: str, row: Row) -> Iterator[str]:
     yield f"replay: bbfalsify replay {row['file']}"
 
 
-def word_steps(folder: Path, row: Row) -> tuple[dict[str, Any], list[str]]:
+def word_steps(row: Row) -> tuple[dict[str, Any], list[str]]:
     """Of a check: each symbol with its answer, and what goes on for ever."""
-    file = file_in(folder, row["file"])
+    file = Path(row["file"])
     found = WordCounterexample.read(file)
     symbols = (*found.prefix, *found.loop)
     word = [{"input": i, "output": o} for i, o in zip(symbols, found.outputs, strict=False)]
@@ -68,9 +67,9 @@ def word_steps(folder: Path, row: Row) -> tuple[dict[str, Any], list[str]]:
     return {**row, "file": str(file), "word": word, "loop_begins": len(found.prefix) if found.loop else None}, lines
 
 
-def trace_steps(folder: Path, row: Row) -> tuple[dict[str, Any], list[str]]:
+def trace_steps(row: Row) -> tuple[dict[str, Any], list[str]]:
     """Of a search for a state: the whole trace."""
-    file = file_in(folder, row["file"])
+    file = Path(row["file"])
     trace = read_json(file)
     lines = [f"{row['requirement']}: {trace['query']}", *trace_lines(trace, everything=True), *end_lines(trace)]
     return {**row, "file": str(file), "trace": trace}, [*lines, f"replay: bbfalsify replay {file}"]

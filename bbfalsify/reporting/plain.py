@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from bbfalsify.reporting.tables import expectation, place_lines
 
 
-def finding_steps(folder: Path, row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def finding_steps(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Of an engine that says no more about one finding than its results do."""
     return dict(row), [f"{key}: {value}" for key, value in row.items()]
 

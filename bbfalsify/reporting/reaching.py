@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bbfalsify.core.json_files import read_json
-from bbfalsify.reporting.results import file_in
 from bbfalsify.reporting.tables import expectation, place_lines
 
 FIRST, LAST = 15, 25
@@ -19,7 +18,7 @@ def reach_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[
     rows = data["requirements"]
     for row in rows:
         if row["file"] is not None and (len(rows) == 1 or verbose):
-            trace = read_json(file_in(data["run_directory"], row["file"]))
+            trace = read_json(row["file"])
             if len(rows) > 1:
                 yield f"\n{row['id']}: {row['text'] or row['query']}"
             yield from trace_lines(trace, everything=verbose)

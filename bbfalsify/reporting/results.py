@@ -14,6 +14,7 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.json_files import finite_or_null, read_json
 from bbfalsify.running.accepted import ACCEPTED
+from bbfalsify.running.rundir import readable_manifest
 
 
 @dataclass(frozen=True)
@@ -139,22 +140,50 @@ class RunResult:
 
 def read_results(path: str | Path) -> RunResult:
     """The results in a run directory, or in a results file."""
-    file = results_file(path)
-    return result_from_json(read_json(file), file=str(file))
+    file, data = recorded_results(path)
+    return result_from_json(data, file=str(file))
 
 
-def file_in(directory: str | Path, file: str) -> Path:
-    """A file that results name; the run directory may have been moved since."""
-    return Path(directory).joinpath(*Path(file).parts[-2:])
+def recorded_results(path: str | Path) -> tuple[Path, dict[str, Any]]:
+    """The results file of a run directory (or the one named), and what is in it; the run's own files are named as they
+    are found from here, since its directory may have been moved."""
+    file = _results_file(Path(path))
+    data = read_json(file)
+    if not isinstance(data, dict):
+        raise UserError(Problem("not the results of a run.", file=str(file)))
+    if (file.parent / "manifest.json").is_file():
+        readable_manifest(file.parent)
+        before = data.get("run_directory")
+        return file, _found_from_here(data, before, str(file.parent)) if isinstance(before, str) else data
+    return file, data
 
 
-def results_file(path: str | Path) -> Path:
-    """Of a run directory, or the file itself; a campaign of several runs has one for each of them."""
-    path = Path(path)
+def _results_file(path: Path) -> Path:
+    """A campaign of several runs has one for each of them."""
     if (path / "campaign.json").is_file():
         text = f"the directory of a campaign of several runs; name one of them, such as {path / 'runs' / '0001'}."
         raise UserError(Problem(text, file=str(path)))
+    if (path / "manifest.json").is_file() and not (path / "results.json").is_file():
+        text = "this run has no results yet: it was interrupted, or is still going on ('run --resume' continues it)."
+        raise UserError(Problem(text, file=str(path)))
     return path / "results.json" if path.is_dir() else path
+
+
+_PATHS = ("run_directory", "file", "model")
+"""Keys of results that name files of the run."""
+
+
+def _found_from_here(value: Any, before: str, now: str) -> Any:
+    if isinstance(value, list):
+        return [_found_from_here(item, before, now) for item in value]
+    if not isinstance(value, dict):
+        return value
+    moved = {key: _found_from_here(item, before, now) for key, item in value.items()}
+    for key in _PATHS:
+        path = moved.get(key)
+        if isinstance(path, str) and Path(path).is_relative_to(before):
+            moved[key] = str(Path(now) / Path(path).relative_to(before))
+    return moved
 
 
 def result_from_json(data: Any, *, file: str | None = None) -> RunResult:

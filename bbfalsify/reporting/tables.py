@@ -6,7 +6,7 @@ Everything fits into 80 columns; a wider terminal gives the room to the words of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 COLUMNS = ("#", "actions", "probability [95 %]", "share", "len", "at", "robust.", "walk")
-LEAST_ROOM = 12
-"""For the words; where there is less, columns at the right are left out rather than cut (results.json has them all)."""
+LEAST_ROOM, FEWEST_COLUMNS = 12, 4
+"""For the words.  Columns at the right are left out where that tells more words apart (results.json has them all)."""
 
 
 def result_table(result: RunResult, requirement: str, width: int) -> Table:
@@ -43,10 +43,11 @@ def result_table(result: RunResult, requirement: str, width: int) -> Table:
         for row in rows
     ]
     widths = [max(len(title), *(len(line[i]) for line in cells)) for i, title in enumerate(COLUMNS)]
-    shown = len(COLUMNS)
     # Between two columns stand two spaces.
-    while (room := width - 2 * (shown - 1) - sum(widths[:shown]) + widths[1]) < LEAST_ROOM and shown > 4:
-        shown -= 1
+    rooms = {n: width - 2 * (n - 1) - sum(widths[:n]) + widths[1] for n in range(len(COLUMNS), FEWEST_COLUMNS - 1, -1)}
+    enough = [n for n, room in rooms.items() if room >= LEAST_ROOM] or [FEWEST_COLUMNS]
+    shown = max(enough, key=lambda n: (_different(rows, rooms[n]), n))
+    room = rooms[shown]
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for title, least in zip(COLUMNS[:shown], widths, strict=False):
         left = title in ("actions", "probability [95 %]")
@@ -57,6 +58,11 @@ def result_table(result: RunResult, requirement: str, width: int) -> Table:
         remarks = _remarks(row)
         table.add_row(line[0], shorten_word(row.actions, room - len(remarks)) + remarks, *line[2:shown])
     return table
+
+
+def _different(rows: Sequence[CounterexampleRow], room: int) -> int:
+    """How many words can still be told apart where they have so much room."""
+    return len({shorten_word(row.actions, room - len(_remarks(row))) for row in rows})
 
 
 def _remarks(row: CounterexampleRow) -> str:

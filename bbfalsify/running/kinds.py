@@ -44,7 +44,7 @@ class EngineKind:
     shown: str = "bbfalsify.reporting.plain:result_lines"
     """(results, width, verbose) -> the lines and tables of a terminal."""
     finding: str = "bbfalsify.reporting.plain:finding_steps"
-    """(directory, row of `counterexamples`) -> (the row with all its steps, its lines), for looking at one finding."""
+    """(row of `counterexamples`) -> (the row with all its steps, its lines), for looking at one finding."""
     page: str = "bbfalsify.reporting.html.plain:plain_page"
     """(directory, results) -> the values of the template, for the report."""
     template: str = "plain.html"

@@ -1,4 +1,4 @@
-"""What other machines read: JUnit XML, SARIF, pytest."""
+"""What other machines read: JUnit XML, SARIF, annotations, pytest."""
 
 import json
 import os
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bbfalsify.core.verdict import Outcome
+from bbfalsify.reporting.annotations import annotation_lines
 from bbfalsify.reporting.cases import suite_of
 from bbfalsify.reporting.junit import junit_text
 from bbfalsify.reporting.sarif import sarif_text
@@ -90,7 +91,7 @@ def test_sarif_recognises_the_same_failure_from_run_to_run(tmp_path, monkeypatch
     )
 
     def read(data: dict) -> list[dict]:
-        log = json.loads(sarif_text([suite_of(data, campaign=str(tmp_path / "a campaign.yaml"))]))
+        log = json.loads(sarif_text([suite_of(data, campaign=str(tmp_path / "a campaign.yaml"))], {}))
         assert log["version"] == "2.1.0" and log["runs"][0]["tool"]["driver"]["rules"][0]["id"] == "R1"
         return log["runs"][0]["results"]
 
@@ -111,7 +112,81 @@ def test_runs_write_the_files_they_are_asked_for(cli, heater, tmp_path):
     assert len(json.loads(Path("x.sarif").read_text())["runs"][0]["results"]) == len(found)
     again = cli("report", called.json["run_directory"], "--junit", "again.xml")
     assert again.code == 0 and Path("again.xml").read_text() == Path("junit.xml").read_text()
-    assert cli("report", called.json["run_directory"], "--junit", "no/such/folder.xml").code == 2
+
+
+def test_files_that_cannot_be_written_are_refused_before_anything_runs(cli, heater, tmp_path):
+    (tmp_path / "folder").mkdir()
+    refused = falsify(cli, heater, "--junit", "no/such/folder.xml", "--sarif", "folder", "-q")
+    assert refused.code == 2 and not (tmp_path / "runs").exists(), "not after the run"
+    assert refused.err.splitlines() == [
+        "no/such/folder.xml: cannot be written: there is no folder 'no/such'.",
+        "folder: is a folder; expected the name of a file.",
+    ]
+
+
+def annotations(text: str) -> list[tuple[str, dict[str, str], str]]:
+    """As GitHub's runner reads them: ::level key=value,key=value::message, with %XX for what would end a part."""
+
+    def plain(escaped: str) -> str:
+        for code in ("0A", "0D", "3A", "2C", "25"):
+            escaped = escaped.replace(f"%{code}", chr(int(code, 16)))
+        return escaped
+
+    found = []
+    for line in text.splitlines():
+        if line.startswith("::"):
+            command, _, message = line[2:].partition("::")
+            level, _, properties = command.partition(" ")
+            about = dict(part.split("=", 1) for part in properties.split(","))
+            found.append((level, {key: plain(value) for key, value in about.items()}, plain(message)))
+    return found
+
+
+def test_annotations_say_what_failed_and_cannot_be_forged():
+    evil = "50 %\r\n::error file=x::no, really: \u2603"
+    rows = [requirement("R0", "falsified", "falsified"), requirement("R1", "falsified", text=evil)]
+    rows += [requirement("R2", "not_falsified"), requirement("R3", "inconclusive"), requirement("R4", "error")]
+    found = [counterexample("R0", 1, "on"), counterexample("R1", 1, "on", evil)]
+    suite = suite_of(results(*rows, counterexamples=found), campaign="a, b.yaml")
+    lines = list(annotation_lines([suite], {"a, b.yaml": {"R1": ("my: specs.yaml", 7)}}))
+    assert all(line.isprintable() for line in lines)
+    read = annotations("\n".join(lines))
+    assert [level for level, _, _ in read] == ["error", "error", "warning", "notice"], (
+        "the gravest first; R2 is in order"
+    )
+    level, about, message = read[0]
+    assert about == {"file": "my: specs.yaml", "line": "7", "title": f"R1: {evil}"}
+    assert evil in message and "bbfalsify replay counterexamples/1.json" in message.splitlines()[-1]
+    assert read[3][1] == {"file": "a, b.yaml", "line": "1", "title": "R0: text of R0"} and "as expected" in read[3][2]
+
+
+def test_github_is_told_where_a_requirement_is_written(cli, heater, tmp_path, monkeypatch):
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "own.yaml").write_text(
+        "format_version: 1\nrequirements:\n\n  - id: hot\n    stl: always[0:20](T <= 76)\n"
+    )
+    text = CAMPAIGN.replace("  - {id: hot, text: never above 75.5, stl", "  - specs/own.yaml\n  - {id: cold, stl")
+    (tmp_path / "campaign.yaml").write_text(text)
+    assert annotations(cli("run", "campaign.yaml", "-q").out) == [], "nobody asked"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path.parent))
+    called = cli("run", "campaign.yaml", "-q", "--json")
+    [error, other, notice] = annotations(called.err)
+    assert called.json["outcome"] == "falsified", "stdout is JSON alone"
+    assert (error[0], error[1]["file"], error[1]["line"]) == ("error", f"{tmp_path.name}/specs/own.yaml", "4")
+    assert (other[0], other[1]["file"]) == ("error", f"{tmp_path.name}/campaign.yaml")
+    line = text.splitlines()[int(notice[1]["line"]) - 1]
+    assert notice[0] == "notice" and line.strip().startswith("- {id: warm"), "expected, so no alarm"
+    directory = called.json["run_directory"]
+    assert annotations(cli("run", "campaign.yaml", "-q", "--no-annotations").out) == []
+    assert annotations(cli("report", directory).out) == []
+    assert annotations(cli("report", directory, "--annotations", "--sarif", "x.sarif").out) == [error, other, notice]
+    places = [
+        r["locations"][0]["physicalLocation"] for r in json.loads(Path("x.sarif").read_text())["runs"][0]["results"]
+    ]
+    assert {(p["artifactLocation"]["uri"], p["region"]["startLine"]) for p in places} == {
+        (told["file"], int(told["line"])) for _, told, _ in (error, other, notice)
+    }
 
 
 CAMPAIGN = """

@@ -241,8 +241,10 @@ def test_a_check_shows_the_way_of_each_violation_through_what_was_learned(page, 
         "a loop is followed until it closes"
     )
     assert page.locator("#violations .sequence").first.locator("text.broken").text_content().startswith("<b>smoke</b>")
-    steps = page.locator("#violations .sequence").first.locator("text.time").evaluate_all(
-        "all => all.map(text => text.firstChild.data)"
+    steps = (
+        page.locator("#violations .sequence")
+        .first.locator("text.time")
+        .evaluate_all("all => all.map(text => text.firstChild.data)")
     )
     assert steps == ["step", "1", "2", "3"], "an answer belongs to its symbol"
     page.locator("#search").scroll_into_view_if_needed()

@@ -1,7 +1,7 @@
 import pytest
 
 from bbfalsify.cli.exits import exit_of_run
-from bbfalsify.cli.progress import CampaignClock, Progress, RunProgress
+from bbfalsify.cli.progress import MOST_LISTED, CampaignClock, Progress, RunProgress
 from bbfalsify.cli.session import worst_exit
 from bbfalsify.core.events import (
     BatchAnswered,
@@ -99,6 +99,12 @@ def test_a_view_says_how_close_it_came_and_what_it_found(monkeypatch):
     ]
     listen(EstimateMade("R1", {"value": 0.125, "low": 0.1, "high": 0.15}, ("on", "off")))
     assert shown[-1][3][-1] == "R1 on·off  0.125 [0.1, 0.15]"
+    for steps in range(1, 9):
+        listen(FindingReported("R2", ("on",) * steps, "q", -1.0, 3.0))
+    for steps in range(1, 7):
+        listen(EstimateMade("R2", {"value": 0.001, "low": 1e-4, "high": 1e-2}, ("on",) * steps))
+    assert shown[-1][3][2] == "R1 on·off  0.125 [0.1, 0.15]" and len(shown[-1][3]) == 2 + MOST_LISTED
+    assert shown[-1][3][-1] == "R2 on·on·on·on  1.00e-3 [1.00e-4, 0.01]", "as tables write it"
 
 
 @pytest.mark.parametrize(("value", "silent"), [("true", True), ("1", True), ("false", False), ("", False)])

@@ -24,6 +24,8 @@ def test_a_run_is_shown_again_in_full(cli, heater):
 def test_one_counterexample_step_by_step_also_after_the_directory_moved(cli, heater, tmp_path):
     directory = Path(falsify(cli, heater, "--json", "-q").json["run_directory"])
     moved = directory.rename(tmp_path / "elsewhere")
+    whole = cli("show", moved).out.splitlines()
+    assert f"run directory: {moved}" in whole and whole[-1].startswith(f"replay: bbfalsify replay {moved}/")
     shown = cli("show", moved, "--counterexample", 1)
     assert shown.code == 0
     data = cli("show", moved / "results.json", "-n", 1, "--json").json["counterexamples"][0]
@@ -57,8 +59,10 @@ def test_shrinking_can_be_switched_off_and_the_result_says_so(cli, heater):
 
 def test_what_is_not_a_run(cli, tmp_path):
     assert cli("show", tmp_path).code == 2
-    (tmp_path / "results.json").write_text("{}")
-    assert "not the results of a run" in cli("show", tmp_path).err
+    for text in ("{}", "[]"):
+        (tmp_path / "results.json").write_text(text)
+        refused = cli("show", tmp_path)
+        assert refused.code == 2 and "not the results of a run" in refused.err
 
 
 def test_sensitivity_can_be_left_out(cli, heater):

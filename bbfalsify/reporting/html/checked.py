@@ -13,7 +13,6 @@ from bbfalsify.reporting.html.badges import badge, compared, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
 from bbfalsify.reporting.html.log import recorded
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
-from bbfalsify.reporting.results import file_in
 from bbfalsify.reporting.words import interval
 from bbfalsify.running.rundir import readable_manifest
 
@@ -94,7 +93,7 @@ def _violation(directory: Path, row: dict[str, Any], system: str, machine: Mealy
     # A loop may come back to where it began only after several rounds.
     way = [*row["prefix"], *(row["loop"] * (len(machine) if known else 0))]
     drawn = known and len(machine) <= DRAWN
-    files = [] if not row.get("file") else [file_in(directory, row["file"])]
+    files = [] if not row.get("file") else [Path(row["file"])]
     loop = f", then for ever: {' '.join(row['loop'])}" if row["loop"] else ""
     return {
         "anchor": f"violation-{row['id']}",

@@ -17,7 +17,7 @@ from bbfalsify.reporting.equations import MEANINGS
 from bbfalsify.reporting.html.commands import replay_command
 from bbfalsify.reporting.html.curves import moments_of
 from bbfalsify.reporting.html.signals import exact, fan_points, packed_fan, points_for, thin_line
-from bbfalsify.reporting.results import CounterexampleRow, RunResult, file_in
+from bbfalsify.reporting.results import CounterexampleRow, RunResult
 from bbfalsify.reporting.words import interval, number
 from bbfalsify.running.fans import FILE, Fan, read_fans
 
@@ -49,7 +49,7 @@ class Details:
         return [self._detail(row) for row in self.result.counterexamples]
 
     def _file(self, recorded: str | None) -> Path | None:
-        return None if recorded is None else file_in(self.directory, recorded)
+        return None if recorded is None else Path(recorded)
 
     def _read(self, recorded: str | None) -> Counterexample | None:
         file = self._file(recorded)

@@ -11,7 +11,6 @@ from bbfalsify.reporting.html.badges import badge, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
 from bbfalsify.reporting.reaching import effort_lines
-from bbfalsify.reporting.results import file_in
 from bbfalsify.reporting.words import number
 from bbfalsify.running.rundir import readable_manifest
 
@@ -25,9 +24,8 @@ def reached_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
     traces = []
     for row in rows:
         if row["file"] is not None:
-            file = file_in(directory, row["file"])
             try:
-                traces.append(_trace(file, row))
+                traces.append(_trace(Path(row["file"]), row))
             except UserError as error:  # what can be shown is shown
                 notes += map(str, error.problems)
     for trace in traces:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.json_files import read_json, write_atomically
+from bbfalsify.core.json_files import write_atomically
+from bbfalsify.reporting.results import recorded_results
 from bbfalsify.running.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -38,9 +39,8 @@ def _page(directory: Path) -> tuple[str, dict[str, Any]]:
         from bbfalsify.reporting.html.campaign import campaign_page
 
         return "campaign.html", campaign_page(directory)
-    file = directory / "results.json"
-    if file.is_file():
-        results = read_json(file)
+    if (directory / "results.json").is_file():
+        file, results = recorded_results(directory)
         kind = kind_of(results, file=str(file))
         return kind.template, kind.named("page")(directory, results)
     raise UserError(Problem(_why_not(directory), file=str(directory)))

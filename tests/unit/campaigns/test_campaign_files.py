@@ -140,7 +140,7 @@ def test_the_schema_is_one():
 )
 def test_every_option_of_the_command_line_is_a_key_of_a_campaign(command, only_in_files):
     """And the other way round, but for a few that only a file can give."""
-    about_output = {"out", "as_json", "junit", "sarif", "quiet", "verbose", "resume"}
+    about_output = {"out", "as_json", "junit", "sarif", "annotations", "quiet", "verbose", "resume"}
     renamed = {"require": "requirements", "accept": "accepted", "symbol": "symbols", "query": "requirements",
                "example": "model"}  # fmt: skip
     options = {renamed.get(name, name) for name in inspect.signature(command).parameters} - about_output

@@ -42,10 +42,10 @@ def results(**changes) -> dict:
     return {**data, **changes}
 
 
-def rendered(width: int) -> list[str]:
+def rendered(width: int, **changes) -> list[str]:
     console = Console(width=width, no_color=True, markup=False, highlight=False)
     with console.capture() as capture:
-        console.print(result_table(result_from_json(results()), "R1", width))
+        console.print(result_table(result_from_json(results(**changes)), "R1", width))
     return capture.get().splitlines()
 
 
@@ -57,6 +57,19 @@ def test_the_table_fits_and_loses_no_number(width):
     for piece in ("2.22e-3 [1.77e-3, 2.66e-3]", "8.2%", "41", "13.86", "-3.25", "12", "1999", "flaky", "off[2]"):
         assert piece in text
     assert "…" not in lines[-1], "a dash stands for what is not known"
+
+
+def test_numbers_make_room_for_words_that_cannot_be_told_apart():
+    [row, _] = results()["counterexamples"]
+    middles = (["again"], ["again", "again"], ["calm"], ["calm", "small_pos"])
+    alike = [
+        {**row, "rank": rank, "actions": ["large_neg", "fade", *middle, "small_neg", "fade", "calm"]}
+        for rank, middle in enumerate(middles, start=1)
+    ]
+    head, _, *lines = rendered(80, counterexamples=alike)
+    assert max(map(len, lines)) <= 80 and "walk" not in head and "share" in head
+    assert len({line.split()[1] for line in lines}) == len(alike)
+    assert "walk" in rendered(140, counterexamples=alike)[0], "where there is room for both"
 
 
 def test_the_last_lines_say_outcomes_place_seed_and_how_to_replay():
@@ -82,6 +95,26 @@ def test_results_are_read_from_a_run_directory(tmp_path):
     read = read_results(tmp_path)
     assert read.counterexamples[0].share == pytest.approx(0.082)
     assert [row.as_expected for row in read.requirements] == [True, False]
+
+
+def test_a_run_names_its_files_from_where_it_is_now(tmp_path):
+    import json
+
+    here = tmp_path / "moved"
+    here.mkdir()
+    other = results(store="runs/xylophone")
+    (here / "results.json").write_text(json.dumps(other))
+    assert read_results(here).counterexamples[0].file == "runs/x/counterexamples/001-on.json", "a file on its own"
+    (here / "manifest.json").write_text('{"format_version": 1}')
+    found = read_results(here)
+    assert found.run_directory == str(here) and found.store == "runs/xylophone"
+    assert found.counterexamples[0].file == str(here / "counterexamples" / "001-on.json")
+    (here / "manifest.json").write_text('{"format_version": 2}')
+    with pytest.raises(UserError, match="format 2; this version of bbfalsify reads format 1"):
+        read_results(here)
+    (here / "results.json").unlink()
+    with pytest.raises(UserError, match="this run has no results yet"):
+        read_results(here)
 
 
 def test_a_file_that_holds_no_results(tmp_path):
