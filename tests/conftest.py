@@ -4,8 +4,10 @@ import os
 
 import pytest
 
+from tests.drawing import draw_the_same_everywhere
 from tests.fmus.building import FmuFactory
 
+draw_the_same_everywhere()
 # There, commands annotate what they find; tests that want it say so, and the others run on GitHub, too.
 os.environ.pop("GITHUB_ACTIONS", None)
 

@@ -20,7 +20,7 @@ LOOKS_AT = {
     "systems": {"core", "modelling", "kernel"},
     "engines": ALL_BELOW_SYSTEMS,
     "running": ALL_BELOW_SYSTEMS | {"systems", "engines"},
-    "campaigns": ALL_BELOW_SYSTEMS | {"systems", "engines", "running"},
+    "campaigns": ALL_BELOW_SYSTEMS | {"systems", "engines", "running", "examples"},
     "reporting": ALL_BELOW_SYSTEMS | {"systems", "engines", "running"},
     "testing": ALL_BELOW_SYSTEMS | {"systems", "engines", "running"},
     "examples": {"core", "modelling", "systems"},

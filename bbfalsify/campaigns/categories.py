@@ -24,7 +24,8 @@ def category(outcome: str, expected: str | None) -> str | None:
         return None
     if outcome == expected:
         return "correct"
-    return {Outcome.ERROR: "error", Outcome.INCONCLUSIVE: "unknown"}.get(Outcome(outcome), "wrong")
+    words = {Outcome.ERROR: "error", Outcome.MODEL_ERROR: "error", Outcome.INCONCLUSIVE: "unknown"}
+    return words.get(Outcome(outcome), "wrong")
 
 
 def worst(categories: Iterable[str | None]) -> str | None:

@@ -126,6 +126,9 @@ def _input_hashes(plans: Sequence[RunPlan]) -> dict[str, str | None]:
     """The files that a campaign's runs are made of, by their names."""
     hashes: dict[str, str | None] = {}
     for plan in plans:
+        if plan.model is not None:
+            hashes[plan.model.reference] = plan.model.about.get("model_sha256")
+            continue
         if plan.system_reference not in hashes:
             hashes[plan.system_reference] = resolve_reference(plan.system_reference, plan.base.resolve()).file_hash()
         profile = None if plan.profile is None else plan.profile.file

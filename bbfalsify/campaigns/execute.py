@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.campaigns.categories import category, run_category
-from bbfalsify.campaigns.kinds import engine_kind
 from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.campaigns.requirements import PlannedRequirement
 from bbfalsify.core.counterexample import SystemRecord
@@ -19,6 +18,8 @@ from bbfalsify.engines import smc
 from bbfalsify.engines.checking.findings import Claim
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.running.falsify import falsify
+from bbfalsify.running.kinds import engine_kind
+from bbfalsify.running.reach_run import Question
 from bbfalsify.running.rundir import RunDirectory, file_hash
 from bbfalsify.systems.loading import resolve_reference
 
@@ -42,7 +43,7 @@ class Recording:
 
 def execute(plan: RunPlan, recording: Recording) -> dict[str, Any]:
     """The results of the run, as they are also stored in its directory."""
-    data = engine_kind(plan.engine.kind).runner()(plan, recording)
+    data = engine_kind(plan.engine.kind).named("run")(plan, recording)
     if "varies" not in data:
         data = annotated(plan, data)
         # The same without these notes is on disk already, and they can be made again.
@@ -102,12 +103,15 @@ def _written(planned: PlannedRequirement) -> dict[str, Any]:
     words = {"id": requirement.id, "text": requirement.text, "expected": planned.expected}
     if isinstance(requirement, Claim):
         return words | {requirement.property.form: requirement.property.source}
+    if isinstance(requirement, Question):
+        return words | {"query": requirement.query}
     return words | {"stl": requirement.formula.text, "time": requirement.time, "period": requirement.period}
 
 
 def system_record(plan: RunPlan) -> SystemRecord:
     base = plan.base.resolve()
-    return SystemRecord(plan.system_reference, str(base), resolve_reference(plan.system_reference, base).file_hash())
+    sha256 = resolve_reference(plan.system_reference, base).file_hash()
+    return SystemRecord(plan.system_reference, str(base), sha256, plan.system.name)
 
 
 def origin_of(campaign: Campaign) -> dict[str, Any]:
@@ -118,10 +122,11 @@ def origin_of(campaign: Campaign) -> dict[str, Any]:
 
 def configuration_of(plan: RunPlan, campaign: Campaign, origin: dict[str, Any] | None = None) -> dict[str, Any]:
     """Everything needed to write this run down as a campaign of its own; `origin` is `origin_of` the campaign."""
+    subject = {"system": plan.system_reference} if plan.model is None else {"model": plan.model.reference}
     return {
         "campaign": origin or origin_of(campaign),
         "name": plan.name,
-        "system": plan.system_reference,
+        **subject,
         "base": str(plan.base.resolve()),
         "profile": getattr(plan.profile, "file", None),
         "requirements": [_written(p) for p in plan.requirements],

@@ -10,16 +10,18 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from bbfalsify.campaigns.kinds import engine_kind, engine_names
 from bbfalsify.campaigns.schema import (
     CAMPAIGN_SECTIONS,
     REQUIRED_SECTIONS,
     SPECIFICATION_SECTIONS,
     ClaimEntry,
+    QueryEntry,
     RequirementEntry,
 )
+from bbfalsify.running.kinds import engine_kind, engine_names
 
 SCHEMAS = ("campaign", "specification")
+_REQUIREMENTS = (RequirementEntry, ClaimEntry, QueryEntry)
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -30,8 +32,8 @@ def schema_of(what: str) -> dict[str, Any]:
 
 def _campaign() -> dict[str, Any]:
     definitions: dict[str, Any] = {}
-    engine = {"oneOf": [_of(engine_kind(name).settings_model(), definitions) for name in engine_names()]}
-    entries = [_of(entry, definitions) for entry in (RequirementEntry, ClaimEntry)]
+    engine = {"oneOf": [_of(engine_kind(name).named("settings"), definitions) for name in engine_names()]}
+    entries = [_of(entry, definitions) for entry in _REQUIREMENTS]
     requirement = {"anyOf": [{"type": "string"}, *entries]}
     special = {"engine": _one_or_more(engine), "requirements": _one_or_more(requirement)}
     return _document("campaign", CAMPAIGN_SECTIONS, REQUIRED_SECTIONS, special, definitions)
@@ -39,7 +41,7 @@ def _campaign() -> dict[str, Any]:
 
 def _specification() -> dict[str, Any]:
     definitions: dict[str, Any] = {}
-    entries = [_of(entry, definitions) for entry in (RequirementEntry, ClaimEntry)]
+    entries = [_of(entry, definitions) for entry in _REQUIREMENTS]
     special = {"requirements": {"type": "array", "minItems": 1, "items": {"anyOf": entries}}}
     required = ("format_version", "requirements")
     return _document("specification", SPECIFICATION_SECTIONS, required, special, definitions)

@@ -21,14 +21,15 @@ from bbfalsify.core.errors import UserError
 if TYPE_CHECKING:
     from bbfalsify.engines.checking.findings import Claim
     from bbfalsify.logic import Requirement
+    from bbfalsify.running.reach_run import Question
 
 
 @dataclass(frozen=True)
 class PlannedRequirement:
     """A requirement ready to be monitored, and the outcome its author expects."""
 
-    requirement: Requirement | Claim
-    """About signals, or about symbols."""
+    requirement: Requirement | Claim | Question
+    """About signals, about symbols, or about states of a model."""
     expected: str | None = None
 
 

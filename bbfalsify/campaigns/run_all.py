@@ -47,13 +47,16 @@ def run_all(
     directory: Path | None = None,
     listeners: Listeners = lambda plan: (),
     executor: Executor | None = None,
+    extend: bool = False,
 ) -> Iterator[Done]:
-    """`directory`: of the same campaign, begun before; it is continued.  `executor` overrules the campaign's."""
+    """`directory`: of the same campaign, begun before; it is continued.  `executor` overrules the campaign's.  With
+    `extend` a single run goes on even if it was finished: a check, say, that has a larger budget now.
+    """
     with opened(executor or campaign.runs[0].executor, campaign.runs[0].jobs) as pool:
         recording = Recording(campaign, out, executor=pool)
         if len(campaign.runs) == 1:
             [plan] = campaign.runs
-            yield _run(plan, replace(recording, directory=directory, listeners=listeners(plan)))
+            yield _run(plan, replace(recording, directory=directory, listeners=listeners(plan)), extend=extend)
         else:
             yield from _run_several(campaign, directory, recording, listeners)
 
@@ -87,8 +90,8 @@ def _run_several(
     write_json(place.path / SUMMARY, summary)
 
 
-def _run(plan: RunPlan, recording: Recording) -> Done:
-    if recording.directory is not None:
+def _run(plan: RunPlan, recording: Recording, *, extend: bool = False) -> Done:
+    if recording.directory is not None and not extend:
         begun = RunDirectory(recording.directory)
         if begun.begun and begun.finished:
             return Done(plan, annotated(plan, begun.read_results()), executed=False)
@@ -98,12 +101,13 @@ def _run(plan: RunPlan, recording: Recording) -> Done:
 def _failed(plan: RunPlan, directory: Path, message: str) -> dict[str, Any]:
     """What stands in the place of results where a run could not be made; it is tried again when resumed."""
     return {
+        "engine": plan.engine.kind,
         "name": plan.name,
         "outcome": Outcome.ERROR.value,
         "category": "error",
         "seed": plan.seed,
         "simulations": 0,
-        "stop_reason": "error",
+        "stop_reason": StopReason.ERROR.value,
         "requirements": [
             {"id": p.requirement.id, "text": p.requirement.text, "outcome": Outcome.ERROR.value, "expected": p.expected}
             for p in plan.requirements

@@ -1,9 +1,9 @@
 """What campaign and specification files may contain (format_version 1).
 
 The models describe shapes only: types, ranges, allowed words.  Whether a file exists, a formula parses or a signal is
-known is checked in `plan`.  Every field of `FalsifyEntry`, and `system`, `profile`, `seed`, `budget`, `time_limit`,
-`on_failure`, `votes`, `memory_limit` and `early_stop` of a campaign may be a list: lists multiply into runs (only
-`columns` is a list of its own, and one value).
+known is checked in `plan`.  Every field of an engine, and `system`, `profile`, `model`, `seed`, `budget`,
+`time_limit`, `on_failure`, `votes`, `memory_limit` and `early_stop` of a campaign may be a list: lists multiply into
+runs (only what is `Together` is a list of its own, and one value).
 
 Importing this module imports pydantic (0.1 s), so it is imported inside the functions that read files.
 """
@@ -46,7 +46,7 @@ Word = Annotated[str, MinLen(1)]
 OneOrMore = Annotated[list[T], MinLen(1), BeforeValidator(_as_list), _OneIsEnough()]
 Together = Annotated[tuple[T, ...], BeforeValidator(_as_list), _OneIsEnough()]
 """A list that is one value: it does not multiply."""
-Expected = Literal["falsified", "not_falsified", "inconclusive", "error"]
+Expected = Literal["falsified", "not_falsified", "reached", "not_reached", "model_error", "inconclusive", "error"]
 OnFailure = Literal["violation", "inconclusive", "abort"]
 
 
@@ -99,6 +99,16 @@ class ClaimEntry(Entry):
     expected: Expected | None = None
 
 
+class QueryEntry(Entry):
+    """One question about the states of a model; a number names one that is stored with the model, `stored` the only
+    one."""
+
+    id: Word
+    query: Word | Count
+    text: str = ""
+    expected: Expected | None = None
+
+
 class FalsifyEntry(Entry):
     """What searches, how far, and how carefully the probabilities are estimated."""
 
@@ -146,11 +156,23 @@ class CheckEntry(Entry):
     period: OneOrMore[Positive | None] = [None]
 
 
+class ReachEntry(Entry):
+    """Random walks to states of a model: how they choose, and how long they go on."""
+
+    kind: Literal["reach"]
+    heuristic: OneOrMore[Literal["portfolio", "ret", "sem", "rlc", "rlc-a", "rcf"]] = ["portfolio"]
+    trace: OneOrMore[Literal["some", "shortest", "fastest"]] = ["some"]
+    depth: OneOrMore[Count | None] = [None]
+    timeout: OneOrMore[NotNegative | None] = [300.0]
+    walks: OneOrMore[Count | None] = [None]
+
+
 CAMPAIGN_SECTIONS: dict[str, Any] = {
     "format_version": Literal[1],
     "name": Word,
     "system": OneOrMore[Word],
     "profile": OneOrMore[Word],
+    "model": OneOrMore[Word],
     "requirements": Any,
     "engine": Any,
     "seed": OneOrMore[Natural],

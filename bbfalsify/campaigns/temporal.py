@@ -24,45 +24,26 @@ from bbfalsify.systems.symbols import SymbolSystem
 SPECIFICATIONS = (".yaml", ".yml")
 
 
-def claims_from(texts: Sequence[str], *, base: Path) -> list[Claim]:
-    """From the command line: each text is a formula, the path of a HOA file, or of a specification file."""
-    claims: list[Claim] = []
-    problems: list[Problem] = []
-    for number, text in enumerate(texts, start=1):
-        try:
-            if text.endswith(SPECIFICATIONS):
-                claims += load_claims(base / text)
-            else:
-                form = "hoa" if text.endswith(".hoa") else "ltl"
-                claims.append(Claim(f"R{number}", "", read_property(form, text, folder=base)))
-        except UserError as error:
-            problems += error.problems
-    if problems:
-        raise UserError(problems)
-    return claims
+def check_specification(path: str | Path) -> int:
+    """How many requirements a specification file has: about signals, symbols or states (of which, without a model,
+    only the shape can be checked); raises all its problems.
+    """
+    from bbfalsify.campaigns.schema import QueryEntry
 
-
-def load_claims(path: str | Path) -> list[Claim]:
-    """All requirements of a specification file, which must be about symbols."""
-    signals, claims = load_specification(path)
-    if signals:
-        names = ", ".join(planned.requirement.id for planned in signals)
-        raise UserError(Problem(f"about signals, and so no requirements of a check: {names}.", file=str(path)))
-    return claims
-
-
-def load_specification(path: str | Path) -> tuple[list[PlannedRequirement], list[Claim]]:
-    """The requirements of a specification file: those about signals, and those about symbols."""
     file = Path(path)
     if not file.is_file():
         raise UserError(f"there is no specification file '{file}'.")
     problems: list[Problem] = []
     items = items_of_file(Reader(read_yaml(file), problems), (), file)
-    claims = [parse_claim(item) for item in items if is_temporal(item.data)]
-    planned = parse_items([item for item in items if not is_temporal(item.data)], None)
+    for item in items:
+        if is_temporal(item.data):
+            parse_claim(item)
+        elif is_query(item.data):
+            item.reader.check(QueryEntry, item.data, item.path)
+    parse_items([item for item in items if not (is_temporal(item.data) or is_query(item.data))], None)
     if problems:
         raise UserError(problems)
-    return planned, [claim for claim in claims if claim is not None]
+    return len(items)
 
 
 def plan_claims(
@@ -126,6 +107,11 @@ def load_usage(file: Path) -> Profile | Network:
 
     data = read_yaml(file).data if file.suffix in SPECIFICATIONS else {}
     return load_profile(file) if isinstance(data, dict) and "inputs" in data else load_network(file)
+
+
+def is_query(data: Any) -> bool:
+    """Whether an entry speaks about states of a model."""
+    return isinstance(data, dict) and "query" in data
 
 
 def is_temporal(data: Any) -> bool:

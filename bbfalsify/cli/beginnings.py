@@ -30,13 +30,22 @@ outputs:
   y: {unit: "1"}
 """
 
-CAMPAIGN = """# Can people break NAME, and how probable is that?
+_HEAD = """# QUESTION
 #   bbfalsify validate FILE        every mistake at once, runs nothing
 #   bbfalsify run FILE             runs it; --resume continues what was interrupted
 # Every key is explained in experiments/README.md; `bbfalsify schema campaign` describes them to your editor.
 format_version: 1
 name: NAME
-system: SYSTEM
+"""
+_TAIL = """SETTINGS
+# A list makes several runs: seed: [1, 2, 3]
+seed: 1
+SECTIONS
+"""
+CAMPAIGNS = {
+    "falsify": (
+        "Can people break NAME, and how probable is that?",
+        """system: SYSTEM
 profile: PROFILE
 requirements:
   - {id: R1, text: "y stays below 0.9", stl: "always[0:20](y <= 0.9)", expected: falsified}
@@ -45,15 +54,35 @@ engine:
   horizon: 20
   counterexamples: 5
   simulations: 500
-SETTINGS
-# A list makes several runs: seed: [1, 2, 3]
-seed: 1
-SECTIONS
-"""
+""",
+    ),
+    "check": (
+        "Does NAME keep to its protocol, whatever it is sent?  (`bbfalsify new adapter NAME --kind symbols` fits.)",
+        """system: SYSTEM
+requirements:
+  - {id: R1, text: "after a coin, a push goes through", ltl: "G(in == coin -> X (in == push -> out == go))"}
+engine:
+  kind: check
+  max_states: 4
+""",
+    ),
+    "reach": (
+        "Can these states of a model be reached?",
+        """# A model of your own: a YAML file, or one of UPPAAL (.xml, .xta, .ta).
+model: example:fischer-faulty:4
+requirements:
+  - {id: Q1, text: "no two inside", query: "A[] (sum (i : id_t) P(i).cs) <= 1", expected: falsified}
+  - {id: Q2, text: "one can get in", query: "E<> P(1).cs", expected: reached}
+engine:
+  kind: reach
+  timeout: 60
+""",
+    ),
+}
 
-_GIVEN = ("format_version", "name", "system", "profile", "requirements", "engine", "seed")
+_GIVEN = ("format_version", "name", "system", "profile", "model", "requirements", "engine", "seed")
 _EXAMPLES = {
-    "budget": "{simulations: 100000, seconds: 3600}   # of the whole run",
+    "budget": "{seconds: 3600}        # of the whole run",
     "jobs": "2                        # worker processes",
     "executor": "dask                 # or dask:tcp://scheduler:8786",
     "time_limit": "60                 # seconds of one simulation",
@@ -67,17 +96,21 @@ _EXAMPLES = {
 }
 
 
-def campaign_text(name: str, system: str, profile: str) -> str:
+def campaign_text(engine: str, name: str, system: str, profile: str) -> str:
     """A campaign with everything that can be set: what is needed, and the rest as comments with its defaults."""
-    from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS, FalsifyEntry
+    from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
+    from bbfalsify.running.kinds import engine_kind
 
+    question, content = CAMPAIGNS[engine]
+    kind = engine_kind(engine)
     settings = [
         f"  # {key}: {_yaml(field.get_default())}"
-        for key, field in FalsifyEntry.model_fields.items()
-        if not field.is_required() and f"\n  {key}:" not in CAMPAIGN
+        for key, field in kind.named("settings").model_fields.items()
+        if not field.is_required() and f"\n  {key}:" not in content
     ]
-    sections = [f"# {key}: {_EXAMPLES[key]}" for key in CAMPAIGN_SECTIONS if key not in _GIVEN]
-    text = CAMPAIGN.replace("SETTINGS", "\n".join(settings)).replace("SECTIONS", "\n".join(sections))
+    sections = [f"# {key}: {_EXAMPLES[key]}" for key in CAMPAIGN_SECTIONS if key not in (*_GIVEN, *kind.ignores)]
+    tail = _TAIL.replace("SETTINGS", "\n".join(settings)).replace("SECTIONS", "\n".join(sections))
+    text = _HEAD.replace("QUESTION", question) + content + tail
     return text.replace("NAME", name).replace("SYSTEM", system).replace("PROFILE", profile)
 
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from bbfalsify.cli.exits import exit_of_check
-from bbfalsify.cli.options import Annotations, AsJson, Jobs, JunitFile, Out, Quiet, SarifFile, Seed, Verbose
+from bbfalsify.cli.options import (
+    Annotations,
+    AsJson,
+    ExecutorOption,
+    Jobs,
+    JunitFile,
+    Out,
+    Quiet,
+    SarifFile,
+    Seed,
+    Verbose,
+)
 
 
 class Learner(StrEnum):
@@ -83,6 +92,7 @@ def check(
     sarif: SarifFile = None,
     annotations: Annotations = None,
     jobs: Jobs = None,
+    executor: ExecutorOption = None,
     out: Out = None,
     seed: Seed = None,
     as_json: AsJson = False,
@@ -95,90 +105,62 @@ def check(
     Example:  bbfalsify check --system adapters/smtp --max-states 7 \\
               --require "precedence(in == rcpt & out == '250', out == '354')"
     """
-    from bbfalsify.campaigns.temporal import claims_from, load_usage
     from bbfalsify.cli.ci_files import ci_files
-    from bbfalsify.cli.compiling import announce_check_compilation
-    from bbfalsify.cli.progress import CheckProgress, Progress
-    from bbfalsify.cli.report import left_out, write_at_the_end
-    from bbfalsify.cli.session import write_plots
-    from bbfalsify.core.counterexample import SystemRecord
-    from bbfalsify.reporting.checking import check_lines
-    from bbfalsify.running.check import check as run_check
-    from bbfalsify.systems import load_system
-    from bbfalsify.systems.loading import resolve_reference
+    from bbfalsify.cli.described import described, listed
+    from bbfalsify.cli.session import run_campaign
 
-    files = ci_files(junit, sarif, annotations, as_json=as_json)
-    base = Path()
-    loaded = load_system(system, base=base)
-    usage = None if profile is None else load_usage(profile)
-    symbols = _symbols(symbol, usage) if period is not None else None
-    claims = (require or []) if period is not None else claims_from(require or [], base=base)
-    sent = None if alphabet is None else [s.strip() for s in alphabet.split(",")]
-    record = SystemRecord(
-        system, str(base.resolve()), resolve_reference(system, base.resolve()).file_hash(), loaded.name
-    )
-    configuration = {
-        "system": system,
-        "base": str(base.resolve()),
-        "requirements": list(require or []),
-        "engine": {
-            "kind": "check", "max_states": max_states, "alphabet": sent, "learner": learner.value,
-            "tester": tester.value, "stop_at_first": stop_at_first, "max_queries": max_queries,
-            "max_symbols": max_symbols, "max_time": max_time,
+    texts = enumerate(require or [], start=1)
+    campaign = described(
+        {
+            "system": system,
+            "profile": None if profile is None else str(profile),
+            "requirements": [_requirement(number, text, sampled=period is not None) for number, text in texts] or None,
+            "time_limit": time_limit,
+            "votes": votes,
+            "memory_limit": memory_limit,
         },
-        "symbols": symbols, "period": period, "profile": None if profile is None else str(profile),
-    }  # fmt: skip
-    with Progress(quiet=quiet) as progress:
-        announce_check_compilation(progress)
-        result = run_check(
-            loaded,
-            claims,
-            max_states=max_states,
-            alphabet=sent,
-            learner=learner.value,
-            tester=tester.value,
-            stop_at_first=stop_at_first,
-            max_queries=max_queries,
-            max_symbols=max_symbols,
-            max_time=max_time,
-            seed=seed,
-            jobs=jobs or 1,
-            time_limit_s=time_limit,
-            votes=votes,
-            memory_limit_mb=memory_limit,
-            out=out or Path("runs"),
-            resume=resume,
-            observations=observations or (),
-            older=older,
-            system_record=record,
-            listeners=[CheckProgress(progress)],
-            configuration=configuration,
-            symbols=symbols,
-            period=period,
-            profile=usage,
-        )
-        data = result.as_json()
-        with left_out(progress, "no plots"):
-            write_plots(data)
-        write_at_the_end(data["run_directory"], progress)
-    files.add(data)
-    files.write()
-    if as_json:
-        print(json.dumps(data))
-    else:
-        print("\n".join(check_lines(data)))
-    return exit_of_check(data)
+        {
+            "kind": "check",
+            "max_states": max_states,
+            "alphabet": listed(alphabet),
+            "learner": learner,
+            "tester": tester,
+            "stop_at_first": stop_at_first,
+            "max_queries": max_queries,
+            "max_symbols": max_symbols,
+            "max_time": max_time,
+            "observations": None if not observations else [str(file) for file in observations],
+            "older": None if older is None else str(older),
+            "symbols": _symbols(symbol),
+            "period": period,
+        },
+        seed=seed, jobs=jobs, executor=executor, drawn_seed=_begun_with(resume),
+    )  # fmt: skip
+    return run_campaign(
+        campaign, out=out, directory=resume, extend=True, as_json=as_json, quiet=quiet, verbose=verbose,
+        files=ci_files(junit, sarif, annotations, as_json=as_json),
+    )  # fmt: skip
 
 
-def _symbols(given: list[str] | None, usage: Any) -> dict[str, dict[str, float]]:
+def _requirement(number: int, text: str, *, sampled: bool) -> str | dict[str, str]:
+    from bbfalsify.cli.described import requirement
+
+    return requirement(number, text, "stl" if sampled else "hoa" if text.endswith(".hoa") else "ltl")
+
+
+def _begun_with(directory: Path | None) -> int | None:
+    """The seed of the check that is continued."""
+    from bbfalsify.running.rundir import RunDirectory, recorded_seed
+
+    return None if directory is None else recorded_seed(RunDirectory.open(directory).path)
+
+
+def _symbols(given: list[str] | None) -> dict[str, dict[str, float]] | None:
     from bbfalsify.core.errors import Problem, UserError
-    from bbfalsify.running.sampling import symbols_of
 
-    if not given:
-        return symbols_of(usage)
     symbols: dict[str, dict[str, float]] = {}
     problems = []
-    for text in given:
+    for text in given or ():
         name, _, settings = text.partition(":")
         try:
             pairs = [pair.split("=") for pair in settings.split(",")]
@@ -187,4 +169,4 @@ def _symbols(given: list[str] | None, usage: Any) -> dict[str, dict[str, float]]
             problems.append(Problem(f"--symbol '{text}': expected name:input=number,input=number."))
     if problems:
         raise UserError(problems)
-    return symbols
+    return symbols or None

@@ -15,6 +15,13 @@ def announce_compilation(progress: Progress) -> None:
         progress.say(f"compiling the simulation kernel once (about {ABOUT_S} s); later runs start at once")
 
 
+def announce_reach_compilation(progress: Progress) -> None:
+    from bbfalsify.running.compiled import reach_is_compiled
+
+    if not reach_is_compiled():
+        progress.say(f"compiling the walks once (about {ABOUT_S} s); later runs start at once")
+
+
 def announce_check_compilation(progress: Progress) -> None:
     from bbfalsify.running.compiled import check_is_compiled
 

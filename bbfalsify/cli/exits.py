@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import Any
 
 from bbfalsify.core.errors import SystemFailure, UserError
-from bbfalsify.core.verdict import Outcome, StopReason
+from bbfalsify.core.verdict import FOUND, Outcome, StopReason
 
 
 class Exit(IntEnum):
@@ -30,7 +30,7 @@ class Exit(IntEnum):
 def exit_of_outcomes(outcomes: Iterable[str]) -> Exit:
     """The most important of several outcomes decides: found, then a failed system, then inconclusive."""
     seen = set(outcomes)
-    if Outcome.FALSIFIED in seen:
+    if seen & FOUND:
         return Exit.FOUND
     if Outcome.ERROR in seen:
         return Exit.SYSTEM_FAILED
@@ -39,16 +39,27 @@ def exit_of_outcomes(outcomes: Iterable[str]) -> Exit:
     return Exit.NOTHING_FOUND
 
 
-def exit_of_check(data: Mapping[str, Any]) -> Exit:
-    """Of one check's results; violations count even if it was interrupted afterwards."""
-    if data["outcome"] != Outcome.FALSIFIED and data["stop_reason"] == StopReason.INTERRUPTED:
+def exit_of_run(data: Mapping[str, Any]) -> Exit:
+    """Of the results of a run, whatever its engine: outcomes that were expected or accepted are no news; others are
+    1, or decide as they are.
+    """
+    from bbfalsify.running.accepted import ACCEPTED
+
+    if data["stop_reason"] == StopReason.INTERRUPTED:
         return Exit.INTERRUPTED
-    rows = data["requirements"]
-    if any(row.get("expected") not in (None, row["outcome"]) for row in rows):
-        return Exit.FOUND
-    if rows and all(row.get("expected") is not None for row in rows):
-        return Exit.NOTHING_FOUND
-    return exit_of_outcomes([data["outcome"]])
+    open_outcomes = []
+    for row in data["requirements"]:
+        said = [c.get("accepted") for c in data["counterexamples"] if c["requirement"] == row["id"]]
+        if said and None not in said:  # failures may be accepted: then nothing else is news
+            if set(said) != {ACCEPTED}:
+                return Exit.FOUND
+        elif row.get("expected") is None:
+            open_outcomes.append(row["outcome"])
+        elif row["outcome"] != row["expected"]:
+            return Exit.FOUND
+    if not data["requirements"] or (open_outcomes and data["outcome"] == Outcome.ERROR):
+        open_outcomes.append(data["outcome"])
+    return exit_of_outcomes(open_outcomes)
 
 
 def boundary(command: Callable[..., int | None]) -> Callable[..., None]:

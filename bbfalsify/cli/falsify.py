@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -135,64 +134,47 @@ def falsify(
     Example:  bbfalsify falsify --system adapters/heater --profile profiles/heater_user.yaml \\
               --require "always[0:20](T <= 75)" --horizon 20
     """
-    from bbfalsify.campaigns import plan_document
     from bbfalsify.cli.ci_files import ci_files
+    from bbfalsify.cli.described import described, listed, requirement
     from bbfalsify.cli.session import run_campaign
-    from bbfalsify.core.documents import Document
 
-    engine = {
-        "kind": "falsify",
-        "horizon": horizon,
-        "counterexamples": counterexamples,
-        "simulations": simulations,
-        "max_time": max_time,
-        "passes": passes,
-        "traces": traces,
-        "estimator": estimator and estimator.value,
-        "columns": columns and [name.strip() for name in columns.split(",")],
-        "quasi_random": quasi_random,
-        "search": search and search.value,
-        "patience": patience,
-        "plain_walks": plain_walks,
-        "delays": delays and delays.value,
-        "guiding": guiding,
-        "adaptive_duration": adaptive_duration,
-        "smc": smc and smc.value,
-        "smc_epsilon": smc_epsilon,
-        "smc_simulations": smc_simulations,
-        "sensitivity": sensitivity,
-        "shrink": shrink,
-        "period": period,
-    }
-    data = {
-        "format_version": 1,
-        "name": "falsify",
-        "system": system,
-        "profile": profile,
-        "requirements": [_requirement(i, text) for i, text in enumerate(require, start=1)],
-        "engine": {key: value for key, value in engine.items() if value is not None},
-        "time_limit": time_limit,
-        "on_failure": on_failure and on_failure.value,
-        "votes": votes,
-        "memory_limit": memory_limit,
-        "early_stop": early_stop,
-    }
-    document = Document("", {key: value for key, value in data.items() if value is not None}, {})
-    given = {"seed": seed, "jobs": jobs, "executor": executor, "store": store, "accepted": accept}
-    campaign = plan_document(document, base=Path(), **given, label=_option)
+    campaign = described(
+        {
+            "name": "falsify",
+            "system": system,
+            "profile": profile,
+            "requirements": [requirement(number, text, "stl") for number, text in enumerate(require, start=1)],
+            "time_limit": time_limit,
+            "on_failure": on_failure,
+            "votes": votes,
+            "memory_limit": memory_limit,
+            "early_stop": early_stop,
+        },
+        {
+            "kind": "falsify",
+            "horizon": horizon,
+            "counterexamples": counterexamples,
+            "simulations": simulations,
+            "max_time": max_time,
+            "passes": passes,
+            "traces": traces,
+            "estimator": estimator,
+            "columns": listed(columns),
+            "quasi_random": quasi_random,
+            "search": search,
+            "patience": patience,
+            "plain_walks": plain_walks,
+            "delays": delays,
+            "guiding": guiding,
+            "adaptive_duration": adaptive_duration,
+            "smc": smc,
+            "smc_epsilon": smc_epsilon,
+            "smc_simulations": smc_simulations,
+            "sensitivity": sensitivity,
+            "shrink": shrink,
+            "period": period,
+        },
+        seed=seed, jobs=jobs, executor=executor, store=store, accepted=accept,
+    )  # fmt: skip
     files = ci_files(junit, sarif, annotations, as_json=as_json)
     return run_campaign(campaign, out=out, as_json=as_json, quiet=quiet, verbose=verbose, files=files)
-
-
-def _requirement(number: int, text: str) -> str | dict[str, str]:
-    return text if text.endswith((".yaml", ".yml")) else {"id": f"R{number}", "stl": text}
-
-
-def _option(path: tuple[str | int, ...]) -> str:
-    """The option that gave the value: --horizon for engine.horizon, --require 2 for requirements[1].stl."""
-    if path[:1] == ("requirements",):
-        return f"--require {path[1] + 1}" if len(path) > 1 else "--require"
-    names = [str(key) for key in path if isinstance(key, str) and key != "engine"]
-    if names == ["accepted"]:
-        return "--accept"
-    return f"--{names[-1].replace('_', '-')}" if names else "--options"

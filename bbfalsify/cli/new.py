@@ -19,6 +19,12 @@ class What(StrEnum):
     PROFILE = "profile"
 
 
+class Engine(StrEnum):
+    FALSIFY = "falsify"
+    CHECK = "check"
+    REACH = "reach"
+
+
 class Kind(StrEnum):
     FUNCTION = "function"
     STEPWISE = "stepwise"
@@ -36,6 +42,7 @@ def new(
         Kind,
         typer.Option("--kind", help="function, stepwise, process, program, fmu (signals); symbols, server (words)."),
     ] = Kind.FUNCTION,
+    engine: Annotated[Engine, typer.Option("--engine", help="Of a campaign.")] = Engine.FALSIFY,
     folder: Annotated[
         Path | None, typer.Option("--folder", help="Where to put it.", show_default="adapters, experiments or profiles")
     ] = None,
@@ -47,6 +54,7 @@ def new(
     Example:  bbfalsify new adapter pump --kind stepwise
               bbfalsify new profile pump
               bbfalsify new campaign pump && bbfalsify run experiments/pump/campaign.yaml
+              bbfalsify new campaign protocol --engine reach
     """
     from bbfalsify.core.errors import UserError
 
@@ -63,7 +71,8 @@ def new(
         from bbfalsify.cli.beginnings import campaign_text
 
         file = (folder or Path("experiments")) / name / "campaign.yaml"
-        text = campaign_text(name, _from(file, "adapters", name), _from(file, "profiles", f"{name}.yaml"))
+        places = _from(file, "adapters", name), _from(file, "profiles", f"{name}.yaml")
+        text = campaign_text(engine.value, name, *places)
         then = f"bbfalsify validate {file}"
     _write_new(file, text)
     if not quiet:

@@ -130,9 +130,9 @@ class Progress:
 class CheckProgress:
     """Listens to the events of a check: states, queries, symbols, how far the tests are."""
 
-    def __init__(self, progress: Progress, name: str = "") -> None:
+    def __init__(self, progress: Progress, name: str = "", clock: CampaignClock | None = None) -> None:
         self._progress = progress
-        self._stage = f"{name}: checking" if name else "checking"
+        self._name, self._clock = name, clock
         self._budget, self._done, self._symbols, self._states, self._tested, self._violated = 0, 0, 0, 0, 0, 0
 
     def __call__(self, event: Any) -> None:
@@ -150,7 +150,36 @@ class CheckProgress:
             self._violated += 1
         tested = f", tested up to {self._tested}" if self._tested else ""
         note = f"{self._symbols} symbols, {self._states} states{tested}, {self._violated} violated"
-        self._progress.show(self._stage, self._done, self._budget, note)
+        self._progress.show("checking", self._done, self._budget, note, above=_above(self._name, self._clock))
+
+
+class ReachProgress:
+    """Listens to the events of a search for states: walks, steps, how deep they are, and each better trace."""
+
+    def __init__(self, progress: Progress, name: str = "", clock: CampaignClock | None = None) -> None:
+        self._progress = progress
+        self._name, self._clock = name, clock
+        self._budget, self._found = 0, 0
+
+    def __call__(self, event: Any) -> None:
+        kind = type(event).__name__
+        if kind == "StageStarted":
+            self._budget, self._found = event.simulations, 0
+        elif kind == "TraceFound":
+            self._found += 1
+            words = f"{event.steps} steps, {event.time:g} time units ({event.heuristic})"
+            self._progress.say(f"{event.seconds:8.2f} s: {words}")
+        elif kind == "WalksMade":
+            left = "" if event.timeout is None else f", {max(0.0, event.timeout - event.seconds):.0f} s left"
+            depth = f", up to {event.depth} steps deep" if event.depth else ""
+            note = f"{event.steps:,} steps{depth}, {self._found} traces{left}"
+            above = _above(self._name, self._clock)
+            self._progress.show(f"{event.requirement}: walks", event.walks, self._budget, note, above=above)
+
+
+def _above(name: str, clock: CampaignClock | None) -> str:
+    """Which run of a campaign this is, and how long the others may take."""
+    return name + (clock.left if clock is not None and name else "")
 
 
 class CampaignClock:
@@ -209,7 +238,7 @@ class RunProgress:
         elif kind == "EstimateMade":
             self._estimates[event.what, event.actions] = event.estimate
         if self._stage and not self._progress.quiet:
-            above = self._name + (self._clock.left if self._clock is not None and self._name else "")
+            above = _above(self._name, self._clock)
             done = min(self._done, self._total)
             below = self._below() if self._progress.terminal else ()
             self._progress.show(self._stage, done, self._total, self._note(), above=above, below=below)

@@ -58,7 +58,7 @@ def check_file(file: Path) -> tuple[str, str, list[Problem]]:
     if is_uppaal(file):
         return "UPPAAL model", *_model(file)
     keys = set(data) if isinstance(data := read_yaml(file).data, dict) else set()
-    if keys & {"engine", "system"} and "requirements" in keys or {"engine", "profile"} <= keys:
+    if keys & {"engine", "system"} and "requirements" in keys or "engine" in keys and keys & {"profile", "model"}:
         return "campaign", _campaign(file), []
     if "accepted" in keys:
         return "accepted failures", _acceptances(file), []
@@ -95,9 +95,9 @@ def _acceptances(file: Path) -> str:
 
 
 def _specification(file: Path) -> str:
-    from bbfalsify.campaigns.temporal import load_specification
+    from bbfalsify.campaigns.temporal import check_specification
 
-    count = sum(map(len, load_specification(file)))
+    count = check_specification(file)
     return f"{count} requirement{'s' * (count != 1)}"
 
 

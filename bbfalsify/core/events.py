@@ -181,6 +181,41 @@ class RequirementViolated(Event):
 
 
 @dataclass(frozen=True)
+class WalksMade(Event):
+    """How far a search for a state of a model is."""
+
+    requirement: str
+    walks: int
+    """So far, as are the steps and seconds."""
+    steps: int
+    depth: int
+    """Of the walks of the last turn."""
+    seconds: float
+    timeout: float | None
+
+
+@dataclass(frozen=True)
+class TraceFound(Event):
+    """A trace to a state that was looked for; where better ones are wanted, each is better than the last."""
+
+    requirement: str
+    heuristic: str
+    walk: int
+    steps: int
+    time: float
+    """Of the model."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class QueryAnswered(Event):
+    """All there is to say about a query; a run that is resumed does not ask it again."""
+
+    requirement: str
+    row: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class EstimateMade(Event):
     what: str
     estimate: dict[str, Any]

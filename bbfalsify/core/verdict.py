@@ -47,8 +47,17 @@ class Outcome(StrEnum):
 
     FALSIFIED = "falsified"
     NOT_FALSIFIED = "not_falsified"
+    REACHED = "reached"
+    """Of a state that was looked for."""
+    NOT_REACHED = "not_reached"
+    MODEL_ERROR = "model_error"
+    """A model fails at run time; how it comes to that is a finding."""
     INCONCLUSIVE = "inconclusive"
     ERROR = "error"
+
+
+FOUND = frozenset({Outcome.FALSIFIED, Outcome.REACHED, Outcome.MODEL_ERROR})
+"""Something was found: news, unless it was expected."""
 
 
 class StopReason(StrEnum):
@@ -58,3 +67,5 @@ class StopReason(StrEnum):
     BUDGET_TIME = "budget: time"
     INTERRUPTED = "interrupted"
     SYSTEM_FAILED = "system failed"
+    ERROR = "error"
+    """The run could not be made, or bbfalsify itself failed."""

@@ -2,7 +2,8 @@
 
 A predicate over clocks is looked for within the whole stay that the invariants allow, as waiting is a behaviour of the
 model.  `deadlock` holds once no transition can ever fire any more: behind the last window of all transitions.  So a
-predicate is two predicates, one for before that moment and one for after it.
+predicate that speaks about deadlocks is *split*: one predicate for before that moment and one for after it, and either
+may be one that never holds.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.bytecode import execute
+from bbfalsify.kernel.choosing import list_candidates
 from bbfalsify.kernel.compiling import compiled
 from bbfalsify.kernel.layout import (
     H_X_WINDOWS,
@@ -17,14 +19,16 @@ from bbfalsify.kernel.layout import (
     MODE_AFTER,
     MODE_AT,
     MODE_FROZEN,
+    S_ERROR,
     X_BREAKPOINT,
     X_NOW,
 )
 from bbfalsify.kernel.ret import APPROACH, candidate_windows
 from bbfalsify.kernel.windows import scan, slack
 
-# what a goal is, in an array: codes of the two predicates (−1: never), how they change with time, what decides quickly
-(GOAL_ALIVE, GOAL_ALIVE_FLOW, GOAL_DEAD, GOAL_DEAD_FLOW, GOAL_DEAD_FILTER, GOAL_SIZE) = range(6)
+# what a goal is, in an array: codes of the two predicates (−1: never), how they change with time, what decides quickly,
+# and whether they are two (1), or the first one holds for the dead, too (0)
+(GOAL_ALIVE, GOAL_ALIVE_FLOW, GOAL_DEAD, GOAL_DEAD_FLOW, GOAL_DEAD_FILTER, GOAL_SPLIT, GOAL_SIZE) = range(7)
 FLOW_DISCRETE, FLOW_AFFINE, FLOW_NUMERIC = 0, 1, 2
 
 
@@ -89,3 +93,37 @@ def end_of_life(T, F, S, X, R, total, deadline, strict, work):
             end = X[last + 2]
             end_strict = int(X[last + 3])
     return end, end_strict
+
+
+@compiled
+def split_moment(T, F, S, X, R, goal, alive_to_the_end, deadline, strict, work):
+    """The first moment of the stay at which a goal is met that tells the living from the dead; inf: none.
+
+    The end of life costs a look at all transitions, so it is asked for last.
+    """
+    now = X[X_NOW]
+    met = math.inf
+    while_alive = goal[GOAL_ALIVE] >= 0
+    if while_alive:
+        met = first_moment(T, F, S, X, R, goal[GOAL_ALIVE], goal[GOAL_ALIVE_FLOW], now, 0, deadline, strict)
+        if alive_to_the_end:
+            return met
+        while_alive = met < math.inf
+    once_dead = goal[GOAL_DEAD] >= 0 and not alive_to_the_end
+    if once_dead and goal[GOAL_DEAD_FILTER] >= 0:
+        once_dead = execute(T, F, S, X, R, goal[GOAL_DEAD_FILTER], MODE_FROZEN, now) != 0
+    if S[S_ERROR] != 0 or not (while_alive or once_dead):
+        return math.inf
+    end, end_strict = end_of_life(T, F, S, X, R, list_candidates(T, S, work), deadline, strict, work)
+    if end == math.inf:
+        return met
+    if while_alive and end > -math.inf:
+        met = first_moment(T, F, S, X, R, goal[GOAL_ALIVE], goal[GOAL_ALIVE_FLOW], now, 0, end, end_strict)
+        if met < math.inf:
+            return met
+    if not once_dead:
+        return math.inf
+    low_strict = 1 if end >= now and end_strict == 0 else 0
+    return first_moment(
+        T, F, S, X, R, goal[GOAL_DEAD], goal[GOAL_DEAD_FLOW], max(now, end), low_strict, deadline, strict
+    )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.choosing import (
     channel_first,
     collect_windows,
@@ -22,12 +21,10 @@ from bbfalsify.kernel.goals import (
     FLOW_DISCRETE,
     GOAL_ALIVE,
     GOAL_ALIVE_FLOW,
-    GOAL_DEAD,
-    GOAL_DEAD_FILTER,
-    GOAL_DEAD_FLOW,
-    end_of_life,
+    GOAL_SPLIT,
     first_moment,
     reaches,
+    split_moment,
 )
 from bbfalsify.kernel.layout import (
     BRANCH_WIDTH,
@@ -40,7 +37,6 @@ from bbfalsify.kernel.layout import (
     H_REALS,
     H_S_MOVES,
     INTEGERS,
-    MODE_FROZEN,
     S_ERROR,
     X_NOW,
 )
@@ -97,7 +93,7 @@ def walk_on(
 ):  # fmt: skip
     """Go on with the current walk; why it ended, or 0 when the budget of steps is used up."""
     timed = goal[GOAL_ALIVE_FLOW] != FLOW_DISCRETE
-    split = goal[GOAL_DEAD] >= 0 and goal[GOAL_ALIVE] >= 0
+    split = goal[GOAL_SPLIT] != 0
     recording = len(numbers) > 0
     while progress[P_TOTAL] < budget:
         steps = progress[P_STEPS]
@@ -117,7 +113,7 @@ def walk_on(
             if t < math.inf:
                 moments[M_TARGET] = t
                 return TARGET_MET
-        if steps >= depth and goal[GOAL_DEAD] < 0:
+        if steps >= depth and not split:
             return STEP_LIMIT
         e1 = -1
         e2 = -1
@@ -148,37 +144,16 @@ def walk_on(
                 count = 0 if e1 < 0 else candidate_windows(T, F, S, X, R, e1, e2, deadline, strict)
         if S[S_ERROR] != 0:
             return RUNTIME_ERROR
-        until_the_end = count > 0 and reaches(T, X, count, deadline, strict)
+        until_the_end = split and count > 0 and reaches(T, X, count, deadline, strict)
         if count > 0 and heuristic != SEM:
             t = choose_moment(T, X, R, count, share_lower, share_uniform)
-        if goal[GOAL_DEAD] >= 0:
-            possible = split or not until_the_end
-            if possible and not split and goal[GOAL_DEAD_FILTER] >= 0:
-                possible = execute(T, F, S, X, R, goal[GOAL_DEAD_FILTER], MODE_FROZEN, now) != 0
-            if possible:
-                end = math.inf
-                end_strict = 0
-                if not until_the_end:
-                    total = list_candidates(T, S, work)
-                    end, end_strict = end_of_life(T, F, S, X, R, total, deadline, strict, work)
-                met = math.inf
-                if split and end > -math.inf:
-                    high = deadline if end == math.inf else end
-                    high_strict = strict if end == math.inf else end_strict
-                    met = first_moment(
-                        T, F, S, X, R, goal[GOAL_ALIVE], goal[GOAL_ALIVE_FLOW], now, 0, high, high_strict
-                    )
-                if met == math.inf and end < math.inf:
-                    low = max(now, end)
-                    low_strict = 1 if end >= now and end_strict == 0 else 0
-                    met = first_moment(
-                        T, F, S, X, R, goal[GOAL_DEAD], goal[GOAL_DEAD_FLOW], low, low_strict, deadline, strict
-                    )
-                if S[S_ERROR] != 0:
-                    return RUNTIME_ERROR
-                if met < math.inf:
-                    moments[M_TARGET] = met
-                    return TARGET_MET
+        if split:
+            met = split_moment(T, F, S, X, R, goal, until_the_end, deadline, strict, work)
+            if S[S_ERROR] != 0:
+                return RUNTIME_ERROR
+            if met < math.inf:
+                moments[M_TARGET] = met
+                return TARGET_MET
         if count == 0:
             return DEADLOCK if deadline == math.inf else TIMELOCK
         if steps >= depth or t >= until:

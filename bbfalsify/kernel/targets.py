@@ -46,12 +46,16 @@ _NUMBERS = {
 
 
 class Target:
-    """What walks look for: `alive` while something can still fire, `dead` once nothing ever will (None: never)."""
+    """What walks look for: `alive` while something can still fire, `dead` once nothing ever will.
+
+    `alive` None is never; `dead` None makes no difference between the two, `alive` is met either way.
+    """
 
     def __init__(self, model: CompiledModel, alive: Expression | None, dead: Expression | None = None) -> None:
         compiler = Compiler(model.network, first_address=len(model.T))
         compiler.constants, compiler.sites = list(model.F), list(model.sites)
         self.goal = np.full(goals.GOAL_SIZE, -1, np.int64)
+        self.goal[goals.GOAL_SPLIT] = dead is not None and dead != alive
         for expression, code, flow in (
             (alive, goals.GOAL_ALIVE, goals.GOAL_ALIVE_FLOW),
             (dead, goals.GOAL_DEAD, goals.GOAL_DEAD_FLOW),

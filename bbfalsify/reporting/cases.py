@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.verdict import Outcome
+from bbfalsify.core.verdict import FOUND, Outcome
 from bbfalsify.reporting.words import interval, number, shorten_word
 from bbfalsify.running.accepted import ACCEPTED
 
@@ -86,7 +86,7 @@ def suite_of(results: Mapping[str, Any], *, campaign: str | None = None) -> Suit
 
 def _case(row: Mapping[str, Any], results: Mapping[str, Any]) -> Case:
     mine = [c for c in results.get("counterexamples", ()) if c["requirement"] == row["id"]]
-    findings = [*_words(row), *map(_finding, mine)]
+    findings = list(_words(row) if "verdict" in row else map(_finding, mine))
     status = _status(row, [c.get("accepted") for c in mine])
     outcome, expected = row["outcome"].replace("_", " "), row.get("expected")
     summary = f"{row['id']} {outcome}"
@@ -97,7 +97,7 @@ def _case(row: Mapping[str, Any], results: Mapping[str, Any]) -> Case:
         summary += f", {len(mine)} counterexamples, together {interval(Estimate.from_json(total))}"
     if row.get("in_words"):
         summary += f": {row['in_words']}"
-    formula = row.get("stl") or row.get("formula") or ""
+    formula = row.get("stl") or row.get("formula") or row.get("query") or ""
     notes = tuple(results.get("notes", ())) if status in ("inconclusive", "error") else ()
     return Case(row["id"], row.get("text") or "", formula, status, summary, tuple(findings), notes)
 
@@ -112,17 +112,18 @@ def _status(row: Mapping[str, Any], accepted: Sequence[str | None]) -> Status:
         return "error"
     if outcome == Outcome.INCONCLUSIVE:
         return "inconclusive"
-    return "failed" if outcome == Outcome.FALSIFIED or expected is not None else "passed"
+    return "failed" if outcome in FOUND or expected is not None else "passed"
 
 
 def _finding(data: Mapping[str, Any]) -> Finding:
+    """Only a falsification has probabilities and robustness; a trace of `reach` has actions and a time."""
     estimate = data.get("probability_with_uncertainty") or data["probability"]
-    text = (
-        f"#{data['rank']} {shorten_word(data['actions'], 80)}: probability {interval(Estimate.from_json(estimate))}, "
-        f"violated at {number(data['first_violation_time'], 4)}, robustness {number(data['robustness'])}"
-    )
-    text += ", flaky" if data["status"] == "flaky" else ""
-    text += f", {data['accepted']}" if data.get("accepted") else ""
+    facts = [] if estimate is None else [f"probability {interval(Estimate.from_json(estimate))}"]
+    facts += [f"at {number(data['first_violation_time'], 4)}"]
+    facts += [] if data["robustness"] is None else [f"robustness {number(data['robustness'])}"]
+    facts += ["flaky"] if data["status"] == "flaky" else []
+    facts += [data["accepted"]] if data.get("accepted") else []
+    text = f"#{data['rank']} {shorten_word(data['actions'], 80)}: {', '.join(facts)}"
     return Finding(tuple(data["actions"]), text, data.get("file"), data.get("accepted") == ACCEPTED, estimate)
 
 

@@ -1,21 +1,27 @@
-"""The result of a check as a terminal shows it, from what was recorded."""
+"""The result of a check as a terminal shows it, and the files that are made of it; from what was recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from bbfalsify.reporting.tables import report_line
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.json_files import write_atomically
+from bbfalsify.modelling.mealy import read_dot
+from bbfalsify.reporting.graphs import machine_svg
+from bbfalsify.reporting.tables import expectation, report_line
+from bbfalsify.reporting.words import interval, number
 
 RESUMABLE = ("interrupted", "budget: simulations", "budget: symbols", "budget: time")
 
 
-def check_lines(data: Mapping[str, Any]) -> Iterator[str]:
+def check_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str]:
     """Verdicts as sentences, what they cost, and how to see violations again."""
     for row in data["requirements"]:
         if row["text"]:
             yield f"{row['id']}: {row['text']}"
-        yield f"{row['id']} {row['in_words']}{_expectation(row)}"
+        yield f"{row['id']} {row['in_words']}{expectation(row['outcome'], row.get('expected'))}"
         if row["outputs"]:
             steps = [f"{i}/{o}" for i, o in zip((*row["prefix"], *row["loop"]), row["outputs"], strict=True)]
             cut = len(row["prefix"])
@@ -43,17 +49,15 @@ def check_lines(data: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"replay: bbfalsify replay {row['file']}" for row in data["requirements"] if row["file"] is not None)
 
 
-def _expectation(row: Mapping[str, Any]) -> str:
-    expected = row.get("expected")
-    if expected is None:
-        return ""
-    return " (as expected)" if expected == row["outcome"] else f" (expected: {expected.replace('_', ' ')})"
-
-
 def _probability(data: Mapping[str, Any]) -> str:
-    from bbfalsify.core.estimate import Estimate
-    from bbfalsify.reporting.words import interval, number
-
     estimate = Estimate.from_json(data)
     shown = number(estimate.value) if estimate.low == estimate.high else interval(estimate)
     return f"a use begins like this with probability {shown} ({data['method']})"
+
+
+def write_files(data: Mapping[str, Any]) -> None:
+    """model.svg: what was learned, with the way to the first violation."""
+    if data["model"] is not None:
+        way = next(((*r["prefix"], *r["loop"]) for r in data["requirements"] if r["outputs"]), ())
+        file = Path(data["model"])
+        write_atomically(file.with_suffix(".svg"), machine_svg(read_dot(file), way))

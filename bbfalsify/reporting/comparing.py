@@ -15,9 +15,11 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.json_files import read_json
+from bbfalsify.core.verdict import FOUND
 from bbfalsify.modelling.mealy import read_dot
 from bbfalsify.reporting.machines import MachineChange, compare_machines
+from bbfalsify.reporting.results import recorded_results
+from bbfalsify.running.kinds import kind_of
 from bbfalsify.running.rundir import differences, readable_manifest
 from bbfalsify.stats.differences import difference, explained
 
@@ -90,7 +92,7 @@ class RunChange:
 
     @property
     def is_news(self) -> bool:
-        worse = any(now == "falsified" != before for _, before, now in self.outcomes)
+        worse = any(now in FOUND and before not in FOUND for _, before, now in self.outcomes)
         return bool(self.new) or worse or (self.machine is not None and self.machine.differ)
 
     def as_json(self) -> dict[str, Any]:
@@ -107,11 +109,13 @@ class RunChange:
 
 
 def compare_runs(old: str | Path, new: str | Path) -> RunChange:
-    """Two run directories of `run`, `falsify` or `check`."""
+    """Two run directories of the same engine."""
     (before, settings_before), (now, settings_now) = _read(Path(old)), _read(Path(new))
-    if (before.get("engine") == "check") != (now.get("engine") == "check"):
-        raise UserError("a check and a falsification cannot be compared.")
-    left, right = _found(before), _found(now)
+    engines = [results.get("engine", "falsify") for results in (before, now)]
+    if engines[0] != engines[1]:
+        raise UserError(f"runs of different engines cannot be compared ({engines[0]} and {engines[1]}).")
+    found = kind_of(now).named("found")
+    left, right = found(before), found(now)
     both = [key for key in right if key in left]
     shifts = [_shift(left[key], right[key], len(both)) for key in both]
     least = _least(before, settings_before), _least(now, settings_now)
@@ -129,12 +133,9 @@ def compare_runs(old: str | Path, new: str | Path) -> RunChange:
 
 def _read(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     if not (directory / "results.json").is_file():
-        what = "a trace of 'reach', which has nothing to compare" if (directory / "counterexamples").is_dir() else None
-        reason = what or "not a finished run directory (it has no results.json)"
-        raise UserError(Problem(f"{reason}.", file=str(directory)))
-    results, manifest = read_json(directory / "results.json"), readable_manifest(directory)
-    if not isinstance(results, dict) or "requirements" not in results:
-        raise UserError(Problem("not the results of a run.", file=str(directory / "results.json")))
+        raise UserError(Problem("not a finished run directory (it has no results.json).", file=str(directory)))
+    (file, results), manifest = recorded_results(directory), readable_manifest(directory)
+    kind_of(results, file=str(file))
     decides = {"seed": manifest.get("seed"), **(manifest.get("decided_by") or {})}
     if not manifest.get("decided_by"):
         decides["engine"] = (manifest.get("configuration") or {}).get("engine")
@@ -142,23 +143,22 @@ def _read(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return results, {"versions": manifest.get("versions") or {}, **decides}
 
 
-def _found(results: Mapping[str, Any]) -> dict[Key, Found]:
-    if results.get("engine") == "check":
-        rows = [row for row in results["requirements"] if row.get("verdict") == "violated"]
-        # A requirement of a check is violated or not; by which word first is chance.
-        return {(row["id"], ()): _of_check(row) for row in rows}
-    found = {}
-    for row in results["counterexamples"]:
-        key = row["requirement"], tuple(row["actions"])
-        estimate = Estimate.from_json(row["probability"])
-        found[key] = Found(*key, row["rank"], estimate, row["status"], row.get("file"))
-    return found
+def listed(results: Mapping[str, Any]) -> dict[Key, Found]:
+    """Of a falsification: each row of the list is a finding of its own."""
+    rows = [_row(row) for row in results.get("counterexamples", ())]
+    return {(row.requirement, row.actions): row for row in rows}
 
 
-def _of_check(row: Mapping[str, Any]) -> Found:
+def one_each(results: Mapping[str, Any]) -> dict[Key, Found]:
+    """Of a check, or of a search for states: a requirement is violated or not; by which word first is chance."""
+    rows = [_row(row) for row in results.get("counterexamples", ())]
+    return {(row.requirement, ()): row for row in rows}
+
+
+def _row(row: Mapping[str, Any]) -> Found:
     probability = None if row.get("probability") is None else Estimate.from_json(row["probability"])
-    word = (*row["prefix"], *row["loop"])
-    return Found(row["id"], word, None, probability, row.get("status") or "", row.get("file"))
+    rank, status = row.get("rank"), row.get("status") or ""
+    return Found(row["requirement"], tuple(row["actions"]), rank, probability, status, row.get("file"))
 
 
 def _shift(old: Found, new: Found, comparisons: int) -> Shift | None:
@@ -172,10 +172,12 @@ def _shift(old: Found, new: Found, comparisons: int) -> Shift | None:
 def _least(results: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, float]:
     """Per requirement whose list is full: the lowest probability on it."""
     asked = (settings.get("engine") or {}).get("counterexamples")
+    if asked is None:  # an engine without such a list
+        return {}
     least: dict[str, list[float]] = {}
     for row in results.get("counterexamples", ()):
         least.setdefault(row["requirement"], []).append(row["probability"]["value"])
-    return {name: min(values) for name, values in least.items() if asked is not None and len(values) >= asked}
+    return {name: min(values) for name, values in least.items() if len(values) >= asked}
 
 
 def _remarked(found: Found, least: Mapping[str, float], other: str) -> Found:

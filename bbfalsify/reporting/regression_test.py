@@ -83,7 +83,8 @@ def _content(data: Any, file: Path) -> tuple[str, str, dict[str, Any], str]:
                 "load_import": "from bbfalsify import load_network",
                 "load": lambda folder: f"load_network(HERE / {_relative(data['model'], folder)!r})",
             }
-        return data["query"], _name(file.parent.parent.name or "trace"), fill, _MODEL
+        model = data["example"] if "example" in data else Path(data["model"]).stem
+        return data["query"], _name(f"{data.get('requirement', 'trace')}_{model}"), fill, _MODEL
     if isinstance(data, dict) and data.get("kind") == KIND:
         word = word_counterexample_from_json(data, file=str(file))
         about = f"{word.requirement.id}: {word.requirement.text or word.requirement.formula}"

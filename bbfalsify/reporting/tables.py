@@ -6,7 +6,7 @@ Everything fits into 80 columns; a wider terminal gives the room to the words of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,13 +142,18 @@ def unmet_lines(result: RunResult) -> Iterator[str]:
 
 def requirement_line(row: RequirementRow) -> str:
     """R1 falsified (as expected): never above 75 degrees"""
-    text = f"{row.id} {row.outcome.replace('_', ' ')}"
-    if row.expected is not None:
-        text += " (as expected)" if row.as_expected else f" (expected: {row.expected.replace('_', ' ')})"
+    text = f"{row.id} {row.outcome.replace('_', ' ')}{expectation(row.outcome, row.expected)}"
     if row.accepted is not None:
         missing = row.counterexamples - row.accepted
         text += f", {missing} of {row.counterexamples} not accepted" if missing else f", all {row.accepted} accepted"
     return f"{text}: {row.text}" if row.text else text
+
+
+def expectation(outcome: str, expected: str | None) -> str:
+    """Behind an outcome: whether it is the expected one, where one is."""
+    if expected is None:
+        return ""
+    return " (as expected)" if outcome == expected else f" (expected: {expected.replace('_', ' ')})"
 
 
 def report_line(run_directory: str) -> Iterator[str]:
@@ -164,10 +169,13 @@ def closing_lines(result: RunResult) -> Iterator[str]:
         yield requirement_line(row)
     if result.outcome == Outcome.NOT_FALSIFIED:
         yield "not falsified is not verified: another profile, seed or budget may still find a failure"
-    if result.run_directory is not None:
-        yield from report_line(result.run_directory)
-        yield f"run directory: {result.run_directory}"
-    yield f"seed: {result.seed}"
-    first = next((c for c in result.counterexamples if c.file), None)
-    if first is not None:
-        yield f"replay: bbfalsify replay {first.file}"
+    yield from place_lines(result.run_directory, result.seed, [c.file for c in result.counterexamples])
+
+
+def place_lines(run_directory: str | None, seed: int, files: Iterable[str | None]) -> Iterator[str]:
+    """Report, run directory, seed, and how to replay the first of the files."""
+    if run_directory is not None:
+        yield from report_line(run_directory)
+        yield f"run directory: {run_directory}"
+    yield f"seed: {seed}"
+    yield from (f"replay: bbfalsify replay {file}" for file in [file for file in files if file][:1])

@@ -18,41 +18,33 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.budget import Budget
-from bbfalsify.core.counterexample import SeedRecord, SystemRecord
+from bbfalsify.core.counterexample import SystemRecord
 from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import BoundTested, HypothesisMade, Listener, Recorder, RequirementViolated, StageStarted
 from bbfalsify.core.json_files import write_atomically
 from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import StopReason
-from bbfalsify.core.word_counterexample import PropertyRecord, WordCounterexample
 from bbfalsify.engines.checking import strategy
 from bbfalsify.engines.checking.box import NonDeterministic, observed
-from bbfalsify.engines.checking.findings import CheckVerdict, Claim, Progress, Violation
+from bbfalsify.engines.checking.findings import Claim, Progress, Violation
 from bbfalsify.engines.checking.resetless import run_without_reset
 from bbfalsify.engines.checking.strategy import Options
 from bbfalsify.engines.checking.testing import RANDOM_METHODS
-from bbfalsify.engines.checking.usage import why_not_rankable, word_probability
-from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
-from bbfalsify.logic.temporal import Property, ltl, vacuity
+from bbfalsify.logic.temporal import Property, ltl
 from bbfalsify.modelling import Network, Profile
-from bbfalsify.modelling.machines.equivalence import difference
 from bbfalsify.modelling.mealy import MealyMachine, dot_text, read_dot
 from bbfalsify.modelling.observation_tree import ObservationTree
-from bbfalsify.running.check_result import CheckedRequirement, CheckResult
-from bbfalsify.running.conclusions import worker_notes
+from bbfalsify.running.check_conclusions import checked, notes_on_check, probabilities_of, write_counterexamples
+from bbfalsify.running.check_result import CheckResult
 from bbfalsify.running.driver import Driver, Ended, drive
+from bbfalsify.running.executors import opened
 from bbfalsify.running.observations import FILE as OBSERVATIONS
 from bbfalsify.running.observations import ObservationLog, load_observations
-from bbfalsify.running.rundir import RunDirectory, recorded_seed, versions
+from bbfalsify.running.rundir import RunDirectory, recorded_seed
 from bbfalsify.running.sampling import Symbols, sampled
 from bbfalsify.systems.interface import System
-from bbfalsify.systems.sampled import SampledSystem
 from bbfalsify.systems.symbols import MachineSystem, SymbolSystem, check_alphabet
-
-MANY_OUTPUTS = 100
-"""So many different answers are no alphabet: the mapper should abstract from numbers, times and identifiers."""
 
 RequirementLike = str | Property | Claim
 
@@ -121,6 +113,7 @@ def check(
     tree = load_observations([Path(f) for f in observations], box.alphabet, sent, continued=record_file)
     started, progress = time.monotonic(), Progress()
     with (
+        opened(executor, jobs) as where,
         place.recorder(*listeners) if place is not None else Recorder(None, listeners) as recorder,
         ObservationLog(record_file, observed) as log,
         Driver(
@@ -129,7 +122,7 @@ def check(
             recorder=recorder,
             budget=Budget(max_queries, max_time, max_symbols),
             jobs=jobs,
-            executor=executor,
+            executor=where,
             time_limit_s=time_limit_s,
             seeds=SeedTree(seed),
             requirements=[c.id for c in claims],
@@ -142,9 +135,9 @@ def check(
         telling = _Telling(recorder, claims, driver)
         recorder.record(StageStarted("checking", max_queries or 0))
         ended, non_deterministic = _run(driver, log, claims, sent, tree, progress, options, telling, seed, reference)
-    probabilities, why_not = _probabilities(profile, box, progress, SeedTree(seed))
+    probabilities, why_not = probabilities_of(profile, box, progress, SeedTree(seed))
     notes += why_not
-    files_of = _write_counterexamples(place, claims, progress, record, seed, time_limit_s, probabilities)
+    files_of = write_counterexamples(place, claims, progress, record, seed, time_limit_s, probabilities)
     model = None
     if place is not None and progress.hypothesis is not None:
         model = str(place.path / "model.dot")
@@ -153,7 +146,7 @@ def check(
         name=name or box.name,
         seed=seed,
         requirements=tuple(
-            _checked(i, claim, progress, options, files_of.get(i), probabilities.get(i))
+            checked(i, claim, progress, options, files_of.get(i), probabilities.get(i))
             for i, claim in enumerate(claims)
         ),
         machine=progress.hypothesis,
@@ -166,7 +159,10 @@ def check(
         directory=None if place is None else place.path,
         model=model,
         max_states=max_states,
-        notes=(*notes, *_notes(box, sent, jobs, driver, progress, claims, tree, reference, ended, non_deterministic)),
+        notes=(
+            *notes,
+            *notes_on_check(box, sent, jobs, driver, progress, claims, tree, reference, ended, non_deterministic),
+        ),
     )
     if place is not None:
         place.write_results(result.as_json())
@@ -311,145 +307,3 @@ def _begin_or_continue(
         place.write_manifest(
             seed=seed, configuration=configuration, adapter_sha256=record.sha256, decided_by=decided_by
         )
-
-
-def _checked(
-    number: int,
-    claim: Claim,
-    progress: Progress,
-    options: Options,
-    file: str | None,
-    probability: Estimate | None,
-) -> CheckedRequirement:
-    verdict, violation = progress.verdict(number), progress.violations.get(number)
-    common = {"id": claim.id, "text": claim.text, "formula": claim.property.text, "verdict": verdict}
-    if violation is not None:
-        return CheckedRequirement(
-            **common,
-            bound=violation.rests_on,
-            rests_on_bound=violation.rests_on is not None,
-            prefix=violation.lasso.prefix,
-            loop=violation.lasso.loop,
-            outputs=violation.outputs,
-            status=violation.status if violation.tries else "observed",
-            probability=probability,
-            file=file,
-        )
-    machine = progress.hypothesis
-    return CheckedRequirement(
-        **common,
-        bound=options.max_states if verdict is not CheckVerdict.STOPPED else progress.tested_bound or None,
-        rests_on_bound=verdict is CheckVerdict.SATISFIED_UP_TO_BOUND,
-        vacuous=None if machine is None else vacuity(machine, claim.property),
-    )
-
-
-def _probabilities(
-    profile: Profile | Network | None, box: SymbolSystem, progress: Progress, seeds: SeedTree
-) -> tuple[dict[int, Estimate], list[str]]:
-    """Of each violation, that a use begins with it; or why nobody can say."""
-    if profile is None or not progress.violations:
-        return {}, []
-    network = profile.network if isinstance(profile, Profile) else profile
-    reason = why_not_rankable(box.alphabet, network.actions)
-    if reason is not None:
-        return {}, [f"violations have no probability: {reason}"]
-    model = compile_network(network)
-    found = {}
-    for number, violation in progress.violations.items():
-        word = violation.lasso.prefix + violation.lasso.loop
-        found[number] = word_probability(model, word, seeds.child("usage", number))
-    loops = any(violation.lasso.loop for violation in progress.violations.values())
-    times = "the order of actions counts, not their times" if isinstance(box, SampledSystem) else ""
-    rounds = "of a loop, one round counts" if loops else ""
-    return found, [f"probabilities: {text}" for text in (times, rounds) if text]
-
-
-def _write_counterexamples(
-    directory: RunDirectory | None,
-    claims: Sequence[Claim],
-    progress: Progress,
-    record: SystemRecord,
-    seed: int,
-    time_limit_s: float | None,
-    probabilities: Mapping[int, Estimate],
-) -> dict[int, str]:
-    files = {}
-    for number, violation in progress.violations.items():
-        claim, lasso = claims[number], violation.lasso
-        if directory is None:
-            continue
-        path = directory.path / "counterexamples" / f"{claim.id}.json"
-        WordCounterexample(
-            PropertyRecord(claim.id, claim.text or claim.property.text, claim.property.form, claim.property.source),
-            lasso.prefix,
-            lasso.loop,
-            violation.outputs,
-            violation.rests_on or 0,
-            violation.status if violation.tries else "observed",
-            violation.reproduced,
-            violation.tries,
-            SeedRecord(seed, "word"),
-            record,
-            versions(),
-            probabilities.get(number),
-            time_limit_s,
-        ).write(path)
-        files[number] = str(path)
-    return files
-
-
-def _notes(
-    box: SymbolSystem,
-    symbols: Sequence[str],
-    jobs: int,
-    driver: Driver,
-    progress: Progress,
-    claims: Sequence[Claim],
-    tree: ObservationTree,
-    older: MealyMachine | None,
-    ended: Ended,
-    non_deterministic: str,
-) -> list[str]:
-    notes = [*worker_notes(box, jobs), *driver.poll.notes(), *progress.glitches]
-    if set(symbols) != set(box.alphabet):
-        notes.append(f"only {', '.join(symbols)} were sent: verdicts and model say nothing about other symbols")
-    for status, count in driver.failures.items():
-        why = f": {message}" if (message := progress.failures.get(status)) else ""
-        notes.append(f"{count} uses failed ({status}{why}); what follows a failure is the output '{status}'")
-    if progress.hypothesis is not None and older is not None:
-        notes.append(_compared(progress.hypothesis, older))
-    if progress.hypothesis is not None:
-        seen = progress.hypothesis.outputs
-        for number, claim in enumerate(claims):
-            if number not in progress.violations:
-                notes += [f"{claim.id}: {_unseen(p)}" for p in claim.property.problems(box.alphabet, seen)]
-    outputs = len(tree.output_names())
-    if outputs > MANY_OUTPUTS:
-        notes.append(
-            f"{outputs} different outputs were seen: abstract from numbers, times and identifiers in "
-            "the mapper, or the system has too many states to be learned"
-        )
-    if box.capabilities.single_session:
-        notes.append("the system cannot be reset: what is not violated has been tried in one single run, and no more")
-    return [*notes, *(text for text in (non_deterministic, ended.message) if text)]
-
-
-def _unseen(problem: Problem) -> str:
-    """About an output of a formula that never came: perhaps a typing error, perhaps good news."""
-    what = problem.message.rstrip(".")
-    said = f"{what.removeprefix('unknown ')} was never seen" if what.startswith("unknown ") else what
-    return f"{said}; seen were {', '.join(problem.allowed)}"
-
-
-def _compared(machine: MealyMachine, older: MealyMachine) -> str:
-    """What has changed since the older version, as far as this one has been learned."""
-    if set(machine.inputs) != set(older.inputs):
-        return "the older model has other input symbols, so the two are not compared"
-    word = difference(older, machine)
-    if word is None:
-        return "the model is that of the older version: no word tells them apart"
-    return (
-        f"the older version answered '{' '.join(word)}' with '{' '.join(older.run(word))}', "
-        f"this one with '{' '.join(machine.run(word))}'"
-    )

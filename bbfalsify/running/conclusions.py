@@ -11,7 +11,7 @@ from bbfalsify.engines.falsification.engine import Options, Progress
 from bbfalsify.engines.falsification.pool import MATTERS
 from bbfalsify.engines.falsification.usage import MAX_STEPS
 from bbfalsify.logic import Requirement
-from bbfalsify.running.driver import OnFailure
+from bbfalsify.running.failing import OnFailure
 from bbfalsify.systems import System
 from bbfalsify.systems.interface import usable_jobs
 

@@ -6,7 +6,7 @@
                                           └──► events (recorded, then shown)
 
 An engine is a function that is given `ask`.  Everything else about running is written here, once: the budget, the
-recording, what a failed simulation means, Ctrl-C, and (in the pool) processes and time limits.
+recording, Ctrl-C, and beside it what a failed simulation means (`failing.py`), processes and time limits (in the pool).
 
     with Driver(system, judge, recorder=recorder, budget=Budget(simulations=2000)) as driver:
         ended = drive(engine, driver, profile, horizon=20)
@@ -16,17 +16,16 @@ recording, what a failed simulation means, Ctrl-C, and (in the pool) processes a
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from bbfalsify.core.budget import Budget, BudgetSpent, Spent
-from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError, unknown_name
+from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError
 from bbfalsify.core.events import (
     BatchAnswered,
     Listener,
@@ -40,19 +39,15 @@ from bbfalsify.core.events import (
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.records import answer_record, with_checksums
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
+from bbfalsify.core.verdict import SimulationStatus, StopReason
 from bbfalsify.running.answering import Judge
 from bbfalsify.running.executors import open_pool
+from bbfalsify.running.failing import Failures, OnFailure
 from bbfalsify.running.tape import Tape
 from bbfalsify.running.voting import Poll, ballots
 from bbfalsify.systems.interface import System, require_capability, usable_jobs
 from bbfalsify.systems.symbols import SymbolSystem
 
-OnFailure = Literal["inconclusive", "violation", "abort"]
-ON_FAILURE: tuple[str, ...] = ("inconclusive", "violation", "abort")
-
-_HOPELESS_AFTER = dict.fromkeys(SimulationStatus, 10) | {SimulationStatus.TIMED_OUT: 3}
-"""So many simulations that fail alike, and none before them that did not: the system is unusable."""
 _RECORD_AT_LEAST_EVERY_S = 1.0
 _RECORD_AT_MOST = 256
 """Answers to one line of the record."""
@@ -88,8 +83,6 @@ class Driver:
         `shared`: objects that queries refer to; workers get them once.  `tape`: answers recorded before the run was
         interrupted; they count as if they had been executed now.  `executor`: see `executors.py`.
         """
-        if on_failure not in ON_FAILURE:
-            raise UserError(unknown_name("value of on_failure", on_failure, ON_FAILURE))
         if isinstance(votes, bool) or not isinstance(votes, int) or votes < 1:
             raise UserError(f"{votes} votes: give a whole number, at least 1.")
         if early_stop:
@@ -103,7 +96,6 @@ class Driver:
         self.seeds = seeds if seeds is not None else SeedTree(0)
         self.stop_reason: StopReason | None = None
         """Why the run had to stop before the engine was done; None while it need not."""
-        self.failures: dict[SimulationStatus, int] = {}
         self.poll = Poll(votes)
         self.tape = tape if tape is not None else Tape()
         self.symbols = 0
@@ -112,8 +104,7 @@ class Driver:
         self._started: float | None = None
         self._deadline: float | None = None
         self._failure_message = ""
-        self._on_failure = on_failure
-        self._failed_alike: list[Answer] | None = []
+        self._failures = Failures(on_failure, system.name, self.requirements)
         self._name, self._jobs = name, usable_jobs(system, jobs)
         self.executor = executor
         self._pool = open_pool(
@@ -188,8 +179,8 @@ class Driver:
         try:
             with closing(self._answers(queries, told)) as arriving:
                 for query, answer in zip(queries, arriving, strict=False):
-                    answers.append(self._interpret(query, answer))
-                    self._give_up_if_hopeless(answer)
+                    answers.append(self._failures.meaning(query, answer))
+                    self._failures.count(answer)
                     waited_s = time.monotonic() - recorded_at
                     if len(answers) - recorded >= _RECORD_AT_MOST or waited_s >= _RECORD_AT_LEAST_EVERY_S:
                         self._record(queries, answers, recorded, told)
@@ -238,7 +229,7 @@ class Driver:
             raise BudgetSpent(StopReason.INTERRUPTED)
         try:
             return [
-                self._interpret(query, answer)
+                self._failures.meaning(query, answer)
                 for query, answer in zip(queries, self.repeat(queries, self._pool.answers), strict=True)
             ]
         except KeyboardInterrupt:
@@ -263,38 +254,15 @@ class Driver:
         return [told.get(query.name) or fresh[query.name] for query in queries]
 
     @property
+    def failures(self) -> dict[SimulationStatus, int]:
+        """How many simulations failed, of each kind."""
+        return self._failures.counts
+
+    @property
     def spent(self) -> Spent:
         """All sessions of the run together."""
         now = time.monotonic() - self._started if self._started is not None else 0.0
         return Spent(self._simulations, self.tape.seconds + now, self.symbols)
-
-    # ------------------------------------------------------------------ what an answer means
-
-    def _interpret(self, query: AnyQuery, answer: Answer) -> Answer:
-        """A failed simulation has no judgements, unless the user says that failing is a violation."""
-        if answer.ok or self._on_failure != "violation" or isinstance(query, WordQuery):
-            return answer
-        # Nobody knows when it became certain; at the latest at the end of the stimulus.
-        broken = Judgement(Verdict.VIOLATED, -math.inf, query.stimulus.duration)
-        return replace(answer, judgements=(broken,) * len(self.requirements))
-
-    def _give_up_if_hopeless(self, answer: Answer) -> None:
-        if answer.ok:
-            self._failed_alike = None
-            return
-        self.failures[answer.status] = self.failures.get(answer.status, 0) + 1
-        if self._on_failure == "abort":
-            raise SystemFailure(f"the system '{self.system.name}' failed ({answer.status}): {answer.message}")
-        if self._on_failure == "violation" or self._failed_alike is None:
-            return
-        self._failed_alike.append(answer)
-        if len({_way_of_failing(failed) for failed in self._failed_alike}) > 1:
-            self._failed_alike = None
-        elif len(self._failed_alike) >= _HOPELESS_AFTER[answer.status]:
-            raise SystemFailure(
-                f"the first {len(self._failed_alike)} simulations of the system '{self.system.name}' all failed alike "
-                f"({answer.status}): {answer.message}"
-            )
 
     def _record(
         self, queries: Sequence[AnyQuery], answers: Sequence[Answer], start: int, told: Mapping[str, Answer]
@@ -339,7 +307,7 @@ class Driver:
             return StopReason.INTERRUPTED.value, ""
         if issubclass(kind, SystemFailure):
             return StopReason.SYSTEM_FAILED.value, str(error)
-        return "error", f"{kind.__name__}: {error}"
+        return StopReason.ERROR.value, f"{kind.__name__}: {error}"
 
     def system_failed(self, failure: SystemFailure) -> None:
         self.stop_reason = StopReason.SYSTEM_FAILED
@@ -368,8 +336,3 @@ def drive(engine: Callable[..., Any], driver: Driver, *arguments: Any, **paramet
         driver.system_failed(failure)
         message = str(failure)
     return Ended(result, driver.stop_reason or StopReason.COMPLETED, message)
-
-
-def _way_of_failing(answer: Answer) -> tuple[SimulationStatus, str]:
-    """Messages differ in numbers; what an exception is called, or the kind of failure, does not."""
-    return answer.status, answer.message.split(":")[0] if answer.status is SimulationStatus.RAISED else ""

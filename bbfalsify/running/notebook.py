@@ -40,6 +40,27 @@ def check_html(data: Mapping[str, Any]) -> str:
     return f"<div>{head}<br>{_table(('requirement', 'says', 'verdict'), rows)}</div>"
 
 
+def trace_html(in_words: str, steps: Sequence[Mapping[str, Any]]) -> str:
+    """Of a search for a state: what came of it, and the trace."""
+    rows = [(s["time"], s["delay"], "; ".join(s["who"]), s["action"], _changes(s)) for s in steps[:MOST_ROWS]]
+    parts = [escape(in_words)]
+    if rows:
+        parts.append(_table(("time", "delay", "who", "action", "changes"), rows))
+    if len(steps) > MOST_ROWS:
+        parts.append(f"… {len(steps) - MOST_ROWS} more; to_dataframe() has them all")
+    return "<div>" + "<br>".join(parts) + "</div>"
+
+
+def steps_frame(steps: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+    """One row per step of a trace."""
+    rows = [{**s, "who": tuple(s["who"]), "changes": dict(s["changes"])} for s in steps]
+    return _frame(rows, ("time", "delay", "action", "who", "changes"))
+
+
+def _changes(step: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in step["changes"].items())
+
+
 def counterexamples_frame(data: Mapping[str, Any]) -> pandas.DataFrame:
     """One row per counterexample, the most probable of each requirement first."""
     plain = ("requirement", "rank", "status", "violating", "traces", "first_violation_time", "robustness", "iteration",

@@ -10,40 +10,30 @@ and of several that meet the target the first in that order counts.  Only the ti
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
-from bbfalsify.engines.reachability.schedule import Unit
-from bbfalsify.engines.reachability.search import (
-    PORTFOLIO,
-    Answer,
-    Bounds,
-    Finding,
-    Found,
-    Walking,
-    Wanted,
-    in_this_process,
-    search,
-)
+from bbfalsify.engines.reachability.search import PORTFOLIO, Finding, Found, Standing, Wanted, search
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.targets import Heuristic, Target, TargetSearch
 from bbfalsify.logic.queries import Query, parse_query
 from bbfalsify.modelling import Network, load_network
+from bbfalsify.running.notebook import steps_frame, trace_html
+from bbfalsify.running.reach_team import Team
+from bbfalsify.running.traces import trace_json
+
+if TYPE_CHECKING:
+    import pandas
 
 DEFAULT_TIMEOUT_S = 300.0
-ALONE_S = 0.5
-"""A search that ends within this time is not worth starting workers for."""
 
 
 class ReachOutcome(StrEnum):
@@ -72,6 +62,34 @@ class ReachResult:
     def finding(self) -> Finding | None:
         return self.found.best or self.found.failure
 
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """Of the trace found, in words and numbers; none where nothing was found."""
+        return [] if self.finding is None else trace_json(self.network, self.finding.trace)["steps"]
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row per step of the trace (needs pandas)."""
+        return steps_frame(self.steps)
+
+    def _repr_html_(self) -> str:
+        return trace_html(self.in_words(), self.steps)
+
+    def in_words(self) -> str:
+        """The outcome as a sentence."""
+        query, finding = self.query, self.finding
+        if self.outcome is ReachOutcome.REACHED:
+            trace = finding.trace
+            return (
+                f"{query.text}: {query.holds_word.upper()}{' (deadlock)' if trace.deadlocked else ''} after "
+                f"{len(trace.steps)} steps and {float(trace.time):g} time units, by {finding.heuristic.value} in its "
+                f"walk {finding.walk}; every step re-checked by the exact interpreter"
+            )
+        if self.outcome is ReachOutcome.MODEL_ERROR:
+            return f"{query.text}: THE MODEL FAILS after {len(finding.trace.steps)} steps: {finding.trace.error}"
+        why = "the time is up" if self.found.stopped == "timeout" else "all walks are made"
+        word = "not falsified" if query.universal else "not reached"
+        return f"{query.text}: {word.upper()} ({why}; random walks prove nothing)"
+
 
 def reach(
     model: str | Path | Network,
@@ -84,12 +102,19 @@ def reach(
     walks: int | None = None,
     seed: int | None = None,
     jobs: int | None = None,
-    report: Callable[[Found], None] = lambda found: None,
+    executor: str | Executor | None = None,
+    watch: Callable[[Found], None] = lambda found: None,
+    report: Callable[[Standing], None] = lambda standing: None,
+    standing: Standing | None = None,
 ) -> ReachResult:
     """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
 
     `walks` limits the walks of each heuristic, `timeout` the seconds; None is no limit.  With `trace` "shortest" or
     "fastest" the search goes on after the first trace, so it needs one of the two.
+
+    Walks are made by `jobs` processes, or on an `executor` as for `falsify`.  `watch` is told what was found so far,
+    now and then; `report` how the search stands between two turns: a search that was interrupted goes on from such a
+    `standing` and ends as it would have ended.
     """
     wanted, heuristics = Wanted(trace), heuristics_named(heuristic)
     if timeout is None and walks is None:
@@ -99,76 +124,16 @@ def reach(
     target = Target(compile_network(network), asked.alive, asked.dead)
     TargetSearch.warm_up()  # compiling does not count
     seed = draw_seed() if seed is None else seed
-    ends = None if timeout is None else time.monotonic() + timeout
-    with Team(target, ends, os.cpu_count() or 1 if jobs is None else jobs) as team:
+    used = 0.0 if standing is None else standing.found.seconds
+    ends = None if timeout is None else time.monotonic() + timeout - used
+    with Team(target, ends, os.cpu_count() or 1 if jobs is None else jobs, executor) as team:
         found = search(
             target, asked, team.execute, heuristics=heuristics, seeds=SeedTree(seed).child("reach"), wanted=wanted,
-            depth=depth, walks=walks, go_on=team.go_on, report=report,
+            depth=depth, walks=walks, go_on=team.go_on, watch=watch, report=report,
+            standing=standing,
         )  # fmt: skip
     return ReachResult(network, asked, heuristic, wanted, seed, found)
 
 
 def heuristics_named(name: str) -> tuple[Heuristic, ...]:
     return PORTFOLIO if name == "portfolio" else (Heuristic(name),)
-
-
-class Team:
-    """Executes units, on several cores once it turns out to be worth it."""
-
-    def __init__(self, target: Target, ends: float | None, workers: int) -> None:
-        self._target = target
-        self._ends = ends
-        self._start = time.monotonic()
-        can_fork = "fork" in multiprocessing.get_all_start_methods()
-        self._workers = workers if can_fork else 1
-        self._alone = in_this_process(target, self.go_on)
-        self._pool: ProcessPoolExecutor | None = None
-        self._stop: Any = None
-
-    def __enter__(self) -> Team:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._stop.set()
-            self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def go_on(self) -> bool:
-        return self._ends is None or time.monotonic() < self._ends
-
-    def execute(self, units: Sequence[Unit], bounds: Bounds, coverage: dict[Heuristic, np.ndarray]) -> Iterator[Answer]:
-        if self._workers == 1 or len(units) == 1 or time.monotonic() - self._start < ALONE_S:
-            yield from self._alone(units, bounds, coverage)
-            return
-        if self._pool is None:
-            self._open()
-        waiting: list[Future[Answer]] = [
-            self._pool.submit(_work, unit, bounds, coverage.get(unit.heuristic)) for unit in units
-        ]
-        for future in waiting:
-            yield future.result()
-
-    def _open(self) -> None:
-        context = multiprocessing.get_context("fork")
-        self._stop = context.Event()
-        self._pool = ProcessPoolExecutor(
-            self._workers, mp_context=context, initializer=_prepare, initargs=(self._target, self._ends, self._stop)
-        )
-
-
-_walking: Walking | None = None
-_go_on: Callable[[], bool] = lambda: True  # noqa: E731
-
-
-def _prepare(target: Target, ends: float | None, stop: Any) -> None:
-    global _walking, _go_on
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which tells us to stop
-    _walking = Walking(target)
-    _go_on = lambda: not stop.is_set() and (ends is None or time.monotonic() < ends)  # noqa: E731
-
-
-def _work(unit: Unit, bounds: Bounds, coverage: np.ndarray | None) -> Answer:
-    assert _walking is not None
-    return _walking.walk(unit, bounds, coverage, _go_on)

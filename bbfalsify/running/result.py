@@ -178,6 +178,7 @@ class FalsificationResult:
 
     def as_json(self) -> dict[str, Any]:
         return {
+            "engine": "falsify",
             "name": self.name,
             "outcome": self.outcome.value,
             "seed": self.seed,

@@ -21,7 +21,7 @@ from bbfalsify.engines.reachability.trace import ConcreteTrace, Step, fails, fol
 from bbfalsify.logic.queries import parse_query
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.reference_replay import NotAllowed, Replayer
-from bbfalsify.modelling.reference_state import Move
+from bbfalsify.modelling.reference_state import Move, State
 from bbfalsify.running.replay import ReplayOutcome
 from bbfalsify.running.rundir import versions
 
@@ -124,23 +124,40 @@ def replay_trace(file: str | Path, network: Network) -> TraceReplay:
         raise UserError(Problem(f"not a complete trace file: {type(error).__name__} {error}.", str(file))) from None
 
 
-def _replay(data: Mapping[str, Any], network: Network) -> TraceReplay:
-    moves: list[tuple[Move, ...]] = []
-    for number, step in enumerate(data["steps"], start=1):
-        taken = tuple((int(p), int(e), int(b)) for p, e, b in step["moves"])
-        problem = _unknown(network, taken, step["who"])
-        if problem is not None:
-            return TraceReplay(ReplayOutcome.CHANGED, f"step {number}: {problem}", data)
-        moves.append(taken)
+def read_trace(data: Mapping[str, Any], network: Network) -> ConcreteTrace:
+    """What `trace_json` wrote, followed on the same model; NotAllowed where it is not the same."""
     replayer = Replayer(network)
+    steps, state = _followed(data, replayer)
+    waits = _exact(data, "waits")
+    failing = tuple(map(_move, data["failing_moves"]))
+    end = state if failing else replayer.wait(state, waits)
+    return ConcreteTrace(tuple(steps), waits, end, data["deadlock"], data["error"], failing)
+
+
+def _followed(data: Mapping[str, Any], replayer: Replayer) -> tuple[list[Step], State]:
+    moves = [tuple(map(_move, step["moves"])) for step in data["steps"]]
     times = [_exact(step, "time") for step in data["steps"]]
     drawn = [tuple(step["values"]) if "values" in step else None for step in data["steps"]]
+    return follow(replayer, moves, times, drawn if any(drawn) else None)
+
+
+def _move(numbers: Any) -> Move:
+    process, edge, branch = numbers
+    return int(process), int(edge), int(branch)
+
+
+def _replay(data: Mapping[str, Any], network: Network) -> TraceReplay:
+    for number, step in enumerate(data["steps"], start=1):
+        problem = _unknown(network, tuple(map(_move, step["moves"])), step["who"])
+        if problem is not None:
+            return TraceReplay(ReplayOutcome.CHANGED, f"step {number}: {problem}", data)
+    replayer = Replayer(network)
     try:
-        _, state = follow(replayer, moves, times, drawn if any(drawn) else None)
+        _, state = _followed(data, replayer)
     except NotAllowed as problem:
         return TraceReplay(ReplayOutcome.FIXED, f"the model does not allow it any more: {problem}", data)
     if data.get("error"):
-        failing = tuple((int(p), int(e), int(b)) for p, e, b in data["failing_moves"])
+        failing = tuple(map(_move, data["failing_moves"]))
         if fails(replayer, state, failing, _exact(data, "waits")):
             return TraceReplay(ReplayOutcome.SAME, f"the model still fails: {data['error']}", data)
         return TraceReplay(ReplayOutcome.FIXED, "the model does not fail there any more", data)
@@ -149,7 +166,7 @@ def _replay(data: Mapping[str, Any], network: Network) -> TraceReplay:
         met(replayer, query, state, _exact(data, "waits"))
     except NotAllowed as problem:
         return TraceReplay(ReplayOutcome.FIXED, str(problem), data)
-    return TraceReplay(ReplayOutcome.SAME, f"the query is {query.holds_word} after {len(moves)} steps", data)
+    return TraceReplay(ReplayOutcome.SAME, f"the query is {query.holds_word} after {len(data['steps'])} steps", data)
 
 
 def _exact(data: Mapping[str, Any], name: str) -> Fraction:

@@ -15,8 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bbfalsify.campaigns import load_campaign
-from bbfalsify.campaigns.execute import execute
-from bbfalsify.running import falsify as running
+from bbfalsify.campaigns.execute import Recording, execute
+from bbfalsify.running import stages
 from bbfalsify.running.compiled import compile_everything
 
 HERE = Path(__file__).parent.parent
@@ -35,7 +35,7 @@ def main() -> None:
     arguments = parser.parse_args()
     compile_everything()
     asked = 0.0
-    plain = running.insights_of
+    plain = stages.insights_of
 
     def timed(*positions: object, **names: object) -> object:
         nonlocal asked
@@ -45,15 +45,16 @@ def main() -> None:
         finally:
             asked += cpu_seconds() - started
 
-    running.insights_of = timed
+    stages.insights_of = timed
     print("campaign         insight [CPU s]   whole run [CPU s]   ratio")
     for file in arguments.campaigns:
-        plan = load_campaign(file, seed=1).runs[0]
+        campaign = load_campaign(file, seed=1)
+        plan = campaign.runs[0]
         if arguments.traces is not None:
             plan = replace(plan, engine=replace(plan.engine, traces=arguments.traces))
         asked, started = 0.0, cpu_seconds()
         with TemporaryDirectory() as folder:
-            execute(plan, out=Path(folder))
+            execute(plan, Recording(campaign, Path(folder)))
         whole = cpu_seconds() - started
         print(f"{plan.name:16} {asked:15.2f} {whole:19.1f} {asked / whole:7.1%}")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bbfalsify.campaigns.kinds import engine_names
 from bbfalsify.campaigns.schema import FalsifyEntry
+from bbfalsify.running.kinds import engine_names
 
 
 def edit(file, old: str, new: str) -> None:
@@ -40,8 +40,8 @@ ENGINE = "engine: {kind: falsify, horizon: 20"
     ("old", "new", "message"),
     [
         ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: accepted, budget, early_stop, engine, executor, expected, "
-         "format_version, jobs, memory_limit, name, on_failure, profile, requirements, seed, store, system, "
-         "time_limit, votes. Did you mean 'seed'?"),
+         "format_version, jobs, memory_limit, model, name, on_failure, profile, requirements, seed, store, "
+         "system, time_limit, votes. Did you mean 'seed'?"),
         ("seed: 1", "seed: one", "seed must be a whole number; found 'one'."),
         ("seed: 1", "seed: -1", "seed must be at least 0; found -1."),
         ("seed: 1", "jobs: 0", "jobs must be at least 1; found 0."),

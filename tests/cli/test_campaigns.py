@@ -29,16 +29,27 @@ def test_what_new_writes_works_together(cli):
     assert Path("experiments/pump/campaign.yaml").read_text() != text
 
 
-def test_a_new_campaign_names_every_key(cli):
+@pytest.mark.parametrize("engine", ["check", "reach"])
+def test_what_new_writes_for_other_engines_works(cli, engine):
+    assert cli("new", "adapter", "pump", "--kind", "symbols").code == 0
+    assert cli("new", "campaign", "pump", "--engine", engine).code == 0
+    called = cli("run", "experiments/pump/campaign.yaml", "-q", "--json")
+    assert called.code == 0
+    assert {row["outcome"] for row in called.json["requirements"]} <= {"not_falsified", "falsified", "reached"}
+
+
+@pytest.mark.parametrize(("engine", "kind"), [("falsify", "function"), ("check", "symbols"), ("reach", "function")])
+def test_a_new_campaign_names_every_key(cli, engine, kind):
     """What is commented out becomes valid when the comment sign is taken away."""
-    cli("new", "adapter", "pump")
+    cli("new", "adapter", "pump", "--kind", kind)
     cli("new", "profile", "pump")
-    cli("new", "campaign", "pump")
+    cli("new", "campaign", "pump", "--engine", engine)
     file = Path("experiments/pump/campaign.yaml")
     lines = []
     for line in file.read_text().splitlines():
-        if line.startswith(("# Can", "#  ", "# Every", "# A list", "# early_stop", "# accepted")):
-            continue  # words, and two keys that do not fit this system
+        words = ("# Can", "# Does", "#  ", "# Every", "# A list", "# A model")
+        if line.startswith((*words, "# early_stop", "# accepted", "# expected")) or "alphabet: []" in line:
+            continue  # words, and keys that do not fit these systems and requirements
         lines.append(line.replace("# ", "", 1) if line.strip().startswith("# ") else line)
     file.write_text("\n".join(lines))
     called = cli("validate", file)
@@ -116,7 +127,7 @@ def test_what_is_made_of_results_is_worth_no_failure(cli, heater):
         (directory / name / "mine").write_text("mine")
     called = cli("run", file, "--resume", directory, "-q")
     assert called.code == 0 and "R1 falsified (as expected)" in called.out
-    assert [line.split(":")[0] for line in called.problems] == ["no plots", "no tables", "no report"]
+    assert [line.split(":")[0] for line in called.problems] == ["no tables or plots", "no report"]
     assert (directory / "tables").read_text() == "mine", "nothing is overwritten"
     assert json.loads((directory / "results.json").read_text())["counterexamples"] == before["counterexamples"]
 

@@ -169,7 +169,9 @@ def test_a_printed_report_is_light_and_nothing_is_cut_off(page, run_directory):
     bad = page.evaluate("getComputedStyle(document.querySelector('.badge.bad')).color")
     assert bad == "rgb(179, 38, 30)", "the red of the light page"
     assert page.evaluate("document.documentElement.scrollWidth") <= 700
-    assert page.locator("tr.detail svg").first.bounding_box()["width"] <= 700
+    plot = page.locator("tr.detail svg").first
+    plot.wait_for(state="visible")  # rows open when the medium has changed, a moment later
+    assert plot.bounding_box()["width"] <= 700
 
 
 def test_a_log_that_was_cut_off_is_named(page, run_directory, tmp_path):

@@ -1,7 +1,8 @@
 import pytest
 
+from bbfalsify.cli.exits import exit_of_run
 from bbfalsify.cli.progress import MOST_LISTED, CampaignClock, Progress, RunProgress
-from bbfalsify.cli.session import exit_code
+from bbfalsify.cli.session import worst_exit
 from bbfalsify.core.events import (
     BatchAnswered,
     EstimateMade,
@@ -10,13 +11,12 @@ from bbfalsify.core.events import (
     SearchAdvanced,
     StageStarted,
 )
-from bbfalsify.reporting.results import result_from_json
 from tests.unit.reporting.test_tables import results
 
 
 def run_with(*rows: tuple[str, str | None], stop_reason: str = "completed"):
     requirements = [{"id": f"R{i}", "outcome": o, "expected": e} for i, (o, e) in enumerate(rows)]
-    return result_from_json(results(requirements=requirements, counterexamples=[], stop_reason=stop_reason))
+    return results(requirements=requirements, counterexamples=[], stop_reason=stop_reason)
 
 
 @pytest.mark.parametrize(
@@ -32,19 +32,23 @@ def run_with(*rows: tuple[str, str | None], stop_reason: str = "completed"):
         ([("error", None)], 3),
         ([("inconclusive", None), ("falsified", "falsified")], 4),
         ([("error", "error")], 0),
+        ([("reached", "reached"), ("model_error", "model_error")], 0),
+        ([("reached", None)], 1),
+        ([("not_reached", None)], 0),
+        ([("model_error", None)], 1),
     ],
 )
 def test_expected_outcomes_are_no_news(rows, code):
-    assert exit_code([run_with(*rows)]) == code
+    assert exit_of_run(run_with(*rows)) == code
 
 
 def test_one_unexpected_run_of_several_is_enough():
     good, bad = run_with(("falsified", "falsified")), run_with(("not_falsified", "falsified"))
-    assert exit_code([good, bad, good]) == 1
+    assert worst_exit([exit_of_run(run) for run in (good, bad, good)]) == 1
 
 
 def test_an_interrupted_run_is_130_whatever_it_found():
-    assert exit_code([run_with(("falsified", "falsified"), stop_reason="interrupted")]) == 130
+    assert exit_of_run(run_with(("falsified", "falsified"), stop_reason="interrupted")) == 130
 
 
 def test_progress_is_plain_lines_when_nobody_watches(capsys, monkeypatch):

@@ -41,6 +41,7 @@ def test_one_counterexample_step_by_step_also_after_the_directory_moved(cli, hea
     assert "violated" in lines[-3] and lines[-1] == f"replay: bbfalsify replay {core['file']}"
     replayed = cli("replay", core["file"])
     assert replayed.code == 1 and replayed.out.startswith("SAME")
+    assert f"run directory: {moved}" in cli("show", moved).out
     wrong = cli("show", moved, "--counterexample", 99)
     assert (wrong.code, wrong.out) == (2, "")
     assert "there is no counterexample 99; the ranks are 1 to " in wrong.err
@@ -78,3 +79,22 @@ def test_the_directory_of_a_campaign_is_not_one_of_its_runs(cli, tmp_path):
         refused = cli(*command)
         assert refused.code == 2 and refused.out == ""
         assert f"name one of them, such as {campaign / 'runs' / '0001'}" in refused.err
+
+
+def test_one_finding_of_a_check_or_of_reach(cli, tmp_path):
+    (tmp_path / "m.dot").write_text(
+        "digraph m {\n__start0 [label=\"\"];\n__start0 -> s0;\ns0 -> s1 [label=\"a/x\"];\ns0 -> s0 [label=\"b/y\"];\n"
+        "s1 -> s0 [label=\"a/y\"];\ns1 -> s1 [label=\"b/x\"];\n}\n"
+    )  # fmt: skip
+    found = cli("check", "--system", "m.dot", "--require", "G(out != x)", "--require", "F out == z", "--max-states", 3,
+                "--seed", 1, "--json", "-q").json  # fmt: skip
+    shown = cli("show", found["run_directory"], "-n", 1)
+    assert shown.code == 0
+    assert shown.out.splitlines()[:2] == ["R1, confirmed: G(out != x)", "     1  a  x"]
+    loop = cli("show", found["run_directory"], "-n", 2, "--json").json["counterexamples"][0]
+    assert loop["loop_begins"] == len(loop["actions"]) - 1 and {"input", "output"} == set(loop["word"][0])
+    reached = cli("reach", "--example", "fischer-faulty:4", "--seed", 1, "--json", "-q").json
+    shown = cli("show", reached["run_directory"], "-n", 1)
+    assert "P(2): wait -> cs" in shown.out and shown.out.splitlines()[-1].startswith("replay: bbfalsify replay runs/")
+    test = cli("export", reached["file"], "--pytest")
+    assert test.out.startswith("test: test_q1_fischer_faulty_4.py")

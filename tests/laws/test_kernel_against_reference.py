@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import given, note
 
 from bbfalsify.kernel import WalkStatus, accelerated_walks, compile_network, stochastic_walks
 from bbfalsify.modelling.network import Network
@@ -23,20 +23,9 @@ from bbfalsify.testing.classics import cooling_and_heating, fischer, leaking_gas
 from bbfalsify.testing.judging import judge_walk
 from bbfalsify.testing.networks import networks
 from bbfalsify.testing.printing import network_text
+from tests.drawing import examples
 
 FOREVER = 1e9
-
-
-def examples(count: int) -> settings:
-    """The same networks every time, so that a failure is a failure for everybody; shrinking would take minutes."""
-    return settings(
-        max_examples=count,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        phases=[Phase.explicit, Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 def seeds(count: int) -> np.ndarray:

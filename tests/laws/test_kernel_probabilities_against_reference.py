@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 from scipy.special import chdtrc
 
@@ -36,18 +36,8 @@ from bbfalsify.testing.judging import edge_numbers, exact_state, shown
 from bbfalsify.testing.networks import networks
 from bbfalsify.testing.printing import network_text
 from bbfalsify.testing.sketches import Sketch, both, edge, let, op
+from tests.drawing import examples
 from tests.laws.race_reference import race_probabilities
-
-
-def examples(count: int) -> settings:
-    return settings(
-        max_examples=count,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        phases=[Phase.explicit, Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 def states_of(particles: Particles) -> list[State]:

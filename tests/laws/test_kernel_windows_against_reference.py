@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import given, note, settings
 from hypothesis import seed as hypothesis_seed
 
 from bbfalsify.kernel import compile_network
@@ -24,20 +24,10 @@ from bbfalsify.modelling.reference_windows import Window
 from bbfalsify.testing.judging import edge_numbers, exact_state, shown
 from bbfalsify.testing.networks import networks
 from bbfalsify.testing.printing import network_text
+from tests.drawing import examples
 
 MOST_BINARY_DIGITS = 30
 INFINITE = (math.inf, False)
-
-
-def examples(count: int) -> settings:
-    return settings(
-        max_examples=count,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        phases=[Phase.explicit, Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 def windows_and_steps_agree(network: Network, seed: int, steps: int) -> None:

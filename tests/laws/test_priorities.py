@@ -23,7 +23,8 @@ from bbfalsify.modelling.scopes import Assembly
 from bbfalsify.modelling.tree import Place
 from bbfalsify.testing.networks import networks
 from bbfalsify.testing.printing import network_text
-from tests.laws.test_kernel_against_reference import accelerated_walks_are_allowed, caches_change_nothing, examples
+from tests.drawing import examples
+from tests.laws.test_kernel_against_reference import accelerated_walks_are_allowed, caches_change_nothing
 
 DELAYS = [Fraction(n, 8) for n in (0, 1, 8, 13, 16, 24, 33)]
 

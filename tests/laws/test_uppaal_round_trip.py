@@ -15,7 +15,8 @@ from bbfalsify.modelling.network import Network
 from bbfalsify.modelling.uppaal import read_uppaal
 from bbfalsify.testing.networks import networks
 from bbfalsify.testing.printing import network_text
-from tests.laws.test_kernel_against_reference import FOREVER, examples, seeds
+from tests.drawing import examples
+from tests.laws.test_kernel_against_reference import FOREVER, seeds
 from tests.laws.uppaal_writer import UppaalWriter, expressible, reads_locations
 
 RECORDED = ("status", "steps", "times", "edges", "locations", "integers", "reals")

@@ -13,6 +13,7 @@ Which finding counts is decided by that order, never by the clock, so that any n
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -94,6 +95,19 @@ class Found:
         return self.findings[-1] if self.findings else None
 
 
+@dataclass(eq=False)
+class Standing:
+    """Where a search stands between two turns: all that the next turn depends on."""
+
+    found: Found = field(default_factory=Found)
+    turn: int = 0
+    """Turns that are made."""
+    depth: int = 0
+    """Of the walks of the last turn."""
+    coverage: dict[Heuristic, np.ndarray] = field(default_factory=dict)
+    """The counters of RLC-A."""
+
+
 Execute = Callable[[Sequence[Unit], Bounds, dict[Heuristic, np.ndarray]], Iterable[Answer]]
 
 
@@ -133,11 +147,15 @@ def search(
     depth: int | None = None,
     walks: int | None = None,
     go_on: Callable[[], bool] = lambda: True,
-    report: Callable[[Found], None] = lambda found: None,
+    watch: Callable[[Found], None] = lambda found: None,
+    report: Callable[[Standing], None] = lambda standing: None,
+    standing: Standing | None = None,
 ) -> Found:
-    found, start = Found(), time.monotonic()
-    coverage: dict[Heuristic, np.ndarray] = {}
-    for units in turns(heuristics, seeds, depth, walks):
+    """`watch` is called after every unit, `report` between two turns; `standing` is where to go on from."""
+    now = standing or Standing()
+    found, coverage = now.found, now.coverage
+    start = time.monotonic() - found.seconds
+    for units in itertools.islice(turns(heuristics, seeds, depth, walks), now.turn, None):
         bounds = _bounds(found, wanted)
         if bounds.steps == -1:
             break  # a trace without any step cannot be shortened
@@ -153,10 +171,12 @@ def search(
                 if wanted is Wanted.SOME:
                     found.stopped = "met"
                     return found
-            report(found)
+            watch(found)
         if not go_on():
             found.stopped = "timeout"
             break
+        now.turn, now.depth = now.turn + 1, units[0].depth
+        report(now)
     found.seconds = time.monotonic() - start
     return found
 

@@ -7,6 +7,7 @@ the inputs only; outputs stay open (see letters.py), so they serve a growing hyp
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from pathlib import Path
@@ -56,7 +57,7 @@ class Property(Protocol):
         """Whether prefix·loop·loop·… violates it; without a loop: whether the prefix is bad already."""
 
 
-class PropertyBase:
+class PropertyBase(ABC):
     """What the kinds share.  They say their `atoms` and make `_bad` and `_watch` for given letters."""
 
     form: str
@@ -74,8 +75,9 @@ class PropertyBase:
     def _make_letters(self, inputs: tuple[str, ...]) -> Letters:
         return Letters(self.atoms, inputs)
 
+    @abstractmethod
     def _make_bad(self, inputs: tuple[str, ...]) -> Automaton:
-        raise NotImplementedError
+        """An automaton of the words that violate it."""
 
     def _make_watch(self, inputs: tuple[str, ...]) -> Watch:
         return Watch(self._automata(inputs), of_violations=True)

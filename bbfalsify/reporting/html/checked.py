@@ -93,7 +93,7 @@ def _violation(directory: Path, row: dict[str, Any], system: str, machine: Mealy
     # A loop may come back to where it began only after several rounds.
     way = [*row["prefix"], *(row["loop"] * (len(machine) if known else 0))]
     drawn = known and len(machine) <= DRAWN
-    files = [] if not row.get("file") else [directory.joinpath(*Path(row["file"]).parts[-2:])]
+    files = [] if not row.get("file") else [Path(row["file"])]
     loop = f", then for ever: {' '.join(row['loop'])}" if row["loop"] else ""
     return {
         "anchor": f"violation-{row['id']}",

@@ -29,8 +29,6 @@ def how_to_reproduce(
     if origin.get("file"):
         given = "" if origin.get("drawn_seed") is None else f" --seed {origin['drawn_seed']}"
         commands.append(("the whole campaign", f"bbfalsify run {shlex.quote(origin['file'])}{given}"))
-    elif configuration.get("query"):
-        commands.append(("the search", _reach(configuration, seed)))
     elif configuration.get("engine"):
         where = "the run" if not configuration.get("base") else f"the run, in {configuration['base']}"
         commands.append((where, command_line(configuration, seed)))
@@ -42,14 +40,16 @@ def how_to_reproduce(
     hashes = {"campaign": origin.get("sha256"), "adapter": manifest.get("adapter_sha256")}
     hashes |= {name: sha for name, sha in (manifest.get("inputs") or {}).items()}
     hashes["profile"] = ((manifest.get("decided_by") or {}).get("profile") or {}).get("sha256")
-    hashes["model"] = configuration.get("model_sha256")
+    hashes["model"] = ((manifest.get("decided_by") or {}).get("model") or {}).get("model_sha256")
     facts += [(f"SHA-256 of {name}", sha) for name, sha in hashes.items() if sha]
     return {"commands": commands, "facts": facts, "configuration": format_json(configuration or dict(manifest))}
 
 
 def command_line(configuration: Mapping[str, Any], seed: int | None) -> str:
-    """`bbfalsify falsify …` or `check …` with every setting that was in force."""
+    """`bbfalsify falsify …`, `check …` or `reach …` with every setting that was in force."""
     engine = configuration["engine"]
+    if configuration.get("model"):
+        return _reach(configuration, seed)
     words = ["bbfalsify", engine["kind"], "--system", configuration["system"]]
     if configuration.get("profile"):
         words += ["--profile", configuration["profile"]]
@@ -76,11 +76,9 @@ def _option(key: str, value: Any) -> list[str]:
 
 
 def _reach(configuration: Mapping[str, Any], seed: int | None) -> str:
-    if configuration.get("example"):
-        model = ["--example", configuration["example"]]
-    else:
-        model = [str(configuration.get("model", ""))]
-    words = ["bbfalsify", "reach", *model, "--query", configuration["query"]]
-    asked = configuration.get("asked") or {"heuristic": configuration.get("heuristic")}
-    options = [word for key, value in asked.items() for word in _option(key, value)]
+    """Only a campaign asks several queries at once, and then its file says how to do it again."""
+    name = configuration["model"].removeprefix("example:")
+    model = [name] if name == configuration["model"] else ["--example", name]
+    words = ["bbfalsify", "reach", *model, "--query", configuration["requirements"][0]["query"]]
+    options = [word for key, value in configuration["engine"].items() if key != "kind" for word in _option(key, value)]
     return shlex.join([*words, *options, *_option("seed", seed)])

@@ -49,8 +49,7 @@ class Details:
         return [self._detail(row) for row in self.result.counterexamples]
 
     def _file(self, recorded: str | None) -> Path | None:
-        """The run directory may have been moved since its files were named."""
-        return None if recorded is None else self.directory.joinpath(*Path(recorded).parts[-2:])
+        return None if recorded is None else Path(recorded)
 
     def _read(self, recorded: str | None) -> Counterexample | None:
         file = self._file(recorded)

@@ -1,4 +1,4 @@
-"""The page of `reach`: the query, and its trace as a message sequence chart."""
+"""The page of a search for states: each query with its outcome, and the trace found as a message sequence chart."""
 
 from __future__ import annotations
 
@@ -7,18 +7,72 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.json_files import read_json
-from bbfalsify.reporting.html.badges import badge
+from bbfalsify.reporting.html.badges import badge, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
+from bbfalsify.reporting.reaching import effort_lines
 from bbfalsify.reporting.words import number
 from bbfalsify.running.rundir import readable_manifest
 
+MOST_CHARTS_OPEN = 3
+"""Of more traces than this, the charts are folded."""
 
-def reached_page(directory: Path) -> dict[str, Any]:
+
+def reached_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
+    manifest, notes = readable_manifest(directory), list(results.get("notes", ()))
+    rows = results["requirements"]
+    traces = []
+    for row in rows:
+        if row["file"] is not None:
+            try:
+                traces.append(_trace(Path(row["file"]), row))
+            except UserError as error:  # what can be shown is shown
+                notes += map(str, error.problems)
+    for trace in traces:
+        trace["open"] = len(traces) <= MOST_CHARTS_OPEN
+    first = next((trace["replay"] for trace in traces), None)
+    seconds, model = results["seconds"], _model(manifest)
+    return {
+        "title": results["name"],
+        "badges": [badge(results["outcome"]), *([badge(results["category"])] if results.get("category") else [])],
+        "effort": f"{model}{results['simulations']:,} walks, {results['steps']:,} steps in {seconds:.1f} s; "
+        f"{results['stop_reason']}; seed {results['seed']}",
+        "queries": [_query(row) for row in rows],
+        "notes": notes,
+        "reading": "Time goes down. An arrow is a synchronisation, a box a step of one process alone; every step was "
+        "checked again by the exact interpreter. Rest the mouse on a text to see all of it.",
+        "traces": traces,
+        "how": how_to_reproduce(manifest, first, "the first trace alone"),
+        "sections": [("overview", "Queries"), *([("traces", "Traces")] if traces else []), ("reproduce", "Reproduce")],
+    }
+
+
+def _model(manifest: dict[str, Any]) -> str:
+    about = (manifest.get("decided_by") or {}).get("model") or {}
+    name = about.get("example") or about.get("model")
+    return "" if name is None else f"{name}; "
+
+
+def _query(row: dict[str, Any]) -> dict[str, Any]:
+    facts = [("walks", f"{row['walks']:,}"), ("steps of all walks", f"{row['steps']:,}")]
+    if row["length"] is not None:
+        facts += [("trace", f"{row['length']} steps, {number(row['time'], 8)} time units"),
+                  ("found by", f"{row['heuristic']}, walk {row['walk']}")]  # fmt: skip
+    return {
+        "id": row["id"],
+        "text": row["text"],
+        "query": row["query"],
+        "badges": [badge(row["outcome"]), *expectation(row["outcome"], row.get("expected"))],
+        "verdict": row["in_words"].removeprefix(f"{row['query']}: "),
+        "facts": facts,
+        "notes": [line.removeprefix("note: ") for line in effort_lines(row) if line.startswith("note: ")],
+    }
+
+
+def _trace(file: Path, row: dict[str, Any]) -> dict[str, Any]:
     from markupsafe import Markup
 
-    file = directory / "counterexamples" / "trace.json"
-    data, manifest = read_json(file), readable_manifest(directory)
+    data = read_json(file)
     try:
         rows = [_row(step) for step in data["steps"]]
         if data["waits"]:
@@ -27,32 +81,22 @@ def reached_page(directory: Path) -> dict[str, Any]:
             movers, places = zip(*map(_parted, data["failing"]), strict=True)
             rows.append(Row(number(data["time"], 6), movers, f"fails: {data['error']}", places, broken=True))
         places = data["end"]["locations"]
-        facts = [
-            ("steps", str(data["length"])),
-            ("time", number(data["time"], 8)),
-            ("found by", f"{data['heuristic']}, walk {data['walk']}"),
-            *([("deadlock", "yes")] if data["deadlock"] else []),
-            *([("the model fails", data["error"])] if data["error"] else []),
-        ]
+        # Made by us from escaped text.
+        chart = Markup(sequence_chart(list(places), rows))
         variables = [(name, _value(value)) for name, value in data["end"]["variables"].items()]
     except (KeyError, TypeError, ValueError) as error:
         problem = Problem(f"not a complete trace file: {type(error).__name__} {error}.", file=str(file))
         raise UserError(problem) from None
-    outcome = "error" if data["error"] else "violated" if data["query"].lstrip().startswith("A") else "reached"
+    facts = [*([("deadlock", "yes")] if data["deadlock"] else []),
+             *([("the model fails", data["error"])] if data["error"] else [])]  # fmt: skip
     return {
-        "title": directory.name,
-        "badges": [badge(outcome)],
-        "effort": f"{data.get('model', data.get('example'))}; seed {data['seed']}",
-        "query": data["query"],
+        "id": row["id"],
+        "title": row["text"] or row["query"],
         "facts": facts,
-        "reading": "Time goes down. An arrow is a synchronisation, a box a step of one process alone; every step was "
-        "checked again by the exact interpreter. Rest the mouse on a text to see all of it.",
-        # Made by us from escaped text.
-        "chart": Markup(sequence_chart(list(places), rows)),
+        "chart": chart,
         "locations": list(places.items()),
         "variables": variables,
-        "how": how_to_reproduce(manifest, replay_command(file), "the trace alone"),
-        "sections": [("overview", "Query"), ("trace", "Trace"), ("end", "End"), ("reproduce", "Reproduce")],
+        "replay": replay_command(file),
     }
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.json_files import read_json, write_atomically
+from bbfalsify.core.json_files import write_atomically
+from bbfalsify.reporting.results import recorded_results
+from bbfalsify.running.kinds import kind_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -38,18 +40,9 @@ def _page(directory: Path) -> tuple[str, dict[str, Any]]:
 
         return "campaign.html", campaign_page(directory)
     if (directory / "results.json").is_file():
-        results = read_json(directory / "results.json")
-        if isinstance(results, dict) and results.get("engine") == "check":
-            from bbfalsify.reporting.html.checked import checked_page
-
-            return "checked.html", checked_page(directory, results)
-        from bbfalsify.reporting.html.falsified import falsified_page
-
-        return "falsified.html", falsified_page(directory, results)
-    if (directory / "counterexamples" / "trace.json").is_file():
-        from bbfalsify.reporting.html.reached import reached_page
-
-        return "reached.html", reached_page(directory)
+        file, results = recorded_results(directory)
+        kind = kind_of(results, file=str(file))
+        return kind.template, kind.named("page")(directory, results)
     raise UserError(Problem(_why_not(directory), file=str(directory)))
 
 

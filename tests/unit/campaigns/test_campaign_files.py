@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+from datetime import date
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -9,17 +10,21 @@ import jsonschema
 import pytest
 import yaml
 
-from bbfalsify.campaigns import kinds
 from bbfalsify.campaigns.categories import category, worst
 from bbfalsify.campaigns.json_schema import schema_of
-from bbfalsify.campaigns.kinds import ENGINES, EngineKind, engine_kind, engine_names
 from bbfalsify.campaigns.plan import plan_document
 from bbfalsify.campaigns.requirements import load_requirements
-from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
+from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS, Entry
+from bbfalsify.cli.check import check
 from bbfalsify.cli.falsify import falsify
+from bbfalsify.cli.reach import reach
+from bbfalsify.cli.session import run_campaign
 from bbfalsify.core.documents import Document
 from bbfalsify.core.errors import UserError
 from bbfalsify.examples import example_folder
+from bbfalsify.reporting.comparing import compare_runs
+from bbfalsify.running.kinds import ENGINES, ENTRY_POINTS, EngineKind, engine_kind, engine_names
+from bbfalsify.running.rundir import RunDirectory
 
 ROOT = Path(__file__).parents[3]
 HEATER = example_folder("heater")
@@ -128,34 +133,58 @@ def test_the_schema_is_one():
         jsonschema.Draft202012Validator.check_schema(schema_of(what))
 
 
-def test_every_option_of_the_command_line_is_a_key_of_a_campaign():
+@pytest.mark.parametrize(
+    ("command", "only_in_files"),
+    [(falsify, {"batch", "fan"}), (check, set()), (reach, set())],
+    ids=lambda part: getattr(part, "__name__", ""),
+)
+def test_every_option_of_the_command_line_is_a_key_of_a_campaign(command, only_in_files):
     """And the other way round, but for a few that only a file can give."""
-    about_output = {"out", "as_json", "junit", "sarif", "quiet", "verbose"}
-    renamed = {"require": "requirements", "accept": "accepted"}
-    options = {renamed.get(name, name) for name in inspect.signature(falsify).parameters} - about_output
-    keys = {*CAMPAIGN_SECTIONS, *engine_kind("falsify").settings_model().model_fields}
+    about_output = {"out", "as_json", "junit", "sarif", "annotations", "quiet", "verbose", "resume"}
+    renamed = {"require": "requirements", "accept": "accepted", "symbol": "symbols", "query": "requirements",
+               "example": "model"}  # fmt: skip
+    options = {renamed.get(name, name) for name in inspect.signature(command).parameters} - about_output
+    kind = engine_kind(command.__name__)
+    keys = {*CAMPAIGN_SECTIONS, *kind.named("settings").model_fields} - set(kind.ignores)
     assert options <= keys
-    assert keys - options == {"format_version", "name", "engine", "expected", "kind", "batch", "fan", "budget"}
+    assert keys - options == {"format_version", "name", "engine", "expected", "kind", "budget", *only_in_files}
 
 
 def test_every_engine_is_complete():
     for name in engine_names():
         kind = engine_kind(name)
-        assert "kind" in kind.settings_model().model_fields and callable(kind.runner()) and kind.says
-        assert set(kind.needs) <= set(CAMPAIGN_SECTIONS)
+        assert "kind" in kind.named("settings").model_fields and kind.says
+        for function in ("run", "shown", "page", "found", "progress"):
+            assert callable(kind.named(function))
+        for function in ("files", "compiling"):
+            assert kind.named(function) is None or callable(kind.named(function))
+        assert {*kind.needs, *kind.ignores} <= set(CAMPAIGN_SECTIONS)
+        assert not {*kind.needs} & {*kind.ignores}
+
+
+class MineEntry(Entry):
+    kind: str
+    depth: int = 3
+
+
+def mine(plan, recording):
+    """An engine that says no more than every engine must."""
+    place = RunDirectory.create(recording.out, plan.name)
+    place.write_manifest(seed=plan.seed, configuration=recording.configuration_of(plan))
+    row = {"id": "M1", "text": "not <3> deep", "outcome": "falsified" if plan.engine.depth == 3 else "not_falsified"}
+    results = {
+        "engine": "mine", "name": plan.name, "outcome": row["outcome"], "seed": plan.seed, "requirements": [row],
+        "counterexamples": [], "stop_reason": "completed", "run_directory": str(place.path), "simulations": 0,
+        "found_probability": None, "varies": {},
+    }  # fmt: skip
+    place.write_results(results)
+    return results
 
 
 def test_an_engine_of_another_package(monkeypatch):
     """Named by an entry point, loaded when a campaign names it; what it does not need may be left out."""
     mine = EngineKind("tries nothing", f"{__name__}:MineEntry", f"{__name__}:mine", needs=("system",))
     monkeypatch.setitem(ENGINES, "mine", mine)
-    from bbfalsify.campaigns.schema import Entry
-
-    class MineEntry(Entry):
-        kind: str
-        depth: int = 3
-
-    monkeypatch.setattr(EngineKind, "settings_model", lambda self: MineEntry)
     data = {"format_version": 1, "system": "system.py:heater", "engine": {"kind": "mine"}, "seed": 1}
     [plan] = plan_document(Document("c.yaml", data, {}), base=HEATER).runs
     assert (plan.engine.kind, plan.engine.depth, plan.profile, plan.requirements) == ("mine", 3, None, ())
@@ -163,8 +192,28 @@ def test_an_engine_of_another_package(monkeypatch):
         plan_document(Document("c.yaml", {**data, "engine": {"kind": "mine", "deep": 1}}, {}), base=HEATER)
 
 
+def test_the_results_of_another_packages_engine_are_shown_reported_and_compared(monkeypatch, tmp_path, capsys):
+    """With no function of its own to show them."""
+    mine = EngineKind("tries nothing", f"{__name__}:MineEntry", f"{__name__}:mine", needs=("system",))
+    monkeypatch.setitem(ENGINES, "mine", mine)
+    runs = []
+    for depth in (4, 3):
+        engine = {"kind": "mine", "depth": depth}
+        data = {"format_version": 1, "name": "m", "system": "system.py:heater", "engine": engine, "seed": 1}
+        campaign = plan_document(Document("c.yaml", data, {}), base=HEATER)
+        assert run_campaign(campaign, out=tmp_path, as_json=False, quiet=True, verbose=False) == (depth == 3)
+        shown = capsys.readouterr().out
+        assert ("M1 falsified: not <3> deep" in shown) == (depth == 3) and "seed: 1" in shown
+        runs.append(tmp_path / f"m-{date.today().isoformat()}-{len(runs) + 1}")
+    assert "not &lt;3&gt; deep" in (runs[1] / "report.html").read_text()
+    assert compare_runs(*runs).outcomes == (("M1", "not_falsified", "falsified"),)
+    monkeypatch.delitem(ENGINES, "mine")
+    with pytest.raises(UserError, match="results of the engine 'mine', which is not installed here"):
+        compare_runs(*runs)
+
+
 def test_an_engine_that_cannot_be_loaded_is_named(monkeypatch):
-    broken = EntryPoint("broken", "no.such.module:kind", kinds.ENTRY_POINTS)
+    broken = EntryPoint("broken", "no.such.module:kind", ENTRY_POINTS)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **which: [broken])
     assert engine_names() == [*ENGINES, "broken"]
     with pytest.raises(UserError, match="the engine 'broken' of the package .* cannot be loaded: No module named 'no'"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bbfalsify.campaigns.plan import _engines
+from bbfalsify.campaigns.engine_entries import read_engines
 from bbfalsify.campaigns.reading import Reader, dotted
 from bbfalsify.campaigns.schema import FalsifyEntry, RequirementEntry
 from bbfalsify.core.documents import parse_yaml
@@ -71,7 +71,7 @@ def test_key_paths_read_like_the_file():
 
 def test_columns_are_one_value_and_do_not_multiply():
     document = parse_yaml("{kind: falsify, horizon: [10, 20], columns: [d8, d9]}", file="c.yaml")
-    points = _engines(Reader(document, []), document.data)
+    points = read_engines(Reader(document, []), document.data)
     assert [(p.horizon, p.columns) for p in points] == [(10.0, ("d8", "d9")), (20.0, ("d8", "d9"))]
     assert Reader(document, []).check(FalsifyEntry, {**document.data, "columns": "d8"}, ()).columns == ("d8",)
 
@@ -81,7 +81,7 @@ def test_quasi_random_needs_the_conditional_estimator():
         "engine: {kind: falsify, horizon: 10,\n  estimator: splitting,\n  quasi_random: true}", file="c.yaml"
     )
     reader = Reader(document, [])
-    _engines(reader, document.data["engine"])
+    read_engines(reader, document.data["engine"])
     assert [str(p) for p in reader.problems] == [
         "c.yaml:3: engine.quasi_random needs the conditional estimator, and estimator is splitting."
     ]

@@ -11,13 +11,18 @@ from bbfalsify.examples.models import FAMILIES, named_model
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.targets import Heuristic, Target
 from bbfalsify.logic.queries import parse_query
+from bbfalsify.modelling import Network, NetworkBuilder
 from bbfalsify.modelling.reference_replay import NotAllowed, Replayer
 from bbfalsify.running.reach import reach
 
 
-def look(name: str, query: str | None = None, heuristics=(Heuristic.RET,), seed: int = 1, **options):
+def look(name: str, query: str | None = None, heuristics=(Heuristic.RET,), **options):
     network, family = named_model(name)
-    asked = parse_query(query or family.query, network)
+    return look_in(network, query or family.query, heuristics, **options)
+
+
+def look_in(network: Network, query: str, heuristics, seed: int = 1, **options):
+    asked = parse_query(query, network)
     target = Target(compile_network(network), asked.alive, asked.dead)
     execute = in_this_process(target, lambda: True)
     return search(target, asked, execute, heuristics=heuristics, seeds=SeedTree(seed), **options)
@@ -81,7 +86,7 @@ def test_a_trace_of_no_steps_cannot_be_shortened():
 
 def test_any_number_of_workers_finds_the_same(monkeypatch):
     """Workers from the first turn on, and a target that is met late: the first in the order of turns counts."""
-    monkeypatch.setattr("bbfalsify.running.reach.ALONE_S", -1.0)
+    monkeypatch.setattr("bbfalsify.running.reach_team.ALONE_S", -1.0)
     network, family = named_model("gossip-masks:5")
     results = [reach(network, family.query, seed=2, jobs=jobs, walks=200, timeout=None) for jobs in (1, 3)]
     first, second = ((r.finding.heuristic, r.finding.walk, r.finding.trace) for r in results)
@@ -99,6 +104,43 @@ def test_deadlock_looks_past_the_last_window():
     """In Mid with x beyond 4 nothing can ever fire; time may still pass until y is 1."""
     found = look("difficult-b8", "E<> deadlock && P.Mid", walks=11)
     assert found.best.trace.deadlocked
+
+
+def last_chance() -> Network:
+    """From A one may leave until x is 3; time passes in the dead end B, and none in the dead end C."""
+    builder = NetworkBuilder("last_chance").declare("clock x;")
+    process = builder.automaton("P").location("A").location("B").location("C", urgent=True)
+    process.edge("A", "B", guard="x <= 2").edge("A", "C", guard="x > 2 && x <= 3")
+    return builder.build()
+
+
+@pytest.mark.parametrize("heuristic", PORTFOLIO)
+@pytest.mark.parametrize(
+    ("query", "moments", "deadlocked"),
+    [
+        ("E<> P.A && !deadlock", (0, 0), False),
+        ("E<> P.A && x >= 3 && !deadlock", (3, 3), False),
+        ("A[] P.B || deadlock", (0, 0), False),
+        ("E<> P.A && x > 3 && !deadlock", None, None),
+        ("E<> P.B && !deadlock", None, None),
+        ("E<> P.C && !deadlock", None, None),
+        ("A[] P.A || deadlock", None, None),
+        ("E<> P.A && deadlock", (3, 3.001), True),
+        ("E<> P.B && deadlock", (0, 2), True),
+        ("E<> P.C && deadlock", (2, 3), True),
+        ("E<> deadlock && x >= 9", (9, 9), True),
+        ("A[] !deadlock", (0, 3.001), True),
+        ("E<> P.A && x < 3 && deadlock", None, None),
+        ("E<> P.C && x > 3 && deadlock", None, None),
+    ],
+)
+def test_the_living_are_told_from_the_dead(query, moments, deadlocked, heuristic):
+    found = look_in(last_chance(), query, (heuristic,), walks=22)
+    assert found.unconfirmed == []
+    assert (found.best is None) == (moments is None)
+    if found.best is not None:
+        assert moments[0] <= found.best.trace.time <= moments[1]
+        assert found.best.trace.deadlocked == deadlocked
 
 
 def test_a_trace_that_was_tampered_with_is_not_followed():

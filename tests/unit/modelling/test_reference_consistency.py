@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bbfalsify.modelling.network import Network
@@ -18,10 +18,7 @@ from bbfalsify.modelling.reference_state import State
 from bbfalsify.modelling.reference_values import ModelRuntimeError
 from bbfalsify.modelling.reference_windows import Window, contains, endpoints
 from bbfalsify.testing.networks import networks
-
-ALWAYS_THE_SAME = settings(
-    max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+from tests.drawing import examples
 
 
 def walk(network: Network, seed: int, steps: int) -> list[State]:
@@ -47,7 +44,7 @@ def some_delay(window: Window, generator: np.random.Generator) -> Fraction:
     return choices[generator.integers(len(choices))]
 
 
-@ALWAYS_THE_SAME
+@examples(40)
 @given(networks(), st.integers(0, 1000))
 def test_windows_are_what_trying_single_delays_gives(network, seed):
     interpreter = ReferenceInterpreter(network)
@@ -66,7 +63,7 @@ def test_windows_are_what_trying_single_delays_gives(network, seed):
             assert single == contains(windows.get((candidate.sender, candidate.receivers), ()), delay)
 
 
-@ALWAYS_THE_SAME
+@examples(40)
 @given(networks(handshakes=False, single_component=True, urgent_channels=False), st.integers(0, 1000))
 def test_law_is_what_playing_the_additional_delay_rule_gives(network, seed):
     """Null hypothesis: the hazard formula is the rule.  n = 400 plays of each of 40 networks, about 2 actions each.

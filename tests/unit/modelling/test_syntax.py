@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling.syntax import parse, parse_declarations
 from bbfalsify.modelling.tree import Place
+from tests.drawing import examples
 from tests.unit.modelling.helpers import value_of
 
 PLACE = Place("f", 1)
@@ -158,21 +159,21 @@ conditions = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(integers)
 def test_random_integer_expressions(case):
     text, expected = case
     assert value_of(text, DECLARATIONS) == expected
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(conditions)
 def test_random_conditions(case):
     text, expected = case
     assert bool(value_of(text, DECLARATIONS)) == bool(expected)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(st.tuples(st.integers(1, 9), st.sampled_from(["+", "-", "*"])), min_size=1, max_size=8))
 def test_precedence_agrees_with_python(chain):
     """Without parentheses: + - * chains mean the same in both languages."""

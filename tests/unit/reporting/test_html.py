@@ -126,6 +126,9 @@ def test_what_is_no_run_directory(tmp_path):
     with pytest.raises(UserError, match="this run has no results yet"):
         write_report(tmp_path)
     (tmp_path / "results.json").write_text("{}")
+    with pytest.raises(UserError, match="a run directory of format None"):
+        write_report(tmp_path)
+    (tmp_path / "manifest.json").write_text('{"format_version": 1}')
     with pytest.raises(UserError, match="not the results of a run"):
         write_report(tmp_path)
     results = {"outcome": "falsified", "seed": 1, "simulations": 0, "requirements": [], "counterexamples": []}

@@ -15,10 +15,14 @@ from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.examples import example_folder
+from bbfalsify.examples.models import named_model
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import load_profile
+from bbfalsify.modelling.mealy import MealyMachine
+from bbfalsify.running.check import check
 from bbfalsify.running.executors import open_pool, opened
 from bbfalsify.running.falsify import falsify
+from bbfalsify.running.reach import reach
 from bbfalsify.systems import load_system
 from tests.hostile.hostile_systems import exits, hangs, judge, misbehaving, queries, raises
 from tests.hostile.processes import descendants
@@ -155,3 +159,25 @@ def test_ctrl_c_reaches_a_run_in_this_process():
 def test_executors_that_are_not_there(name, message):
     with pytest.raises(UserError, match=message.replace("?", r"\?")):
         run(executor=name)
+
+
+def test_checks_and_walks_on_dask_come_to_the_same(cluster, monkeypatch):
+    """By its address, as users of Python give it."""
+    machine = MealyMachine.from_transitions(
+        {("s", "a"): ("t", "x"), ("s", "b"): ("s", "y"), ("t", "a"): ("s", "y"), ("t", "b"): ("t", "x")}, "s"
+    )
+    address = f"dask:{cluster.scheduler_address}"
+    here, there = (
+        check(machine, ["G(out != x)", "G(in == b -> out != z)"], max_states=3, seed=1, jobs=2, executor=executor)
+        for executor in ("in-process", address)
+    )
+    assert [r.as_json() for r in here.requirements] == [r.as_json() for r in there.requirements]
+    assert (here.queries, here.symbols) == (there.queries, there.symbols)
+    monkeypatch.setattr("bbfalsify.running.reach_team.ALONE_S", -1.0)
+    network = named_model("fischer-faulty:4")[0]
+    asked = {"walks": 220, "timeout": None, "trace": "shortest", "seed": 4, "jobs": 2}
+    here, there = (
+        reach(network, "A[] (sum (i : id_t) P(i).cs) <= 1", executor=executor, **asked)
+        for executor in ("in-process", address)
+    )
+    assert here.steps == there.steps and (here.found.walks, here.found.steps) == (there.found.walks, there.found.steps)

@@ -5,7 +5,9 @@ import math
 from bbfalsify import check
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
+from bbfalsify.examples.models import named_model
 from bbfalsify.modelling.mealy import MealyMachine
+from bbfalsify.running.reach import reach
 from bbfalsify.running.result import FalsificationResult, RankedCounterexample, RequirementResult
 
 EVIL = "<script>alert(1)</script>"
@@ -40,3 +42,15 @@ def test_a_check_as_table_and_data_frame():
     assert "violated by: a" in html and "satisfied if" in html
     frame = found.to_dataframe()
     assert frame["verdict"].tolist() == ["violated", "satisfied_up_to_bound"] and frame["outputs"][0] == ("<x>",)
+
+
+def test_a_trace_of_reach_shows_itself():
+    found = reach(
+        named_model("fischer-faulty:4")[0], "A[] (sum (i : id_t) P(i).cs) <= 1", walks=11, timeout=None, seed=1
+    )
+    html, frame = found._repr_html_(), found.to_dataframe()
+    assert "VIOLATED after 10 steps" in html and html.count("<tr>") == 11 and "P(2): wait -&gt; cs" in html
+    assert list(frame.columns) == ["time", "delay", "action", "who", "changes"] and len(frame) == 10
+    assert frame["time"].is_monotonic_increasing and frame["changes"][1] == {"id": 2}
+    nothing = reach(named_model("fischer:2")[0], "E<> false", walks=1, timeout=None, seed=1)
+    assert "<table>" not in nothing._repr_html_() and len(nothing.to_dataframe()) == 0

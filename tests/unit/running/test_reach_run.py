@@ -1,0 +1,115 @@
+"""Searches for states as recorded runs: where they stand, who walks, and that all of it comes to the same."""
+
+import json
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+
+import pytest
+
+from bbfalsify.core.budget import Budget
+from bbfalsify.examples.models import named_model
+from bbfalsify.running import reach_run
+from bbfalsify.running.reach_run import Question, Settings, reach_all
+
+SHORTEST = Settings(heuristic="portfolio", trace="shortest", timeout=None, walks=220)
+
+
+def ask(folder, *, settings=SHORTEST, model="fischer-faulty:4", query=None, **options):
+    network, family = named_model(model)
+    questions = [Question("Q1", "", query or family.query)]
+    return reach_all(network, questions, about={"example": model}, settings=settings, seed=4, out=folder, **options)
+
+
+def without_times(results):
+    rows = [{k: v for k, v in row.items() if k not in ("seconds", "file")} for row in results["requirements"]]
+    return [{**row, "improvements": [{**i, "seconds": 0} for i in row["improvements"]]} for row in rows]
+
+
+def test_a_search_for_shorter_traces_goes_on_from_any_turn(tmp_path, monkeypatch):
+    """Interrupted after each of its turns in turn: counters, counts of RLC-A and the best trace are all there again."""
+    whole = ask(tmp_path, jobs=1)
+    assert len(whole["requirements"][0]["improvements"]) > 1
+
+    class Interrupting(reach_run.StandingFile):
+        def write_now_and_then(self, standing, network):
+            self.write(standing, network)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(reach_run, "StandingFile", Interrupting)
+    place = tmp_path / "interrupted"
+    stops = 0
+    while (results := ask(None, directory=place, jobs=1))["stop_reason"] == "interrupted":
+        assert [row["outcome"] for row in results["requirements"]] == ["inconclusive"]
+        turn = json.loads((place / "standing.json").read_text())["turn"]
+        stops += 1
+        assert turn == stops
+    assert stops >= 5
+    assert without_times(results) == without_times(whole)
+
+
+def test_a_spoilt_standing_costs_time_and_nothing_else(tmp_path):
+    whole = ask(tmp_path, jobs=1)
+    place = tmp_path / "spoilt"
+    network, family = named_model("fischer-faulty:4")
+    ask(None, directory=place, jobs=1, budget=Budget(seconds=0.0))
+    (place / "results.json").unlink()
+    for text in ("{", "{}", json.dumps({"format_version": 1, "requirement": "Q1", "turn": 1})):
+        (place / "standing.json").write_text(text)
+        assert reach_run.StandingFile(place / "standing.json", "Q1").read(network) is None
+    assert without_times(ask(tmp_path, jobs=1)) == without_times(whole)
+
+
+def test_threads_of_an_executor_find_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr("bbfalsify.running.reach_team.ALONE_S", -1.0)
+    alone = ask(tmp_path, jobs=1)
+    with ThreadPoolExecutor(2) as pool:
+        assert without_times(ask(tmp_path, jobs=2, executor=pool)) == without_times(alone)
+    assert without_times(ask(tmp_path, jobs=2, executor="in-process")) == without_times(alone)
+
+
+def test_workers_that_die_cost_nothing(tmp_path, monkeypatch):
+    """After some answers the pool breaks; what is missing is walked here."""
+    monkeypatch.setattr("bbfalsify.running.reach_team.ALONE_S", -1.0)
+
+    class Dying(ThreadPoolExecutor):
+        left = 3
+
+        def submit(self, function, *arguments):
+            self.left -= 1
+            if self.left >= 0:
+                return super().submit(function, *arguments)
+            broken = Future()
+            broken.set_exception(BrokenExecutor("a worker was killed"))
+            return broken
+
+    with Dying(1) as pool:
+        assert without_times(ask(tmp_path, jobs=2, executor=pool)) == without_times(ask(tmp_path, jobs=1))
+        assert pool.left < 0
+
+
+@pytest.mark.parametrize(
+    ("query", "walks", "timeout", "outcome"),
+    [
+        ("E<> P(1).cs", 11, None, "reached"),
+        ("A[] not P(1).cs", 11, None, "falsified"),
+        ("E<> false", 11, None, "not_reached"),
+        ("A[] true", 11, None, "not_falsified"),
+        ("E<> false", None, 0.0, "inconclusive"),
+    ],
+)
+def test_outcomes_in_the_words_of_campaigns(tmp_path, query, walks, timeout, outcome):
+    settings = Settings(heuristic="ret", walks=walks, timeout=timeout)
+    results = ask(tmp_path, settings=settings, query=query, jobs=1)
+    assert results["outcome"] == results["requirements"][0]["outcome"] == outcome
+    assert len(results["counterexamples"]) == (outcome in ("reached", "falsified"))
+
+
+def test_the_seconds_of_a_run_are_for_all_its_queries(tmp_path):
+    network, _ = named_model("fischer:3")
+    questions = [Question(f"Q{i}", "", "E<> false") for i in range(3)]
+    settings = Settings(heuristic="ret", timeout=None, walks=10**9)
+    results = reach_all(
+        network, questions, about={"example": "fischer:3"}, settings=settings, seed=1, out=tmp_path, jobs=1,
+        budget=Budget(seconds=0.3),
+    )  # fmt: skip
+    assert results["stop_reason"] == "budget: time" and results["seconds"] < 60
+    assert [row["stopped"] for row in results["requirements"]] == ["timeout", "not searched", "not searched"]
