@@ -25,7 +25,7 @@ from bbfalsify.core.events import Event
 from bbfalsify.core.json_files import WritingFailed, write_json
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.running.executors import opened
-from bbfalsify.running.rundir import RunDirectory
+from bbfalsify.running.rundir import RunDirectory, readable_manifest
 
 Listeners = Callable[[RunPlan], Sequence[Callable[[Event], None]]]
 
@@ -94,6 +94,7 @@ def _run(plan: RunPlan, recording: Recording, *, extend: bool = False) -> Done:
     if recording.directory is not None and not extend:
         begun = RunDirectory(recording.directory)
         if begun.begun and begun.finished:
+            readable_manifest(begun.path)
             return Done(plan, annotated(plan, begun.read_results()), executed=False)
     return Done(plan, execute(plan, recording))
 

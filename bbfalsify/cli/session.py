@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,12 @@ from bbfalsify.cli.ci_files import CiFiles
 from bbfalsify.cli.exits import Exit, exit_of_run
 from bbfalsify.cli.progress import CampaignClock, Progress
 from bbfalsify.cli.report import left_out, write_at_the_end
-from bbfalsify.core.verdict import StopReason
+from bbfalsify.core.verdict import FOUND, StopReason
 from bbfalsify.running.kinds import engine_kind, kind_of
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns import Campaign, RunPlan
+    from bbfalsify.campaigns.run_all import Done
 
 MOST_REPORTS = 100
 """Of campaigns with more runs only the summary is written at once: a report may take longer than a short run."""
@@ -43,13 +45,14 @@ def run_campaign(
                 announce(progress)
         if directory is not None:
             progress.say(f"continuing {directory}")
-        for done in run_all(
+        runs = run_all(
             campaign,
             out=out or Path("runs"),
             directory=directory,
             extend=extend,
             listeners=lambda plan: [_progress_of(plan, campaign, progress, clock)],
-        ):
+        )
+        for done in _resumable(runs, campaign):
             progress.end_stage()
             clock.finished(done.results.get("seconds") if done.executed else None)
             codes.append(exit_of_run(done.results))
@@ -64,8 +67,7 @@ def run_campaign(
                 results.append(done.results)
             else:
                 show_run(done.results, done.plan.varies, verbose=verbose)
-            told = {key: done.results.get(key) for key in ("name", "category", "outcome")}
-            rows.append({**told, "varies": done.plan.varies})
+            rows.append(_told(done))
         # The runs of a campaign lie in runs/ of its directory.
         summary = write_at_the_end(folder.parent.parent, progress) if several and folder is not None else None
     files.write()
@@ -76,6 +78,31 @@ def run_campaign(
     if as_json:
         print(json.dumps({"runs": results} if several else printed(results[0]), allow_nan=False))
     return worst_exit(codes)
+
+
+def _resumable(runs: Iterator[Done], campaign: Campaign) -> Iterator[Done]:
+    """A disk that is full ends a campaign; what is recorded stays, and it is said how to go on."""
+    from bbfalsify.core.errors import Problem, UserError
+    from bbfalsify.core.json_files import WritingFailed
+
+    try:
+        yield from runs
+    except WritingFailed as error:
+        if not campaign.file:
+            raise
+        command = f"bbfalsify run {shlex.quote(campaign.file)} --resume"
+        raise UserError([*error.problems, Problem(f"What is recorded stays. Make room and go on: {command}")]) from None
+
+
+def _told(done: Done) -> dict[str, Any]:
+    """What the summary of a campaign says about a run."""
+    news = [
+        f"{row['id']} {row['outcome'].replace('_', ' ')}"
+        for row in done.results["requirements"]
+        if row.get("expected") is None and row["outcome"] in FOUND
+    ]
+    told = {key: done.results.get(key) for key in ("name", "category", "outcome")}
+    return {**told, "varies": done.plan.varies, "news": news}
 
 
 def _progress_of(plan: RunPlan, campaign: Campaign, progress: Progress, clock: CampaignClock) -> Any:
@@ -127,6 +154,8 @@ def show_summary(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         if row["category"] not in ("correct", None):
             print(f"  {row['category']}: {row['name']} ({varied(row['varies'])}): {row['outcome'].replace('_', ' ')}")
+        elif row["news"]:
+            print(f"  nobody said what to expect: {row['name']} ({varied(row['varies'])}): {', '.join(row['news'])}")
 
 
 def worst_exit(codes: list[int]) -> int:

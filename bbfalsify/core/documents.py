@@ -51,7 +51,12 @@ def read_yaml(path: str | Path) -> Document:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UserError(Problem("there is no such file.", file=str(path))) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except IsADirectoryError:
+        inside = sorted(file.name for file in Path(path).glob("*.y*ml"))
+        raise UserError(Problem("this is a folder; name a file.", file=str(path), allowed=tuple(inside))) from None
+    except OSError as error:
+        raise UserError(Problem(f"the file cannot be read: {error.strerror}.", file=str(path))) from None
+    except UnicodeDecodeError as error:
         raise UserError(Problem(f"the file cannot be read: {error}.", file=str(path))) from None
     return parse_yaml(text, file=str(path))
 

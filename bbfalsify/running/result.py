@@ -199,6 +199,19 @@ class FalsificationResult:
             "profile_coverage": _json_or_null(self.profile_coverage),
         }
 
+    def __str__(self) -> str:
+        """What `print` and a failing assertion show."""
+        lines = []
+        for row in self.requirements:
+            total = "" if row.found_probability is None else f", together {row.found_probability}"
+            lines.append(f"{row.id} {row.outcome.value.replace('_', ' ')}{total}")
+            lines += [
+                f"  #{found.rank} {'·'.join(found.actions)}: {found.probability}"
+                for found in self.counterexamples
+                if found.requirement == row.id
+            ]
+        return "\n".join([*lines, f"{self.simulations} simulations", *(f"note: {note}" for note in self.notes)])
+
     def to_dataframe(self) -> pandas.DataFrame:
         """One row per counterexample (needs pandas)."""
         return counterexamples_frame(self.as_json())

@@ -203,7 +203,9 @@ def readable_manifest(directory: str | Path) -> dict[str, Any]:
     """Of a run that is only looked at; one of another format is refused rather than misread."""
     file = Path(directory) / "manifest.json"
     manifest = read_json(file)
-    found = manifest.get("format_version") if isinstance(manifest, dict) else None
+    if not isinstance(manifest, dict) or "format_version" not in manifest:
+        raise UserError(Problem("not the manifest of a run (it has no format_version).", file=str(file)))
+    found = manifest["format_version"]
     if found != FORMAT_VERSION:
         what = f"a run directory of format {found}; this version of bbfalsify reads format {FORMAT_VERSION}."
         raise UserError(Problem(what, file=str(file)))

@@ -162,3 +162,47 @@ def test_wrong_executors(cli, heater, executor):
     called = cli("run", small(heater), "--executor", executor)
     assert called.code == 2
     assert f"executor cannot be '{executor}'. Allowed: local, in-process, dask, dask:ADDRESS." in called.err
+
+
+def test_a_full_disk_says_how_to_go_on(cli, heater, monkeypatch):
+    import errno
+
+    from bbfalsify.core import events
+
+    def full(self, line):
+        with events._told(self.path):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(events.Recorder, "_write", full)
+        called = cli("run", heater / "campaign.yaml", "-q")
+    assert called.code == 2 and "events cannot be recorded: No space left on device" in called.err
+    how = called.problems[-1].partition("go on: bbfalsify ")[2]
+    assert how.endswith("campaign.yaml --resume")
+    again = cli(*how.split(), "-q", "--json")
+    assert again.code == 0 and again.json["outcome"] == "falsified"
+
+
+def test_a_folder_is_no_campaign_but_has_one(cli, heater):
+    called = cli("run", heater)
+    assert called.code == 2
+    assert "this is a folder; name a file. Allowed: campaign.yaml, profile.yaml, specification.yaml" in called.err
+
+
+def test_a_finished_run_of_another_format_is_not_shown_as_if_it_were_ours(cli, heater):
+    first = cli("run", heater / "campaign.yaml", "-q", "--json").json
+    manifest = Path(first["run_directory"]) / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"format_version": 1', '"format_version": 7', 1))
+    for arguments in (("run", heater / "campaign.yaml", "--resume"), ("report", manifest.parent / "results.json")):
+        called = cli(*arguments)
+        assert called.code == 2 and "a run directory of format 7" in called.err
+
+
+def test_what_nobody_expected_is_in_the_summary(cli, heater):
+    spec = heater / "specification.yaml"
+    spec.write_text(spec.read_text().replace(", expected: falsified", ""))
+    text = (heater / "campaign.yaml").read_text().replace("seed: 1", "seed: [1, 2]")
+    (heater / "campaign.yaml").write_text(text.replace("simulations: 2000", "simulations: 440, shrink: 0"))
+    called = cli("run", heater / "campaign.yaml", "-q")
+    assert called.code == 1 and "2 runs: 2 without an expectation" in called.out
+    assert "nobody said what to expect: heater-2 (seed 2): R1 falsified" in called.out

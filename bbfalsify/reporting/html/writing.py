@@ -21,14 +21,19 @@ REPORT = "report.html"
 
 def write_report(directory: str | Path, file: str | Path | None = None) -> Path:
     """Write the report of a run or campaign directory; by default `report.html` in it."""
-    directory = Path(directory)
+    directory = _run_directory(Path(directory))
     path = Path(file) if file is not None else directory / REPORT
     write_atomically(path, report_html(directory), durable=False)
     return path
 
 
+def _run_directory(path: Path) -> Path:
+    """Its results may be named instead, as other commands take them."""
+    return path.parent if path.name == "results.json" and path.is_file() else path
+
+
 def report_html(directory: str | Path) -> str:
-    directory = Path(directory)
+    directory = _run_directory(Path(directory))
     template, values = _page(directory)
     values |= {"version": _version(), "folder": str(directory)}
     return _environment().get_template(template).render(values)

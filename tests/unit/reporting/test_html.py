@@ -126,7 +126,7 @@ def test_what_is_no_run_directory(tmp_path):
     with pytest.raises(UserError, match="this run has no results yet"):
         write_report(tmp_path)
     (tmp_path / "results.json").write_text("{}")
-    with pytest.raises(UserError, match="a run directory of format None"):
+    with pytest.raises(UserError, match="not the manifest of a run"):
         write_report(tmp_path)
     (tmp_path / "manifest.json").write_text('{"format_version": 1}')
     with pytest.raises(UserError, match="not the results of a run"):

@@ -54,3 +54,9 @@ def test_a_trace_of_reach_shows_itself():
     assert frame["time"].is_monotonic_increasing and frame["changes"][1] == {"id": 2}
     nothing = reach(named_model("fischer:2")[0], "E<> false", walks=1, timeout=None, seed=1)
     assert "<table>" not in nothing._repr_html_() and len(nothing.to_dataframe()) == 0
+
+
+def test_a_falsification_is_printed_in_words():
+    lines = str(result(2)).splitlines()
+    assert lines[0] == f"{EVIL} falsified, together 0.25 [0.2, 0.3]"
+    assert lines[1:] == [f"  #{rank} on·{EVIL}: 0.25 [0.2, 0.3]" for rank in (1, 2)] + ["10 simulations"]
