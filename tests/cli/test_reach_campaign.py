@@ -67,6 +67,13 @@ def test_all_is_as_expected_and_shown_again(cli, campaign):
     assert cli("validate", file).out == f"{file}: campaign, 1 run: no problems\n"
 
 
+def test_the_page_of_a_campaign_speaks_of_walks(cli, campaign):
+    cli("run", campaign(), "-q")
+    [directory] = Path("runs").iterdir()
+    page = (directory / "report.html").read_text()
+    assert "walks made" in page and "probability that a use" not in page
+
+
 def test_a_version_that_fails_is_news(cli, campaign):
     for model in ("fischer", "fischer-faulty"):
         text = CAMPAIGN.replace('["example:fischer-faulty:4", "example:fischer:4"]', f"example:{model}:4")

@@ -14,6 +14,10 @@ from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.words import interval, number
 
 
+_MADE = {"check": "queries", "reach": "walks"}
+"""What engines count that do not simulate."""
+
+
 def campaign_page(directory: Path) -> dict[str, Any]:
     manifest = read_json(directory / "campaign.json")
     try:
@@ -28,6 +32,8 @@ def campaign_page(directory: Path) -> dict[str, Any]:
                           file=str(directory / "campaign.json"))  # fmt: skip
         raise UserError(problem) from None
     outcomes = Counter(row["outcome"]["text"] for row in rows)
+    engines = {row["engine"] for row in rows} - {None}
+    made = _MADE.get(engines.pop(), "simulations") if len(engines) == 1 else "simulations"
     categories = Counter(row["keys"]["category"] for row in rows if row["keys"]["category"])
     return {
         "title": name,
@@ -36,7 +42,9 @@ def campaign_page(directory: Path) -> dict[str, Any]:
         "rows": rows,
         "keys": keys,
         "order": [_order(number, row) for number, row in enumerate(rows, start=1)],
-        "counts": [("simulations", f"{sum(int(row['simulations'] or 0) for row in rows):,}")],
+        "made": made,
+        "masses": any(row["mass"] for row in rows),
+        "counts": [(made, f"{sum(int(row['simulations'] or 0) for row in rows):,}")],
         "how": how_to_reproduce(manifest),
     }
 
@@ -44,7 +52,7 @@ def campaign_page(directory: Path) -> dict[str, Any]:
 def _row(directory: Path, run: dict[str, Any]) -> dict[str, Any]:
     folder = directory / run["directory"]
     link = f"{run['directory']}/report.html" if (folder / "report.html").is_file() else None
-    row = {"name": run["name"], "link": link}
+    row = {"name": run["name"], "link": link, "engine": None}
     if not (folder / "results.json").is_file():
         begun = (folder / "manifest.json").is_file()
         return row | {"outcome": badge("unknown", "not finished" if begun else "not begun"), "category": None,
@@ -56,6 +64,7 @@ def _row(directory: Path, run: dict[str, Any]) -> dict[str, Any]:
     found = results.get("counterexamples", [r for r in results["requirements"] if r.get("verdict") == "violated"])
     seconds = results.get("seconds")
     return row | {
+        "engine": results.get("engine"),
         "outcome": badge(results["outcome"]),
         "category": next(iter(compared(results.get("category"))), None),
         "counterexamples": len(found),
