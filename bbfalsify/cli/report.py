@@ -26,8 +26,8 @@ def report(
 ) -> int:
     """Write the report of a run: one HTML file that needs no network.
 
-    Runs write it when they end; this makes it again from what they recorded. Of a campaign's directory, the reports of
-    all its finished runs are made, too.
+    Runs write it when they end; this makes it again from what they recorded, and the tables (tables/*.csv) with it. Of
+    a campaign's directory, those of all its finished runs are made, too.
 
     \b
     Example:  bbfalsify report runs/heater-2026-01-31-1
@@ -35,16 +35,22 @@ def report(
     from bbfalsify.cli.ci_files import CiFiles
     from bbfalsify.core.json_files import read_json
     from bbfalsify.reporting.html import write_report
+    from bbfalsify.reporting.table_files import parquet_is_there, write_campaign_tables, write_tables
 
     campaign = (directory / "campaign.json").is_file()
     runs = sorted(p.parent for p in (directory / "runs").glob("*/results.json")) if campaign else []
     for run in runs:
         write_report(run)
     path = write_report(directory, file)
+    if campaign:
+        write_campaign_tables(directory, parquet=parquet_is_there())
     files = CiFiles(junit, sarif)
     for run in runs or ([directory] if (directory / "results.json").is_file() else []):
         origin = (read_json(run / "manifest.json").get("configuration") or {}).get("campaign") or {}
-        files.add(read_json(run / "results.json"), origin.get("file"))
+        results = read_json(run / "results.json")
+        files.add(results, origin.get("file"))
+        if results.get("engine") != "check":
+            write_tables(run, parquet=parquet_is_there())
     files.write()
     print(json.dumps({"report": str(path), "bytes": path.stat().st_size}) if as_json else f"report: {path}")
     return Exit.NOTHING_FOUND

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from bbfalsify.reporting.results import RunResult
 
 MOST_REPORTS = 100
-"""Of campaigns with more runs only the summary is written at once: a report may take longer than a short run."""
+"""Of campaigns with more runs, summary and tables are written for all together: pictures, tables and a report of each
+would take longer than short runs do, and nobody reads a screenful of each."""
 
 
 def run_campaign(
@@ -27,13 +28,14 @@ def run_campaign(
     files: CiFiles | None = None,
 ) -> int:  # fmt: skip
     from bbfalsify.campaigns.run_all import run_all
+    from bbfalsify.reporting.table_files import parquet_is_there, write_campaign_tables
 
     files = files or CiFiles()
     results: list[dict[str, Any]] = []
     codes: list[int] = []
     rows: list[dict[str, Any]] = []
     folder: Path | None = None
-    several = len(campaign.runs) > 1
+    several, many = len(campaign.runs) > 1, len(campaign.runs) > MOST_REPORTS
     clock = CampaignClock(len(campaign.runs))
     with Progress(quiet=quiet) as progress:
         if any(plan.engine.kind == "falsify" for plan in campaign.runs):
@@ -53,19 +55,23 @@ def run_campaign(
             codes.append(exit_of_run(done.results))
             files.add(done.results, campaign.file)
             folder = Path(done.results["run_directory"])
-            if done.executed and done.results["stop_reason"] != "error":
+            if done.executed and done.results["stop_reason"] != "error" and not many:
                 write_plots(done.results)
                 write_tables_of(done.results)
-                if len(campaign.runs) <= MOST_REPORTS:
-                    write_at_the_end(done.results["run_directory"], progress)
+                write_at_the_end(done.results["run_directory"], progress)
             if as_json:
                 results.append(done.results)
+            elif many and not verbose:
+                show_in_one_line(done.results, done.plan.varies)
             else:
                 show_run(done.results, done.plan.varies, verbose=verbose)
             told = {key: done.results.get(key) for key in ("name", "category", "outcome")}
             rows.append({**told, "varies": done.plan.varies})
-        # The runs of a campaign lie in runs/ of its directory.
-        summary = write_at_the_end(folder.parent.parent, progress) if several and folder is not None else None
+        summary = None
+        if several and folder is not None:
+            whole = folder.parent.parent  # the runs of a campaign lie in runs/ of its directory
+            write_campaign_tables(whole, parquet=parquet_is_there())
+            summary = write_at_the_end(whole, progress)
     files.write()
     if several and not as_json:
         show_summary(rows)
@@ -109,6 +115,14 @@ def show_run(data: dict[str, Any], varies: Mapping[str, Any], *, verbose: bool) 
     if varies:
         print(f"\n{data['name']}: " + ", ".join(f"{key} {value}" for key, value in varies.items()))
     print("\n".join(check_lines(data)))
+
+
+def show_in_one_line(data: dict[str, Any], varies: Mapping[str, Any]) -> None:
+    """heater (seed 1): R1 falsified; 4 counterexamples, 6068 simulations"""
+    told = ", ".join(f"{key} {value}" for key, value in varies.items())
+    outcomes = ", ".join(f"{row['id']} {row['outcome'].replace('_', ' ')}" for row in data["requirements"])
+    cost = f"{len(data['counterexamples'])} counterexamples, {data['simulations']} simulations"
+    print(f"{data['name']} ({told}): {outcomes}; {cost}")
 
 
 def show_summary(rows: list[dict[str, Any]]) -> None:
@@ -167,7 +181,7 @@ def _draw_model(data: dict[str, Any]) -> None:
     if data["model"] is not None:
         way = next(((*r["prefix"], *r["loop"]) for r in data["requirements"] if r["outputs"]), ())
         file = Path(data["model"])
-        write_atomically(file.with_suffix(".svg"), machine_svg(read_dot(file), way))
+        write_atomically(file.with_suffix(".svg"), machine_svg(read_dot(file), way), durable=False)
 
 
 def _plot_times(result: RunResult) -> None:
@@ -180,7 +194,8 @@ def _plot_times(result: RunResult) -> None:
         plot = time_plot(result, row)
         if plot is not None:
             which = f"-{file_name(row.id)}" if len(result.requirements) > 1 else ""
-            write_atomically(Path(result.run_directory) / f"time_to_violation{which}.svg", plot)
+            file = Path(result.run_directory) / f"time_to_violation{which}.svg"
+            write_atomically(file, plot, durable=False)
 
 
 def show_result(result: RunResult, varies: dict[str, Any], *, verbose: bool) -> None:
