@@ -29,16 +29,18 @@ def report(
 ) -> int:
     """Write the report of a run: one HTML file that needs no network.
 
-    Runs write it when they end; this makes it again from what they recorded. Of a campaign's directory, the reports of
-    all its finished runs are made, too.
+    Runs write it when they end; this makes it again from what they recorded, and the tables (tables/*.csv) with it. Of
+    a campaign's directory, those of all its finished runs are made, too.
 
     \b
     Example:  bbfalsify report runs/heater-2026-01-31-1
     """
     from bbfalsify.cli.ci_files import ci_files
+    from bbfalsify.cli.session import write_files_of
     from bbfalsify.core.json_files import read_json
     from bbfalsify.reporting.html import write_report
     from bbfalsify.reporting.results import recorded_results
+    from bbfalsify.reporting.table_files import parquet_is_there, write_campaign_tables
 
     # The run itself has annotated already what there was to annotate.
     files = ci_files(junit, sarif, annotations or False, as_json=as_json)
@@ -47,9 +49,13 @@ def report(
     for run in runs:
         write_report(run)
     path = write_report(directory, file)
+    if campaign:
+        write_campaign_tables(directory, parquet=parquet_is_there())
     for run in runs or ([directory] if (directory / "results.json").is_file() else []):
         origin = (read_json(run / "manifest.json").get("configuration") or {}).get("campaign") or {}
-        files.add(recorded_results(run)[1], origin.get("file"))
+        results = recorded_results(run)[1]
+        files.add(results, origin.get("file"))
+        write_files_of(results)
     files.write()
     print(json.dumps({"report": str(path), "bytes": path.stat().st_size}) if as_json else f"report: {path}")
     return Exit.NOTHING_FOUND

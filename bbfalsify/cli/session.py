@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from bbfalsify.campaigns.run_all import Done
 
 MOST_REPORTS = 100
-"""Of campaigns with more runs only the summary is written at once: a report may take longer than a short run."""
+"""Of campaigns with more runs, summary and tables are written for all together: pictures, tables and a report of each
+would take longer than short runs do, and nobody reads a screenful of each."""
 
 
 def run_campaign(
@@ -30,13 +31,14 @@ def run_campaign(
 ) -> int:  # fmt: skip
     """`printed` is what --json shows of the results of a single run; `extend` as in `run_all`."""
     from bbfalsify.campaigns.run_all import run_all
+    from bbfalsify.reporting.table_files import parquet_is_there, write_campaign_tables
 
     files = files or CiFiles()
     results: list[dict[str, Any]] = []
     codes: list[int] = []
     rows: list[dict[str, Any]] = []
     folder: Path | None = None
-    several = len(campaign.runs) > 1
+    several, many = len(campaign.runs) > 1, len(campaign.runs) > MOST_REPORTS
     clock = CampaignClock(len(campaign.runs))
     with Progress(quiet=quiet) as progress:
         for kind in dict.fromkeys(plan.engine.kind for plan in campaign.runs):
@@ -58,18 +60,23 @@ def run_campaign(
             codes.append(exit_of_run(done.results))
             files.add(done.results, campaign.file)
             folder = Path(done.results["run_directory"])
-            if done.executed and done.results["stop_reason"] != StopReason.ERROR:
+            if done.executed and done.results["stop_reason"] != StopReason.ERROR and not many:
                 with left_out(progress, "no tables or plots"):
                     write_files_of(done.results)
-                if len(campaign.runs) <= MOST_REPORTS:
-                    write_at_the_end(done.results["run_directory"], progress)
+                write_at_the_end(done.results["run_directory"], progress)
             if as_json:
                 results.append(done.results)
+            elif many and not verbose:
+                show_in_one_line(done.results, done.plan.varies)
             else:
                 show_run(done.results, done.plan.varies, verbose=verbose)
             rows.append(_told(done))
-        # The runs of a campaign lie in runs/ of its directory.
-        summary = write_at_the_end(folder.parent.parent, progress) if several and folder is not None else None
+        summary = None
+        if several and folder is not None:
+            whole = folder.parent.parent  # the runs of a campaign lie in runs/ of its directory
+            with left_out(progress, "no tables"):
+                write_campaign_tables(whole, parquet=parquet_is_there())
+            summary = write_at_the_end(whole, progress)
     files.write()
     if several and not as_json:
         show_summary(rows)
@@ -114,7 +121,10 @@ def _progress_of(plan: RunPlan, campaign: Campaign, progress: Progress, clock: C
 
 
 def write_files_of(data: dict[str, Any]) -> None:
-    """Tables and pictures in the run directory, as the engine has them."""
+    """Tables in the run directory, and the pictures that the engine has."""
+    from bbfalsify.reporting.table_files import parquet_is_there, write_tables
+
+    write_tables(data["run_directory"], parquet=parquet_is_there())
     write = kind_of(data).named("files")
     if write is not None:
         write(data)
@@ -138,6 +148,13 @@ def show_run(data: dict[str, Any], varies: Mapping[str, Any], *, verbose: bool) 
 
 def varied(varies: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {value}" for key, value in varies.items())
+
+
+def show_in_one_line(data: dict[str, Any], varies: Mapping[str, Any]) -> None:
+    """heater (seed 1): R1 falsified; 4 counterexamples, 6068 simulations"""
+    outcomes = ", ".join(f"{row['id']} {row['outcome'].replace('_', ' ')}" for row in data["requirements"])
+    cost = f"{len(data['counterexamples'])} counterexamples, {data['simulations']} simulations"
+    print(f"{data['name']} ({varied(varies)}): {outcomes}; {cost}")
 
 
 def show_summary(rows: list[dict[str, Any]]) -> None:

@@ -118,8 +118,8 @@ class Counterexample:
         # `asdict` would copy every sample one by one; a year of signals has half a million.
         return {"format_version": self.format_version} | {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
 
-    def write(self, path: str | Path) -> None:
-        write_json(Path(path), self.as_json())
+    def write(self, path: str | Path, *, durable: bool = True) -> None:
+        write_json(Path(path), self.as_json(), durable=durable)
 
     @staticmethod
     def read(path: str | Path) -> Counterexample:

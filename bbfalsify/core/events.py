@@ -253,16 +253,23 @@ class Recorder:
 
     Lines are appended and never changed.  A line reaches the operating system at once, and the disk within a second;
     where there is no room for all of it, none of it stays.  Of a run that is resumed, events that are recorded already
-    (`again`) are told to the listeners and not written a second time.
+    (`again`) are told to the listeners and not written a second time.  `folders` hold names that have to reach the disk
+    with the first lines.
     """
 
     def __init__(
-        self, path: str | Path | None = None, listeners: Iterable[Listener] = (), *, again: Iterable[RecordedEvent] = ()
+        self,
+        path: str | Path | None = None,
+        listeners: Iterable[Listener] = (),
+        *,
+        again: Iterable[RecordedEvent] = (),
+        folders: Iterable[Path] = (),
     ) -> None:
         self.path = None if path is None else Path(path)
         self._listeners = list(listeners)
         self._sequence = 0
         self._again = Counter(_content(event.kind, event.data) for event in again)
+        self._folders = tuple(folders)
         self._file: int | None = None
         self._length = self._on_disk = 0
         self._synced = time.monotonic()
@@ -281,8 +288,8 @@ class Recorder:
                     whole = _whole_lines(path.read_bytes())
                     self._length, self._sequence = len(whole), whole.count(b"\n")
                     os.ftruncate(file, self._length)
-                if new:
-                    sync_folder(path.parent)
+                if new and path.parent not in self._folders:
+                    self._folders += (path.parent,)
         except BaseException:
             os.close(file)
             raise
@@ -340,6 +347,9 @@ class Recorder:
             self._on_disk = self._length
             with contextlib.suppress(OSError):  # a file system that cannot (a pipe, a device) has nothing to lose
                 os.fsync(self._file)
+            for folder in self._folders:
+                sync_folder(folder)
+            self._folders = ()
             self._synced = time.monotonic()
 
     def close(self) -> None:

@@ -7,11 +7,11 @@ Objects are indented, lists of numbers stay on one line.  JSON has no infinity: 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import math
 import os
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,18 +49,30 @@ def format_json(data: Any, indent: str = "") -> str:
     kind = type(data)
     if kind is str:
         return _quoted(data)
-    if kind is int or kind is float and math.isfinite(data):
-        return repr(data)
     if data is None:
         return "null"
+    if kind is int or kind is float and math.isfinite(data):
+        return repr(data)
+    inner = indent + "  "
     if isinstance(data, dict) and data:
-        inner = indent + "  "
-        members = [f"{inner}{_quoted(str(name))}: {format_json(value, inner)}" for name, value in data.items()]
-        return "{\n" + ",\n".join(members) + f"\n{indent}}}"
+        if _SCALARS.issuperset(map(type, data.values())):
+            members = _members_below(inner)(data)[1:-1]
+        else:
+            members = f",\n{inner}".join([f"{_quoted(str(k))}: {format_json(v, inner)}" for k, v in data.items()])
+        return f"{{\n{inner}{members}\n{indent}}}"
     if isinstance(data, list | tuple) and dict in set(map(type, data)):
-        inner = indent + "  "
-        return "[\n" + ",\n".join([inner + format_json(item, inner) for item in data]) + f"\n{indent}]"
+        items = f",\n{inner}".join([format_json(item, inner) for item in data])
+        return f"[\n{inner}{items}\n{indent}]"
     return _encoded(data)
+
+
+_SCALARS = {str, int, float, bool, type(None)}
+
+
+@functools.cache
+def _members_below(indent: str) -> Callable[[Any], str]:
+    """Objects that hold no others are encoded in one go: what separates their members may be any text."""
+    return json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(f",\n{indent}", ": ")).encode
 
 
 def write_json(path: Path, data: Any, *, durable: bool = True) -> None:
@@ -94,14 +106,14 @@ def sync_folder(folder: Path) -> None:
 @contextlib.contextmanager
 def written_beside(path: Path, text: str | bytes, *, durable: bool = True) -> Iterator[str]:
     """A temporary file in the same folder with the whole content on disk; gone afterwards, unless it was moved."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    temporary = f"{path.parent}/.{path.name}.{os.urandom(6).hex()}.tmp"
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8") if isinstance(text, str) else text)
-            file.flush()
+        with open(temporary, "xb", buffering=0) as file:
+            content = memoryview(text.encode("utf-8") if isinstance(text, str) else text)
+            while content:
+                content = content[file.write(content) :]
             if durable:
                 os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
         yield temporary
     finally:
         with contextlib.suppress(FileNotFoundError):

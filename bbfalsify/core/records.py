@@ -98,13 +98,10 @@ def with_checksums(
         record = answer_record(query.name, answer)
         record["asked"] = checksum(query)
         if traces and answer.trace is not None:
-            outputs = {
-                name: pack(values)
-                for name, values in answer.trace.signals.items()
-                if name not in query.stimulus.inputs
-            }
-            first = stored.setdefault(tuple(outputs.items()), query.name)
-            record["outputs"] = outputs if first == query.name else first
+            signals = answer.trace.signals.items()
+            outputs = {name: values for name, values in signals if name not in query.stimulus.inputs}
+            first = stored.setdefault(tuple((n, values.tobytes()) for n, values in outputs.items()), query.name)
+            record["outputs"] = {n: pack(v) for n, v in outputs.items()} if first == query.name else first
         records.append(record)
     return tuple(records)
 

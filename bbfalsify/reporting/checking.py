@@ -60,4 +60,4 @@ def write_files(data: Mapping[str, Any]) -> None:
     if data["model"] is not None:
         way = next(((*r["prefix"], *r["loop"]) for r in data["requirements"] if r["outputs"]), ())
         file = Path(data["model"])
-        write_atomically(file.with_suffix(".svg"), machine_svg(read_dot(file), way))
+        write_atomically(file.with_suffix(".svg"), machine_svg(read_dot(file), way), durable=False)

@@ -21,7 +21,6 @@ from bbfalsify.reporting.insights import (
 )
 from bbfalsify.reporting.results import RequirementRow, RunResult, result_from_json
 from bbfalsify.reporting.shrunk import shrunk_lines
-from bbfalsify.reporting.table_files import parquet_is_there, write_tables
 from bbfalsify.reporting.tables import (
     LEGEND,
     baseline_lines,
@@ -79,13 +78,12 @@ def _found(result: RunResult, row: RequirementRow, width: int, verbose: bool) ->
 
 
 def write_files(data: dict[str, Any]) -> None:
-    """tables/, and time_to_violation.svg; where there are several requirements, one for each violated."""
+    """time_to_violation.svg; where there are several requirements, one for each violated."""
     result = result_from_json(data)
     if result.run_directory is None:
         return
-    write_tables(result.run_directory, parquet=parquet_is_there())
     for row in result.requirements:
         plot = time_plot(result, row)
         if plot is not None:
             which = f"-{file_name(row.id)}" if len(result.requirements) > 1 else ""
-            write_atomically(Path(result.run_directory) / f"time_to_violation{which}.svg", plot)
+            write_atomically(Path(result.run_directory) / f"time_to_violation{which}.svg", plot, durable=False)

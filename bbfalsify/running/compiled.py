@@ -6,6 +6,7 @@ estimator's part meanwhile; both write into the same cache on disk, and each use
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
 from pathlib import Path
@@ -44,6 +45,7 @@ def _is_cached(dispatcher: Any) -> bool:
     return (Path(dispatcher._cache.cache_path) / dispatcher._cache._cache_file._index_name).exists()
 
 
+@functools.cache  # once in a process; to look again whether all is there costs more than recording ten simulations
 def compile_everything() -> None:
     """What a falsification needs; quick when `is_compiled`."""
     helper = None

@@ -30,6 +30,8 @@ from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.running.driver import Driver
 
 FILE = "fans.npz"
+_WORTH_COMPRESSING = 1 << 14
+"""Bytes; with fewer, a block or two of the disk is no gain for twice the time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +92,8 @@ def write_fans(path: Path, fans: Iterable[tuple[str, int, Sequence[FanTrace]]]) 
     for name in signals:
         columns[f"signal:{name}"] = _joined(drawn.trace.signals[name] for _, _, drawn in rows)
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **columns)
+    save = np.savez_compressed if sum(c.nbytes for c in columns.values()) > _WORTH_COMPRESSING else np.savez
+    save(buffer, **columns)
     write_atomically(path, buffer.getvalue(), durable=False)
 
 

@@ -51,7 +51,7 @@ class EngineKind:
     found: str = "bbfalsify.reporting.comparing:listed"
     """(results) -> its findings by what makes two of them the same, for comparing runs."""
     files: str | None = None
-    """(results) -> None; writes tables and pictures into the run directory, from what is recorded."""
+    """(results) -> None; writes pictures into the run directory, from what is recorded."""
     progress: str = "bbfalsify.cli.progress:RunProgress"
     """(progress, place, clock) -> a listener of the run's events."""
     compiling: str | None = None

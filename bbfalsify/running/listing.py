@@ -25,7 +25,7 @@ class Listing:
         self._stages, self._directory = stages, directory
         self._several = len(stages.task.requirements) > 1
         self._found: list[tuple[Finding, Counterexample]] = []
-        if directory is not None:
+        if directory is not None and stages.driver.tape.started:
             directory.forget_counterexamples()
 
     def add(self, number: int, insights: Insights) -> None:

@@ -10,6 +10,11 @@
 
 Names are never reused: the number at the end is the first that is free.  Files are written whole or not at all.
 
+The events survive a power failure, after a second at the latest, and so does the manifest where nobody else knows the
+run.  All else can be made again from these, by running once more in the same directory.  Where the caller chose it (a
+run of a campaign has its place, and the campaign knows what is run there), nobody waits for the disk but at the end,
+for the events; of a run whose directory was named here, everything is on disk then.
+
 A run that was interrupted is continued in its directory, by the same version and with the same inputs: what decides its
 result is in the manifest under `decided_by`, and every difference is named.
 """
@@ -19,6 +24,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,8 +46,9 @@ _LONGEST_NAME = 60
 
 
 class RunDirectory:
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, durable: bool = True) -> None:
         self.path = Path(path)
+        self._durable = durable
 
     @staticmethod
     def create(base: str | Path, name: str) -> RunDirectory:
@@ -67,19 +74,19 @@ class RunDirectory:
     def at(path: str | Path) -> RunDirectory:
         """Exactly there: a new directory, or one in which a run was begun."""
         path = Path(path)
-        if path.is_dir() and not (path / "manifest.json").is_file():
-            # A run that was killed before its manifest was written has left nothing but this.
-            if any(p.name != "counterexamples" and not p.name.startswith(".manifest.json.") for p in path.iterdir()):
-                raise UserError(Problem("not a run directory (it has no manifest.json).", file=str(path)))
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            path.mkdir(parents=True)
+        except FileExistsError:
+            if not _can_be_run_in(path):
+                raise UserError(Problem("not a run directory (it has no manifest.json).", file=str(path))) from None
         except OSError as error:
             raise UserError(Problem(f"cannot make the run directory: {error.strerror}.", file=str(path))) from None
-        return RunDirectory(path)._furnished()
+        return RunDirectory(path, durable=False)._furnished()
 
     def _furnished(self) -> RunDirectory:
         (self.path / "counterexamples").mkdir(exist_ok=True)
-        sync_folder(self.path.parent)
+        if self._durable:
+            sync_folder(self.path.parent)
         return self
 
     @staticmethod
@@ -98,20 +105,33 @@ class RunDirectory:
 
     @property
     def begun(self) -> bool:
-        return (self.path / "manifest.json").is_file()
+        """There is a manifest, and it came to the disk: else it is empty, or breaks off."""
+        file = self.path / "manifest.json"
+        return file.is_file() and file.read_bytes().rstrip(b"\0\n").endswith(b"}")
 
     @property
     def finished(self) -> bool:
-        """Its results are there, and are not those of a run that was interrupted."""
+        """Its results are there with all their files, and are not those of a run that was interrupted."""
         if not (self.path / "results.json").is_file():
             return False
         try:
-            return self.read_results().get("stop_reason") != StopReason.INTERRUPTED
+            results = self.read_results()
+            return results.get("stop_reason") != StopReason.INTERRUPTED and all(map(self._whole, _files_of(results)))
         except (UserError, AttributeError):  # the machine stopped while they were written
             return False
 
+    def _whole(self, name: str) -> bool:
+        """Whether this counterexample came to the disk: its last line is the one brace that is not indented."""
+        try:
+            with open(self.path / name, "rb") as file:
+                file.seek(-3, os.SEEK_END)
+                return file.read() == b"\n}\n"
+        except OSError:  # there is none, or it is too short
+            return False
+
     def recorder(self, *listeners: Listener, tape: Tape | None = None) -> Recorder:
-        return Recorder(self.events, listeners, again=() if tape is None else tape.events)
+        folders = () if self._durable else (self.path, self.path.parent)
+        return Recorder(self.events, listeners, again=() if tape is None else tape.events, folders=folders)
 
     def write_manifest(
         self,
@@ -122,6 +142,8 @@ class RunDirectory:
         decided_by: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> None:
+        if self._durable:
+            self.events.touch()  # so that both names reach the disk at once
         write_json(
             self.path / "manifest.json",
             {
@@ -134,6 +156,7 @@ class RunDirectory:
                 "decided_by": dict(decided_by or {}),
                 **more,
             },
+            durable=self._durable,
         )
 
     def check_same(self, seed: int, decided_by: Mapping[str, Any]) -> None:
@@ -172,7 +195,7 @@ class RunDirectory:
         return read_json(self.path / "manifest.json")
 
     def write_results(self, results: Mapping[str, Any], *, durable: bool = True) -> None:
-        write_json(self.path / "results.json", dict(results), durable=durable)
+        write_json(self.path / "results.json", dict(results), durable=durable and self._durable)
 
     def read_results(self) -> dict[str, Any]:
         return read_json(self.path / "results.json")
@@ -192,7 +215,7 @@ class RunDirectory:
         parts = [counterexample.requirement.id if of_several else "", f"{rank:03d}", "-".join(counterexample.actions)]
         path = self.path / folder / f"{'-'.join(filter(None, map(file_name, parts)))}.json"
         path.parent.mkdir(exist_ok=True)
-        counterexample.write(path)
+        counterexample.write(path, durable=self._durable)
         return path
 
     def counterexamples(self) -> list[Path]:
@@ -229,14 +252,13 @@ def begin_or_continue(
     if directory is None and out is None:
         return None, Tape()
     place = RunDirectory.create(out, name) if directory is None else RunDirectory.at(directory)
-    decided_by = json.loads(json.dumps(decided_by))  # as it will be read
     if place.begun:
-        place.check_same(seed, decided_by)
+        place.check_same(seed, json.loads(json.dumps(decided_by)))  # as it was read
         return place, Tape(place.events)
     place.write_manifest(
         seed=seed, configuration=configuration or {}, adapter_sha256=adapter_sha256, decided_by=decided_by
     )
-    return place, Tape()
+    return place, Tape(place.events)  # which are there already where only the manifest was lost
 
 
 def recorded_seed(directory: str | Path | None) -> int | None:
@@ -275,6 +297,22 @@ def differences(before: Any, now: Any, name: str = "") -> Iterator[tuple[str, st
             yield from differences(before.get(key), now.get(key), f"{name}.{key}" if name else str(key))
     elif before != now:
         yield name, _short(before), _short(now)
+
+
+def _can_be_run_in(path: Path) -> bool:
+    """A run was begun there, or there is only what one may have left whose manifest never came to the disk."""
+    left = {"counterexamples", "events.jsonl", "observations.jsonl", "workers.log", "fans.npz"}
+    return (path / "manifest.json").is_file() or (
+        path.is_dir() and all(part.name in left or part.name.startswith(".") for part in path.iterdir())
+    )
+
+
+def _files_of(results: Mapping[str, Any]) -> Iterator[str]:
+    """Where in the directory the counterexamples are that a falsification or a check has named in its results."""
+    for row in (*results.get("counterexamples", ()), *results.get("requirements", ())):
+        for named in (row, row.get("shrunk") or {}):
+            if named.get("file"):
+                yield "/".join(Path(named["file"]).parts[-2:])
 
 
 def _short(value: Any) -> str:

@@ -3,7 +3,8 @@
     python experiments/bench/campaign.py [--runs 1000] [--simulations 2000]
 
 1. Bookkeeping: many short runs of the heater, once as a campaign (run directories, events, tables, summary), once with
-   nothing written; the difference in CPU time per run, and how memory grows from the first tenth to the end.
+   nothing written; the difference in CPU time per run, and how memory grows from the first tenth to the end.  Files are
+   written where TMPDIR says; on ext4 a new file costs up to ten times as much for a minute after many were deleted.
 2. Workers: the same simulations of the thermal house by one worker, by two, and on a Dask cluster of two; CPU time of
    all processes together, start-up and simulations apart (the second is the slope between a short run and a long one).
 """
@@ -36,11 +37,15 @@ def memory_mb() -> float:
 
 
 def bookkeeping(runs: int) -> dict[str, float]:
-    """In this process, without workers: forking costs what it costs in both."""
+    """In this process, without workers: forking costs what it costs in both.
+
+    Each run is made twice, recorded and not, one right after the other, so that a busy machine is as busy for both.
+    """
     from bbfalsify.campaigns.execute import Recording, run_falsify
     from bbfalsify.campaigns.plan import load_campaign
     from bbfalsify.campaigns.run_all import run_all
-    from bbfalsify.reporting.table_files import write_tables
+    from bbfalsify.reporting.html import write_report
+    from bbfalsify.reporting.table_files import write_campaign_tables
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "campaign.yaml"
@@ -56,27 +61,32 @@ def bookkeeping(runs: int) -> dict[str, float]:
         nothing = Recording(campaign, None, executor="in-process")
         for plan in campaign.runs[:20]:  # what is loaded at first use
             run_falsify(plan, nothing)
-        began, memory = cpu(), []
+        recorded = plain = 0.0
+        simulations, memory = 0, []
+        began = cpu()
         for number, done in enumerate(run_all(campaign, out=Path(folder) / "runs"), start=1):
-            write_tables(done.results["run_directory"])
+            between = cpu()
+            run_falsify(done.plan, nothing)
+            recorded, began, plain = recorded + between - began, cpu(), plain + cpu() - between
+            simulations += done.results["simulations"]
             if number in (max(1, runs // 10), runs):
                 memory.append(memory_mb())
-        with_record = (cpu() - began) / runs
-        some = campaign.runs[: max(1, runs // 4)]
-        began = cpu()
-        for plan in some:
-            run_falsify(plan, nothing)
-        without = (cpu() - began) / len(some)
-        files = sum(f.stat().st_size for f in Path(folder).rglob("*") if f.is_file())
-    return {
-        "runs": runs,
-        "cpu_ms_per_run": 1000 * with_record,
-        "cpu_ms_per_run_without_record": 1000 * without,
-        "bookkeeping_ms": 1000 * (with_record - without),
-        "memory_mb_after_a_tenth": memory[0],
-        "memory_mb_at_the_end": memory[-1],
-        "kb_on_disk_per_run": files / runs / 1024,
-    }
+        [directory] = (Path(folder) / "runs").iterdir()
+        write_campaign_tables(directory)
+        write_report(directory)
+        recorded += cpu() - began
+        memory.append(memory_mb())
+        files = [f for f in directory.rglob("*") if f.is_file()]
+        events = sum(f.stat().st_size for f in files if f.name == "events.jsonl")
+        return {
+            "runs": runs,
+            "cpu_ms_per_run": 1000 * recorded / runs,
+            "bookkeeping_ms": 1000 * (recorded - plain) / runs,
+            "memory_mb_after_a_tenth": memory[0],
+            "memory_mb_at_the_end": memory[-1],
+            "kb_on_disk_per_run": sum(f.stat().st_size for f in files) / runs / 1024,
+            "kb_of_events_per_simulation": events / simulations / 1024,
+        }
 
 
 def house(executor: str, jobs: int, simulations: int) -> None:
@@ -144,7 +154,8 @@ def main() -> None:
         kept = bookkeeping(arguments.runs)
         print(
             f"{kept['runs']} short runs: {kept['cpu_ms_per_run']:.1f} ms CPU each, of which bookkeeping "
-            f"{kept['bookkeeping_ms']:.1f} ms; {kept['kb_on_disk_per_run']:.0f} KB on disk each; memory "
+            f"{kept['bookkeeping_ms']:.1f} ms; {kept['kb_on_disk_per_run']:.0f} KB on disk each, of which events "
+            f"{kept['kb_of_events_per_simulation']:.2f} KB per simulation; memory "
             f"{kept['memory_mb_after_a_tenth']:.0f} MB after a tenth, {kept['memory_mb_at_the_end']:.0f} MB at the end"
         )
     if arguments.simulations:

@@ -1,5 +1,6 @@
 """Campaigns as a user meets them: beginnings that work, ten mistakes at once, runs that fail, refused resumes."""
 
+import csv
 import json
 import shutil
 from pathlib import Path
@@ -206,3 +207,20 @@ def test_what_nobody_expected_is_in_the_summary(cli, heater):
     called = cli("run", heater / "campaign.yaml", "-q")
     assert called.code == 1 and "2 runs: 2 without an expectation" in called.out
     assert "nobody said what to expect: heater-2 (seed 2): R1 falsified" in called.out
+def test_of_many_runs_there_is_a_line_each_and_tables_and_a_report_of_all(cli, heater):
+    """The rest is made when it is asked for."""
+    seeds = list(range(101))
+    file = small(heater, seed=seeds, executor="in-process", engine={"counterexamples": 1, "passes": 1, "shrink": 0})
+    done = cli("run", file, "-q")
+    lines = done.out.splitlines()
+    found = [line for line in lines if line.startswith("heater") and "R1 " in line]
+    assert len(found) == 101 and found[7].startswith("heater-8 (seed 7): R1 "), done.out
+    [directory] = Path("runs").iterdir()
+    run = directory / "runs" / "0008"
+    assert not (run / "tables").exists() and not (run / "report.html").exists()
+    with open(directory / "tables" / "requirements.csv", newline="") as text:
+        rows = list(csv.DictReader(text))
+    assert [(row["run"], int(row["run seed"]), row["id"]) for row in rows] == [(f"{i + 1:04d}", i, "R1") for i in seeds]
+    assert (directory / "report.html").is_file()
+    assert cli("report", run).code == 0
+    assert (run / "report.html").is_file() and (run / "tables" / "simulations.csv").is_file()

@@ -1,5 +1,6 @@
 """Campaigns of the engine `reach`: queries about models, from the file to the report."""
 
+import csv
 import json
 import os
 import signal
@@ -71,6 +72,13 @@ def test_the_page_of_a_campaign_speaks_of_walks(cli, campaign):
     cli("run", campaign(), "-q")
     [directory] = Path("runs").iterdir()
     page = (directory / "report.html").read_text()
+    tables = sorted(file.name for file in (directory / "tables").glob("*.csv"))
+    assert tables == ["counterexamples.csv", "requirements.csv"]
+    with open(directory / "tables" / "requirements.csv", newline="") as text:
+        rows = list(csv.DictReader(text))
+    assert [row["run"] for row in rows] == ["0001", "0001", "0002", "0002"]
+    assert [row["outcome"] for row in rows] == ["falsified", "reached", "not_falsified", "reached"]
+    assert rows[0]["formula"] == "A[] (sum (i : id_t) P(i).cs) <= 1"
     assert "walks made" in page and "probability that a use" not in page
 
 

@@ -13,7 +13,6 @@ from bbfalsify.reporting.html.badges import badge, compared
 from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.words import interval, number
 
-
 _MADE = {"check": "queries", "reach": "walks"}
 """What engines count that do not simulate."""
 

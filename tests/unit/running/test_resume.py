@@ -263,3 +263,90 @@ def test_votes_that_differed_are_remembered(tmp_path):
         notes.append((driver.poll.notes(), driver.spent.simulations))
     assert notes[0] == notes[1] and "2 of 2 simulations" in notes[0][0][0] and notes[0][1] == 6
     assert (tmp_path / "count").read_text() == "0", "nothing was executed again"
+
+
+# ---------------------------------------------------------------------- after a power failure
+
+
+def lost(file):
+    file.unlink()
+
+
+def emptied(file):
+    file.write_bytes(b"")
+
+
+def zeros(file):
+    file.write_bytes(bytes(file.stat().st_size))
+
+
+def cut_off(file):
+    file.write_bytes(file.read_bytes()[:-200])
+
+
+WAYS = [lost, emptied, zeros, cut_off]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_whose_manifest_never_came_to_the_disk_goes_on(undisturbed, tmp_path, way):
+    whole, expected, baseline = undisturbed
+    directory = interrupted(whole, tmp_path / "again", 20_000)
+    recorded = (directory / "events.jsonl").read_bytes()
+    way(directory / "manifest.json")
+    assert not RunDirectory(directory).begun
+    assert told(run(directory, baseline=baseline)) == told(expected)
+    assert (directory / "events.jsonl").read_bytes().startswith(recorded[: recorded.rfind(b"\n") + 1])
+    assert RunDirectory(directory).read_manifest() == RunDirectory(whole).read_manifest()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("what", ["results.json", "counterexamples", "shrunk"])
+def test_results_that_never_came_to_the_disk_are_made_again_without_a_simulation(undisturbed, tmp_path, what, way):
+    whole, expected, baseline = undisturbed
+    directory = tmp_path / "again"
+    shutil.copytree(whole, directory)
+    assert RunDirectory(directory).finished
+    way(directory / what if what.endswith(".json") else sorted((directory / what).iterdir())[-1])
+    assert not RunDirectory(directory).finished
+
+    def never(stimulus):
+        raise AssertionError("executed")
+
+    box = FunctionSystem(never, inputs=["heat"], outputs=["T"], name=heater_system.name)
+    assert told(run(directory, box, baseline=baseline)) == told(expected)
+    assert RunDirectory(directory).finished
+    for folder in ("counterexamples", "shrunk"):
+        assert {f.name: f.read_text() for f in (directory / folder).iterdir()} == {
+            f.name: f.read_text() for f in (whole / folder).iterdir()
+        }
+
+
+def test_a_folder_of_other_things_is_no_run_directory(tmp_path):
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(UserError, match="not a run directory"):
+        run(tmp_path)
+
+
+@pytest.mark.parametrize("named_by_caller", [True, False])
+def test_what_must_survive_is_on_disk_before_what_rests_on_it(tmp_path, monkeypatch, named_by_caller):
+    """fsync is called as always; here it also notes what it was called for, and what was there by then."""
+    waits, really = [], os.fsync
+
+    def fsync(handle):
+        path = os.readlink(f"/proc/self/fd/{handle}")
+        waits.append((path, {f.name for f in tmp_path.rglob("*") if f.is_file() and f.stat().st_size}))
+        really(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    place = {"directory": tmp_path / "runs" / "0001"} if named_by_caller else {"directory": None, "out": tmp_path}
+    path = run(**place).directory
+    kinds = [os.path.basename(p).split(".")[1] if "." in os.path.basename(p) else p for p, _ in waits]
+    first = next(number for number, kind in enumerate(kinds) if kind == "jsonl")
+    assert "results.json" not in waits[first][1], "the results come after the record"
+    folders = {p for p, _ in waits if os.path.isdir(p)}
+    assert {str(path), str(path.parent)} <= folders, "a file is lost without its name"
+    if named_by_caller:
+        assert len({p for p, _ in waits}) == 3, "what can be made again, nobody waits for"
+    else:
+        assert kinds.index("manifest") < first and not waits[kinds.index("manifest")][1] & {"events.jsonl"}
+        assert "results" in kinds[first:]

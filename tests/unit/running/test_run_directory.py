@@ -35,7 +35,8 @@ def test_manifest_and_results_are_read_back(tmp_path):
     assert manifest["seed"] == 5 and manifest["configuration"]["list"] == [1, 2] and manifest["campaign"] == "c"
     assert {"bbfalsify", "python", "numpy"} <= set(manifest["versions"]) and manifest["platform"]
     assert opened.read_results() == {"outcome": "falsified"}
-    assert sorted(p.name for p in directory.path.iterdir()) == ["counterexamples", "manifest.json", "results.json"]
+    files = ["counterexamples", "events.jsonl", "manifest.json", "results.json"]
+    assert sorted(p.name for p in directory.path.iterdir()) == files
 
 
 def test_what_is_not_a_run_directory_is_refused(tmp_path):
