@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.reachability.search import PORTFOLIO, in_this_process, search
 from bbfalsify.kernel import compile_network
-from bbfalsify.kernel.targets import Heuristic, Target, TargetSearch
+from bbfalsify.kernel.targets import Target, TargetSearch
 from bbfalsify.logic.queries import Query, parse_query
 from bbfalsify.modelling.network import Network
 from bbfalsify.modelling.reference_replay import Replayer
