@@ -54,6 +54,7 @@ from bbfalsify.kernel.layout import (
 )
 
 MAXIMUM_OUTCOMES = 4096
+"""Of more than these, so many are looked at, and every option by itself."""
 
 
 @inlined
@@ -149,6 +150,19 @@ def outcome_holds(T, F, S, X, R, participants, mode, t):
     return result
 
 
+@inlined
+def options_hold(T, F, S, X, R, participants, mode, t):
+    """Every option of every participant beside the first options of the others: what it breaks by itself is seen."""
+    choice = T[H_S_CHOICE]
+    for k in range(participants):
+        for option in range(1, S[choice + 4 * k + 1]):
+            S[choice + 4 * k + 2] = option
+            if not outcome_holds(T, F, S, X, R, participants, mode, t):
+                return False
+        S[choice + 4 * k + 2] = 0
+    return True
+
+
 @compiled
 def entry_holds(T, F, S, X, R, e1, e2, mode, t):
     """Whether every outcome of the transition at t (or just after it) satisfies the invariants of the state entered."""
@@ -185,10 +199,14 @@ def entry_holds(T, F, S, X, R, e1, e2, mode, t):
             if place > S[entry]:
                 participants += 1
     S[S_ERROR] = 0
+    outcomes = 1
     for k in range(participants):
         S[choice + 4 * k + 2] = 0
-        if S[choice + 4 * k + 1] == 0:
-            return True  # no branch has a weight: firing is the error
+        outcomes = min(outcomes * S[choice + 4 * k + 1], MAXIMUM_OUTCOMES + 1)
+    if outcomes == 0:
+        return True  # no branch has a weight: firing is the error
+    if outcomes > MAXIMUM_OUTCOMES and not options_hold(T, F, S, X, R, participants, mode, t):
+        return False
     for _ in range(MAXIMUM_OUTCOMES):
         if not outcome_holds(T, F, S, X, R, participants, mode, t):
             return False

@@ -23,7 +23,8 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from bbfalsify.modelling.network import Edge, Location, Network
+from bbfalsify.modelling.network import Location, Network
+from bbfalsify.modelling.reference_edges import Edges
 from bbfalsify.modelling.reference_flow import Flow
 from bbfalsify.modelling.reference_law import StepLaw, law_of_component
 from bbfalsify.modelling.reference_machine import Draw, Machine, Memory, no_draw
@@ -50,7 +51,9 @@ class ReferenceInterpreter:
         self.network = network
         self.step = step
         self.horizon = float(network.largest_constant + 1) if horizon is None else horizon
-        self._last: tuple[State, Flow, Windows] | None = None
+        self._flowing: tuple[State, Flow] | None = None
+        self._staying: tuple[State, Windows] | None = None
+        self._edges = Edges(network)
 
     def initial_state(self) -> State:
         return State(
@@ -63,7 +66,7 @@ class ReferenceInterpreter:
 
     def delays(self, state: State) -> Windows:
         """How long the network may stay: at most one window, starting at 0; empty in a broken state."""
-        return self._stay(state)[1]
+        return self._stay(state)
 
     def delay_bound(self, state: State) -> Window | None:
         """The window of `delays`, None if an invariant is already violated."""
@@ -72,32 +75,37 @@ class ReferenceInterpreter:
     def invariant_delays(self, state: State, process: int) -> Windows:
         """How long this component's own location lets it stay, whatever the others say."""
         location = self._location(state, process)
-        stay = first_stretch(self._solve(self._flow(state), state, lambda m: m.holds(location.invariant)))
+        stay = first_stretch(self._solve(state, lambda m: m.holds(location.invariant)))
         return up_to(stay, Fraction(0)) if location.urgent or location.committed else stay
 
     def _flow(self, state: State) -> Flow:
-        if self._last is not None and self._last[0] == state:
-            return self._last[1]
-        return Flow(self.network, state.locations, state.integers, state.reals, step=self.step)
+        if self._flowing is None or self._flowing[0] != state:
+            flow = Flow(self.network, state.locations, state.integers, state.reals, step=self.step)
+            self._flowing = (state, flow)
+        return self._flowing[1]
 
-    def _stay(self, state: State) -> tuple[Flow, Windows]:
-        if self._last is None or self._last[0] != state:
-            flow = self._flow(state)
-            stay = first_stretch(self._solve(flow, state, self._all_invariants))
-            locations = [self._location(state, p) for p in range(len(state.locations))]
-            if any(location.urgent or location.committed for location in locations):
+    def _stay(self, state: State) -> Windows:
+        if self._staying is None or self._staying[0] != state:
+            stay = self._invariants_stay(state)
+            if self._time_stands_still(state):
                 stay = up_to(stay, Fraction(0))
-            for transition in self.candidates(state):
-                channel = self._edge(transition.sender).channel
-                if channel is not None and self.network.channels[channel].urgent:
-                    enabled = self._solve(flow, state, lambda m, t=transition: self._enabled(m, t), within=stay)
-                    stay = up_to(stay, enabled[0].low) if enabled else stay
-            self._last = (state, flow, stay)
-        return self._last[1:]
+            for transition in self._edges.urgent_candidates(state.locations):
+                enabled = self._solve(state, lambda m, t=transition: self._enabled(m, t), within=stay)
+                stay = up_to(stay, enabled[0].low) if enabled else stay
+            self._staying = (state, stay)
+        return self._staying[1]
 
-    def _solve(
-        self, flow: Flow, state: State, predicate: Callable[[Machine], bool], within: Windows = ALL_DELAYS
-    ) -> Windows:
+    def _invariants_stay(self, state: State) -> Windows:
+        """How long all invariants hold from now on: at most one window."""
+        return first_stretch(self._solve(state, self._all_invariants))
+
+    def _time_stands_still(self, state: State) -> bool:
+        locations = (self._location(state, p) for p in range(len(state.locations)))
+        return any(location.urgent or location.committed for location in locations)
+
+    def _solve(self, state: State, predicate: Callable[[Machine], bool], within: Windows = ALL_DELAYS) -> Windows:
+        flow = self._flow(state)
+
         def memory(reals: list[Value]) -> Memory:
             return Memory(list(state.locations), list(state.integers), reals)
 
@@ -118,32 +126,17 @@ class ReferenceInterpreter:
 
     def transitions(self, state: State) -> list[Transition]:
         """Every transition that can fire after some delay, with the exact set of those delays."""
-        flow, stay = self._stay(state)
+        stay = self._stay(state)
         found = []
         for candidate in self.candidates(state):
-            windows = self._solve(flow, state, lambda m, t=candidate: self._enabled(m, t), within=stay)
+            windows = self._solve(state, lambda m, t=candidate: self._enabled(m, t), within=stay)
             if windows:
                 found.append(Transition(candidate.sender, candidate.receivers, candidate.broadcast, windows))
         return found
 
     def candidates(self, state: State) -> Iterator[Transition]:
         """By locations and channels alone; guards and invariants not yet looked at."""
-        for name in self._active(state):
-            edge = self._edge(name)
-            if edge.channel is None:
-                yield Transition(name)
-            elif edge.sends:
-                receivers = tuple(r for r in self._active(state) if r[0] != name[0] and self._receives(r, edge.channel))
-                if self.network.channels[edge.channel].broadcast:
-                    yield Transition(name, receivers, broadcast=True)
-                else:
-                    yield from (Transition(name, (receiver,)) for receiver in receivers)
-
-    def _active(self, state: State) -> Iterator[EdgeName]:
-        for p, process in enumerate(self.network.processes):
-            for e, edge in enumerate(process.edges):
-                if edge.source == state.locations[p]:
-                    yield p, e
+        return self._edges.candidates(state.locations)
 
     def _enabled(self, machine: Machine, transition: Transition) -> bool:
         """Can it fire at the machine's delay, given that the network may stay that long?"""
@@ -151,15 +144,18 @@ class ReferenceInterpreter:
         if taking_part is None or not self._respects_committed(machine.memory.locations, taking_part):
             return False
         try:
-            return all(self._can_enter(machine, moves) for moves, _ in self._ways(machine, taking_part))
+            return self._enters_in_every_way(machine, taking_part)
         except (ModelRuntimeError, DependsOnDraw):
             return True
 
+    def _enters_in_every_way(self, machine: Machine, taking_part: list[list[EdgeName]]) -> bool:
+        return all(self._can_enter(machine, moves) for moves, _ in self._ways(machine, taking_part))
+
     def _taking_part(self, machine: Machine, transition: Transition) -> list[list[EdgeName]] | None:
         """Per process that takes part, its enabled edges, the sender first; None if a guard forbids the transition."""
-        if not machine.holds(self._edge(transition.sender).guard):
+        if not machine.holds(self._edges[transition.sender].guard):
             return None
-        able = [name for name in transition.receivers if machine.holds(self._edge(name).guard)]
+        able = [name for name in transition.receivers if machine.holds(self._edges[name].guard)]
         if transition.receivers and not transition.broadcast and not able:
             return None
         by_process: dict[int, list[EdgeName]] = {}
@@ -180,7 +176,7 @@ class ReferenceInterpreter:
 
     def _branches(self, machine: Machine, name: EdgeName) -> list[tuple[int, Fraction]]:
         """The branches of positive weight, with their probabilities."""
-        branches = self._edge(name).branches
+        branches = self._edges[name].branches
         if len(branches) == 1:
             return [(0, Fraction(1))]
         weights = [1 if b.weight is None else machine.value(b.weight, {}) for b in branches]
@@ -202,18 +198,17 @@ class ReferenceInterpreter:
 
         The processes change their locations when all updates are done.
         """
-        before = machine.memory
-        memory = Memory(list(before.locations), list(before.integers), list(before.reals))
+        memory = machine.memory.copy()
         after = Machine(self.network, memory, machine.sample, draw)
         for process, edge, branch in moves:
-            chosen = self._edge((process, edge)).branches[branch]
+            chosen = self._edges[process, edge].branches[branch]
             try:
                 after.run(chosen.updates)
             except ModelRuntimeError as error:
                 where = self.edge_text((process, edge))
                 raise ModelRuntimeError(error.kind, error.message, variable=error.variable, edge=where) from None
         for process, edge, branch in moves:
-            memory.locations[process] = self._edge((process, edge)).branches[branch].target
+            memory.locations[process] = self._edges[process, edge].branches[branch].target
         return after
 
     def _all_invariants(self, machine: Machine) -> bool:
@@ -298,16 +293,9 @@ class ReferenceInterpreter:
     # --- names -------------------------------------------------------------------------------------------------------
 
     def edge_text(self, name: EdgeName) -> str:
-        edge = self._edge(name)
+        edge = self._edges[name]
         line = f", line {edge.line}" if edge.line else ""
         return f"{self.network.processes[name[0]].name}, edge {name[1]} '{edge.action}'{line}"
 
-    def _edge(self, name: EdgeName) -> Edge:
-        return self.network.processes[name[0]].edges[name[1]]
-
     def _location(self, state: State, process: int) -> Location:
         return self.network.processes[process].locations[state.locations[process]]
-
-    def _receives(self, name: EdgeName, channel: int) -> bool:
-        edge = self._edge(name)
-        return edge.channel == channel and not edge.sends

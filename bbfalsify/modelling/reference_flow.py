@@ -41,7 +41,7 @@ class Flow:
         self._step = step
         self._expressions = rate_expressions(network, locations)
         self._clocks = clock_slots(network)
-        self._path: list[list[float]] = [[float(r) for r in reals]]
+        self._path: list[list[float]] = []
         self.rates: list[Fraction] | None = self._constant_rates()
         """One per real, or None where some rate is not constant."""
 
@@ -58,6 +58,7 @@ class Flow:
         if self.linear:
             return [value + rate * delay for value, rate in zip(self._reals, self.rates, strict=True)]
         whole = int(delay / self._step)
+        self._path = self._path or [[float(r) for r in self._reals]]
         while len(self._path) <= whole:
             self._path.append(self._runge_kutta(self._path[-1], self._step))
         return self._runge_kutta(self._path[whole], float(delay) - whole * self._step)

@@ -47,6 +47,9 @@ class Memory:
     integers: list[int]
     reals: list[Value]
 
+    def copy(self) -> Memory:
+        return Memory(list(self.locations), list(self.integers), list(self.reals))
+
 
 class _Returned(Exception):  # noqa: N818  (a jump, not an error)
     def __init__(self, value: Value | None) -> None:

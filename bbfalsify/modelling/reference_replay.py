@@ -5,26 +5,30 @@ fractions: the recorded time tells the delay; if the step is not allowed then, a
 be what was meant.  So rounding errors of the record never add up.
 
 Unlike `ReferenceInterpreter.transitions`, which finds everything that may happen, this looks at the one transition that
-did, and at invariants only as long as the delay lasts: thousands of steps of large networks take seconds.
+did, and at invariants only as long as the delay lasts.  `reference_run` follows whole runs with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
+from math import prod
 
 from bbfalsify.core.errors import BBFalsifyError
 from bbfalsify.modelling.expressions import Expression
 from bbfalsify.modelling.reference import ReferenceInterpreter
+from bbfalsify.modelling.reference_choices import ChoicesMeet, every_choice_enters
 from bbfalsify.modelling.reference_machine import Machine, no_draw
 from bbfalsify.modelling.reference_state import EdgeName, Move, State, Transition
+from bbfalsify.modelling.reference_stores import Place
 from bbfalsify.modelling.reference_values import DependsOnDraw
 from bbfalsify.modelling.reference_windows import Window, Windows, contains, endpoints
 
 TOLERANCE = Fraction(1, 10**9)
 MOST_WAYS = 256
-"""So many outcomes of a transition are looked at when the question is whether all of them keep the invariants."""
+"""So many outcomes of a transition are looked at when the question is whether all of them keep the invariants, and
+choices have to do with each other."""
 
 
 class NotAllowed(BBFalsifyError):
@@ -40,9 +44,26 @@ def delays_meant(windows: Windows, delay: Fraction, tolerance: Fraction = TOLERA
 
 
 class Replayer(ReferenceInterpreter):
-    def _ways(self, machine: Machine, taking_part: list[list[EdgeName]]) -> Iterator[tuple[tuple[Move, ...], Fraction]]:
-        """Twenty receivers of two edges each have a million; the one taken is checked in any case."""
-        return islice(super()._ways(machine, taking_part), MOST_WAYS)
+    few_ways = 4
+    """So many outcomes are looked at one by one in any case."""
+
+    def _enters_in_every_way(self, machine: Machine, taking_part: list[list[EdgeName]]) -> bool:
+        """Twenty receivers of two edges each have a million ways; the one taken is checked in any case."""
+        if prod(sum(len(self._edges[name].branches) for name in group) for group in taking_part) > self.few_ways:
+            choices = {
+                group[0][0]: [self._edges[name].branches[b] for name in group for b, _ in self._branches(machine, name)]
+                for group in taking_part
+            }
+            try:
+                return every_choice_enters(self.network, machine, choices, self._concerned)
+            except ChoicesMeet:
+                pass
+        ways = islice(self._ways(machine, taking_part), MOST_WAYS)
+        return all(self._can_enter(machine, moves) for moves, _ in ways)
+
+    def _concerned(self, places: Iterable[Place]) -> Iterable[int]:
+        """Of which processes the invariant may depend on one of these places."""
+        return range(len(self.network.processes))
 
     def follow(
         self,
@@ -79,52 +100,48 @@ class Replayer(ReferenceInterpreter):
 
     def can_wait(self, state: State, delay: Fraction) -> bool:
         """Whether time may pass so long."""
-        here = [self._location(state, p) for p in range(len(state.locations))]
-        if delay > 0 and any(location.urgent or location.committed for location in here):
+        if delay > 0 and self._time_stands_still(state):
             return False
-        flow = self._flow(state)
-        stay = (Window(Fraction(0), False, delay, False),)
-        if self._solve(flow, state, self._all_invariants, within=stay) != stay:
+        if not self._invariants_hold_for(state, delay):
             return False
-        if delay == 0 or not any(channel.urgent for channel in self.network.channels):
+        if delay == 0:
             return True
         before = (Window(Fraction(0), False, delay, True),)
-        for transition in self.candidates(state):
-            channel = self._edge(transition.sender).channel
-            if channel is not None and self.network.channels[channel].urgent:
-                if self._solve(flow, state, lambda m, t=transition: self._enabled(m, t), within=before):
-                    return False
-        return True
+        return not any(
+            self._solve(state, lambda m, t=transition: self._enabled(m, t), within=before)
+            for transition in self._edges.urgent_candidates(state.locations)
+        )
+
+    def _invariants_hold_for(self, state: State, delay: Fraction) -> bool:
+        stay = (Window(Fraction(0), False, delay, False),)
+        return self._solve(state, self._all_invariants, within=stay) == stay
 
     def delays_of(self, state: State, condition: Expression) -> Windows:
         """The delays after which a condition holds, as long as the network may stay."""
-        flow, stay = self._stay(state)
-        return self._solve(flow, state, lambda m: m.holds(condition), within=stay)
+        return self._solve(state, lambda m: m.holds(condition), within=self._stay(state))
 
     def is_deadlocked(self, state: State) -> bool:
         return not self.transitions(state)
 
     def _recorded_transition(self, state: State, moves: Sequence[Move]) -> Transition:
         for process, edge, _ in moves:
-            if self._edge((process, edge)).source != state.locations[process]:
+            if self._edges[process, edge].source != state.locations[process]:
                 raise NotAllowed(f"{self.edge_text((process, edge))} does not start where its process is")
         sender: EdgeName = moves[0][:2]
-        edge = self._edge(sender)
+        edge = self._edges[sender]
         if edge.channel is None:
             return Transition(sender)
         if not edge.sends:
             raise NotAllowed(f"{self.edge_text(sender)} receives, and nobody sends")
         if self.network.channels[edge.channel].broadcast:
-            heard = tuple(r for r in self._active(state) if r[0] != sender[0] and self._receives(r, edge.channel))
-            return Transition(sender, heard, broadcast=True)
+            return Transition(sender, self._edges.hearing(sender, state.locations), broadcast=True)
         partners = [m[:2] for m in moves[1:]]
-        if len(partners) != 1 or partners[0][0] == sender[0] or not self._receives(partners[0], edge.channel):
+        if len(partners) != 1 or partners[0][0] == sender[0] or not self._edges.receives(partners[0], edge.channel):
             raise NotAllowed(f"{self.edge_text(sender)} is a handshake and needs one partner")
         return Transition(sender, (partners[0],))
 
     def _nearby(self, state: State, transition: Transition, delay: Fraction, tolerance: Fraction) -> Fraction:
-        flow, stay = self._stay(state)
-        windows = self._solve(flow, state, lambda m: self._enabled(m, transition), within=stay)
+        windows = self._solve(state, lambda m: self._enabled(m, transition), within=self._stay(state))
         meant = next(delays_meant(windows, delay, tolerance), None)
         if meant is None:
             allowed = "; ".join(str(w) for w in windows) or "never"

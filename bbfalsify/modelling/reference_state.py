@@ -28,6 +28,11 @@ class State:
     reals: tuple[Fraction | float, ...]
     time: Fraction | float = Fraction(0)
 
+    @property
+    def exact(self) -> bool:
+        """No real comes from an integration, or is still to be drawn."""
+        return all(isinstance(r, Fraction) for r in self.reals)
+
 
 @dataclass(frozen=True)
 class Transition:

@@ -80,7 +80,7 @@ class _Maker:
         return self.pick(makers)()
 
     def pick(self, things: Sequence[Thing]) -> Thing:
-        """Drawn by its place: of things that hash by their address, hypothesis would draw others in every process."""
+        """By its place: of things that hash by their address, hypothesis would draw other ones in every process."""
         return things[self.draw(st.sampled_from(range(len(things))))]
 
     def chance(self, one_in: int) -> bool:

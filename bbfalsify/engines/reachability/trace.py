@@ -14,7 +14,8 @@ from fractions import Fraction
 from bbfalsify.kernel.targets import Recording
 from bbfalsify.logic.queries import Query
 from bbfalsify.modelling.network import Network
-from bbfalsify.modelling.reference_replay import NotAllowed, Replayer, delays_meant
+from bbfalsify.modelling.reference_replay import TOLERANCE, NotAllowed, Replayer, delays_meant
+from bbfalsify.modelling.reference_run import Run
 from bbfalsify.modelling.reference_state import Move, State, Transition
 from bbfalsify.modelling.reference_values import ModelRuntimeError
 
@@ -81,40 +82,37 @@ def follow(
     prefer_bounds: bool = False,
 ) -> tuple[list[Step], State]:
     """The steps with exact delays, and the state they lead to."""
-    network, state = replayer.network, replayer.initial_state()
+    network, run = replayer.network, Run(replayer)
     names = [f"{v.name}[{i}]" if v.size > 1 else v.name
              for v in sorted((v for v in network.variables if not v.kind.is_real), key=lambda v: v.slot)
              for i in range(v.size)]  # fmt: skip
     steps = []
     for number, (taken, time) in enumerate(zip(moves, times, strict=True)):
-        tolerance = _tolerance(replayer, state)
+        before = run.integers
         try:
-            after, delay = replayer.follow(state, taken, time, tolerance=tolerance, prefer_bounds=prefer_bounds)
+            delay = run.take(taken, time, tolerance=_tolerance(run.exact), prefer_bounds=prefer_bounds)
         except NotAllowed as problem:
             raise NotAllowed(f"step {number + 1}: {problem}") from None
         except ModelRuntimeError as problem:
             raise NotAllowed(f"step {number + 1}: the model fails: {problem}") from None
         drawn = None if values is None else values[number]
         if drawn is not None:
-            integers = tuple(int(v) for v in drawn[: network.integer_count])
-            after = State(after.locations, integers, tuple(Fraction(v) for v in drawn[len(integers) :]), after.time)
+            state, integers = run.state(), tuple(int(v) for v in drawn[: network.integer_count])
+            run.load(State(state.locations, integers, tuple(Fraction(v) for v in drawn[len(integers) :]), state.time))
         changes = tuple(
-            (names[i], new)
-            for i, (old, new) in enumerate(zip(state.integers, after.integers, strict=True))
-            if old != new
+            (names[i], new) for i, (old, new) in enumerate(zip(before, run.integers, strict=True)) if old != new
         )
         process, edge, _ = taken[0]
         action = network.processes[process].edges[edge].action
-        steps.append(Step(delay, after.time, action, taken, changes, drawn))
-        state = after
-    return steps, state
+        steps.append(Step(delay, run.time, action, taken, changes, drawn))
+    return steps, run.state()
 
 
 def met(
     replayer: Replayer, query: Query, state: State, delay: Fraction, *, prefer_bounds: bool = False
 ) -> tuple[Fraction, bool]:
     """When, at or near this delay, the state is a target, and whether it is deadlocked; NotAllowed if it is none."""
-    tolerance = _tolerance(replayer, state)
+    tolerance = _tolerance(state.exact)
     delay = max(delay, Fraction(0))
     candidates = [] if prefer_bounds else [delay]
     for deadlocked in (False, True):
@@ -131,8 +129,8 @@ def met(
     raise NotAllowed(f"the target is not met {float(delay):.12g} after the last step")
 
 
-def _tolerance(replayer: Replayer, state: State) -> Fraction:
-    return Fraction(1, 10**9) if all(isinstance(r, Fraction) for r in state.reals) else ODE_TOLERANCE
+def _tolerance(exact: bool) -> Fraction:
+    return TOLERANCE if exact else ODE_TOLERANCE
 
 
 def _failure(replayer: Replayer, steps: list[Step], state: State, recording: Recording) -> ConcreteTrace:

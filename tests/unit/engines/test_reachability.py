@@ -143,6 +143,25 @@ def test_the_living_are_told_from_the_dead(query, moments, deadlocked, heuristic
         assert found.best.trace.deadlocked == deadlocked
 
 
+def called_out(bad: int, listeners: int) -> Network:
+    """All go left or right when they are called after 2 time units; number `bad` may not be right as late as that."""
+    builder = NetworkBuilder("called_out").declare(f"broadcast chan go; clock x; const int BAD = {bad};")
+    caller = builder.automaton("Caller").location("Waits").location("Called").location("Done")
+    caller.edge("Waits", "Called", sync="go!", guard="x >= 2").edge("Called", "Done")
+    listener = builder.automaton("Listener", parameters=f"const int[0, {listeners - 1}] id").location("Here")
+    listener.location("Left").location("Right", invariant="x < 1 || id != BAD")
+    listener.edge("Here", "Left", sync="go?").edge("Here", "Right", sync="go?")
+    return builder.build()
+
+
+@pytest.mark.parametrize("bad", [-1, 0, 7, 15])
+def test_a_broadcast_of_which_one_outcome_of_many_thousands_breaks_an_invariant_is_impossible(bad):
+    """Each of 16 has two ways to follow.  What one of them breaks, it breaks whatever the others do."""
+    found = look_in(called_out(bad, 16), "E<> Caller.Done", PORTFOLIO, walks=11)
+    assert (found.best is None) == (bad >= 0)
+    assert found.unconfirmed == []
+
+
 def test_a_trace_that_was_tampered_with_is_not_followed():
     found = look("fischer-faulty:3", walks=110)
     network, _ = named_model("fischer-faulty:3")
