@@ -1,4 +1,6 @@
-"""What tests of more than one room share."""
+"""What tests of more than one room share, and what a test run in two processes (`pytest -n 2`) needs."""
+
+from types import SimpleNamespace
 
 import os
 
@@ -16,3 +18,31 @@ os.environ.pop("GITHUB_ACTIONS", None)
 def fmus(tmp_path_factory):
     """`fmus.build("heater")` is the path of an FMU, built at its first use."""
     return FmuFactory(tmp_path_factory.mktemp("fmus"))
+
+
+# --- in two processes -------------------------------------------------------------------------------------------------
+
+
+def pytest_sessionstart(session):
+    """Compile once, before the processes start: each of them would compile the same code at the same time."""
+    if session.config.getoption("numprocesses", None):
+        from bbfalsify.running.compiled import compile_everything, is_compiled
+
+        if not is_compiled():
+            reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+            reporter.write_line("compiling the simulation kernel, once ...")
+            compile_everything()
+
+
+def pytest_deselected(items):
+    """pytest-xdist does not tell how many tests were left out; the processes know, and pass it on when they end."""
+    for config in {item.config for item in items}:
+        if hasattr(config, "workeroutput"):
+            config.workeroutput.setdefault("deselected", []).extend(item.nodeid for item in items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    reporter = node.config.pluginmanager.get_plugin("terminalreporter")
+    left_out = getattr(node, "workeroutput", {}).get("deselected", [])
+    reporter.stats["deselected"] = [SimpleNamespace(nodeid=name) for name in left_out]

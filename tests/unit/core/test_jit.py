@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from numba.core.caching import NullCache
 
 import bbfalsify.core.jit as jit_module
 from bbfalsify.core.jit import jit
@@ -27,15 +28,21 @@ def total(values):
 
 
 def test_code_without_reference_counting_works_and_has_none():
-    @jit(reference_counting=False)
     def total(values):
         result = 0.0
         for value in values:
             result += value
         return result
 
-    assert total(np.arange(5.0)) == 10.0
-    assert "NRT_incref" not in next(iter(total.inspect_llvm().values()))
+    def code(**options):
+        function = jit(total, **options)
+        function._cache = NullCache()  # what comes from a cache cannot be looked into
+        assert function(np.arange(5.0)) == 10.0
+        [text] = function.inspect_llvm().values()
+        return text
+
+    assert "NRT_decref" in code()
+    assert "NRT_" not in code(reference_counting=False)
 
 
 CODE = (
