@@ -1,8 +1,7 @@
 """What tests of more than one room share, and what a test run in two processes (`pytest -n 2`) needs."""
 
-from types import SimpleNamespace
-
 import os
+from types import SimpleNamespace
 
 import pytest
 
