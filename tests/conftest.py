@@ -1,6 +1,7 @@
 """What tests of more than one room share, and what a test run in two processes (`pytest -n 2`) needs."""
 
 import os
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +12,9 @@ from tests.fmus.building import FmuFactory
 draw_the_same_everywhere()
 # There, commands annotate what they find; tests that want it say so, and the others run on GitHub, too.
 os.environ.pop("GITHUB_ACTIONS", None)
+# Tests start hundreds of processes, and each would compile our modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @pytest.fixture(scope="session")
