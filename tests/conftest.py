@@ -1,6 +1,8 @@
-"""What tests of more than one room share."""
+"""What tests of more than one room share, and what a test run in two processes (`pytest -n 2`) needs."""
 
 import os
+import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,9 +12,40 @@ from tests.fmus.building import FmuFactory
 draw_the_same_everywhere()
 # There, commands annotate what they find; tests that want it say so, and the others run on GitHub, too.
 os.environ.pop("GITHUB_ACTIONS", None)
+# Tests start hundreds of processes, and each would compile our modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @pytest.fixture(scope="session")
 def fmus(tmp_path_factory):
     """`fmus.build("heater")` is the path of an FMU, built at its first use."""
     return FmuFactory(tmp_path_factory.mktemp("fmus"))
+
+
+# --- in two processes -------------------------------------------------------------------------------------------------
+
+
+def pytest_sessionstart(session):
+    """Compile once, before the processes start: each of them would compile the same code at the same time."""
+    if session.config.getoption("numprocesses", None):
+        from bbfalsify.running.compiled import compile_everything, is_compiled
+
+        if not is_compiled():
+            reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+            reporter.write_line("compiling the simulation kernel, once ...")
+            compile_everything()
+
+
+def pytest_deselected(items):
+    """pytest-xdist does not tell how many tests were left out; the processes know, and pass it on when they end."""
+    for config in {item.config for item in items}:
+        if hasattr(config, "workeroutput"):
+            config.workeroutput.setdefault("deselected", []).extend(item.nodeid for item in items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    reporter = node.config.pluginmanager.get_plugin("terminalreporter")
+    left_out = getattr(node, "workeroutput", {}).get("deselected", [])
+    reporter.stats["deselected"] = [SimpleNamespace(nodeid=name) for name in left_out]

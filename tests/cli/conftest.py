@@ -1,5 +1,6 @@
 """Commands are called in this process, through the same `main` that the installed script calls."""
 
+import functools
 import json
 import shutil
 import sys
@@ -7,9 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import typer.main
 
 from bbfalsify.cli.main import main
 from bbfalsify.examples import example_folder
+
+# Typer puts all commands together at every call, which takes longer than most of them: here it does so once.
+typer.main.get_command = functools.cache(typer.main.get_command)
 
 
 @dataclass(frozen=True)

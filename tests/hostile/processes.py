@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 
@@ -47,6 +50,22 @@ def survivors(sessions: set[int], patience_s: float = 5.0) -> set[int]:
         living = {pid for pid, (state, _, session) in _table().items() if session in sessions and state not in "ZX"}
         if not living or time.monotonic() > until:
             return living
+
+
+@contextlib.contextmanager
+def nothing_stays() -> Iterator[Callable[[], None]]:
+    """Whatever this process starts inside is gone afterwards, with all that belongs to it.
+
+    Call what is given while it runs: what is seen then is looked for later, even if it has lost its parent.
+    """
+    before, others, seen = descendants(os.getpid()), worker_sessions(os.getpid()), set()
+
+    def look() -> None:
+        seen.update(worker_sessions(os.getpid()) - others)
+
+    yield look
+    assert descendants(os.getpid()) <= before
+    assert seen and survivors(seen) == set()
 
 
 def listen_to_interrupts() -> None:

@@ -17,7 +17,7 @@ from bbfalsify.core.verdict import SimulationStatus as Status
 from bbfalsify.running import Driver, WorkerPool
 from bbfalsify.systems import NoAnswer, ProcessSymbolSystem, ProcessSystem, SessionFailure, SystemDied
 from tests.hostile.hostile_systems import SAMPLES, judge, queries
-from tests.hostile.processes import descendants, survivors, worker_sessions
+from tests.hostile.processes import descendants, nothing_stays, survivors, worker_sessions
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
@@ -32,16 +32,13 @@ def program(deed, *arguments, **options):
 
 def run(system, bad=PATTERN, **options):
     """Answers of a pool, having checked that no process outlives it."""
-    before, others = descendants(os.getpid()), worker_sessions(os.getpid())
     options.setdefault("time_limit_s", 20.0)
-    sessions, answers = set(), []
-    with WorkerPool(system, judge, **options) as pool:
+    answers = []
+    with nothing_stays() as look, WorkerPool(system, judge, **options) as pool:
         for answer in pool.answers(queries(bad)):
             answers.append(answer)
-            sessions |= worker_sessions(os.getpid())
-        sessions |= worker_sessions(os.getpid())
-    assert descendants(os.getpid()) <= before
-    assert sessions and survivors(sessions - others) == set()
+            look()
+        look()
     return answers
 
 

@@ -17,7 +17,7 @@ from bbfalsify.core.verdict import SimulationStatus as Status
 from bbfalsify.running import Driver
 from bbfalsify.systems.servers import Server
 from bbfalsify.systems.sockets import LineMapper, SocketSystem
-from tests.hostile.processes import descendants, survivors, worker_sessions
+from tests.hostile.processes import nothing_stays
 
 PROGRAM = Path(__file__).with_name("hostile_server.py")
 SYMBOLS = {"echo": "echo", "count": "count", "bad": "bad"}
@@ -40,12 +40,9 @@ def server(deed, *, silence_s=20.0, reset="reconnect", **options):
 
 def run(system, words=WORDS, **options):
     """Answers, having checked that no process outlives the run."""
-    before, sessions = descendants(os.getpid()), set()
-    with Driver(system, None, **options) as driver:
+    with nothing_stays() as look, Driver(system, None, **options) as driver:
         answers = driver.ask([WordQuery(f"w{i}", word) for i, word in enumerate(words)])
-        sessions |= worker_sessions(os.getpid())
-    assert descendants(os.getpid()) <= before
-    assert sessions and survivors(sessions) == set()
+        look()
     return answers
 
 

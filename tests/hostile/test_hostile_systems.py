@@ -12,7 +12,7 @@ from bbfalsify.running import WorkerPool
 from bbfalsify.systems import Capabilities, FunctionSystem, Port
 from tests.hostile import hostile_systems as box
 from tests.hostile.hostile_systems import judge, misbehaving, queries
-from tests.hostile.processes import descendants, survivors, worker_sessions
+from tests.hostile.processes import nothing_stays
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
@@ -27,16 +27,13 @@ DEEDS_THAT_HANG = [
 
 def run(system, bad=PATTERN, **options):
     """Answers of a pool, having checked that no process outlives it."""
-    before = descendants(os.getpid())
     options.setdefault("time_limit_s", 20.0)
-    sessions, answers = set(), []
-    with WorkerPool(system, judge, **options) as pool:
+    answers = []
+    with nothing_stays() as look, WorkerPool(system, judge, **options) as pool:
         for answer in pool.answers(queries(bad)):
             answers.append(answer)
-            sessions |= worker_sessions(os.getpid())
-        sessions |= worker_sessions(os.getpid())
-    assert descendants(os.getpid()) <= before
-    assert sessions and survivors(sessions) == set()
+            look()
+        look()
     return answers
 
 

@@ -147,13 +147,14 @@ def race_probabilities_agree(network: Network, particles: int, steps: int) -> in
 
 
 def test_race_probabilities_are_exact():
-    """60 random networks of up to four components, urgent channels included; most states are races."""
+    """60 random networks of up to four components, urgent channels included, or more until there were 100 races."""
     races = []
 
-    @examples(60)
+    @examples(150)
     @given(networks(handshakes=False))
     def agree(network):
-        races.append(race_probabilities_agree(network, particles=2, steps=4))
+        if len(races) < 60 or sum(races) <= 100:
+            races.append(race_probabilities_agree(network, particles=2, steps=4))
 
     agree()
     assert sum(races) > 100

@@ -37,12 +37,10 @@ def ranks(network: Network, channels: dict, processes: dict, transition) -> tupl
     return level, max(processes[one] for one in together)
 
 
-def fireable(interpreter: ReferenceInterpreter, state, delay) -> dict:
-    found = {}
-    for transition in interpreter.transitions(state):
-        if interpreter.can_fire(state, transition, delay):
-            found[transition.sender, transition.receivers] = transition
-    return found
+def fireable(interpreter: ReferenceInterpreter, state) -> list[dict]:
+    """What can fire, one delay after the other."""
+    transitions = {(t.sender, t.receivers): t for t in interpreter.transitions(state)}
+    return [{k: t for k, t in transitions.items() if interpreter.can_fire(state, t, delay)} for delay in DELAYS]
 
 
 def with_random_priorities(network: Network, data) -> tuple[Network, dict, dict]:
@@ -87,12 +85,12 @@ def only_the_highest_is_possible(network: Network, data) -> None:
     state = free.initial_state()
     random = np.random.default_rng(0)
     for _ in range(4):
-        for delay in DELAYS:
-            allowed = fireable(free, state, delay)
+        possible = fireable(free, state)
+        for allowed, left in zip(possible, fireable(bound, state), strict=True):
             best = max((ranks(network, channels, processes, t) for t in allowed.values()), default=None)
             highest = {k for k, t in allowed.items() if ranks(network, channels, processes, t) == best}
-            assert {(t[0], t[1]) for t in fireable(bound, state, delay)} == highest
-        moves = [(t, d) for d in DELAYS for t in fireable(free, state, d).values()]
+            assert set(left) == highest
+        moves = [(t, delay) for delay, now in zip(DELAYS, possible, strict=True) for t in now.values()]
         if not moves:
             break
         transition, delay = moves[random.integers(len(moves))]

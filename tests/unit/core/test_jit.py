@@ -1,16 +1,19 @@
 """The private options of numba that `core/jit.py` leans on still do what they are used for."""
 
+import importlib
 import os
 import re
-import subprocess
 import sys
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+from numba.core.caching import NullCache
 
 import bbfalsify.core.jit as jit_module
 from bbfalsify.core.jit import jit
+from bbfalsify.systems.loading import _import_file
 
 MODULE = """
 from bbfalsify.core import jit as module
@@ -27,31 +30,46 @@ def total(values):
 
 
 def test_code_without_reference_counting_works_and_has_none():
-    @jit(reference_counting=False)
     def total(values):
         result = 0.0
         for value in values:
             result += value
         return result
 
-    assert total(np.arange(5.0)) == 10.0
-    assert "NRT_incref" not in next(iter(total.inspect_llvm().values()))
+    def code(**options):
+        function = jit(total, **options)
+        function._cache = NullCache()  # what comes from a cache cannot be looked into
+        assert function(np.arange(5.0)) == 10.0
+        [text] = function.inspect_llvm().values()
+        return text
+
+    assert "NRT_decref" in code()
+    assert "NRT_" not in code(reference_counting=False)
 
 
-CODE = (
-    "import sys; sys.path.insert(0, sys.argv[1]); import m\n"
-    "m.module.source_digest.cache_clear(); m.module.source_digest = lambda: sys.argv[2]\n"
-    "m.total(m.np.arange(3.0)); print(sum(m.total.stats.cache_hits.values()))"
-)
+def elsewhere(cache, function, *arguments):
+    """What the function gives in another process, whose user has this cache; what it imports is new to that process."""
+    with get_context("fork").Pool(1, use_cache, [cache]) as pool:
+        return pool.apply(function, arguments)
+
+
+def use_cache(cache):
+    os.environ.pop("NUMBA_CACHE_DIR", None)
+    os.environ["XDG_CACHE_HOME"] = str(cache)
+    jit_module.cache_folder.cache_clear()
+
+
+def found_there(place, digest):
+    sys.path.insert(0, str(place))
+    m = importlib.import_module("m")
+    m.module.source_digest = lambda: digest
+    m.total(np.arange(3.0))
+    return sum(m.total.stats.cache_hits.values())
 
 
 def hits(place, digest, cache):
-    """How often a new process finds the compiled function in the cache."""
-    command = [sys.executable, "-c", CODE, str(place), digest]
-    root = Path(jit_module.__file__).parents[2]
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {"XDG_CACHE_HOME": str(cache)}
-    run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, env=environment)
-    return int(run.stdout)
+    """How often another process finds the compiled function in the cache."""
+    return elsewhere(cache, found_there, place, digest)
 
 
 def module_in(folder):
@@ -82,24 +100,19 @@ def scale(value):
 """
 
 
+def scaled_by(file):
+    return _import_file(file).scale(1.0)
+
+
 def test_adapters_of_the_same_name_do_not_share_compiled_code(tmp_path):
     """Two copies of a repository, and an adapter that was edited: a constant changes, but neither line nor bytecode."""
-    code = "import sys; from bbfalsify.systems.loading import _import_file; from pathlib import Path\n"
-    code += "print(_import_file(Path(sys.argv[1])).scale(1.0))"
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {"XDG_CACHE_HOME": str(tmp_path)}
-
-    def result(file):
-        command = [sys.executable, "-c", code, str(file)]
-        root = Path(jit_module.__file__).parents[2]
-        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, env=environment).stdout
-
     here, there = (tmp_path / place / "pump" / "adapter.py" for place in ("here", "there"))
     for file in (here, there):
         file.parent.mkdir(parents=True)
         file.write_text(ADAPTER)
-    assert [result(here), result(there)] == ["2.0\n", "2.0\n"]
+    assert [elsewhere(tmp_path, scaled_by, file) for file in (here, there)] == [2.0, 2.0]
     here.write_text(ADAPTER.replace("2.0", "3.0"))
-    assert result(here) == "3.0\n"
+    assert elsewhere(tmp_path, scaled_by, here) == 3.0
 
 
 def test_where_the_users_cache_cannot_be_written_numba_chooses_the_place(tmp_path):
