@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, fields
-from functools import partial
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,7 @@ from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.campaigns.requirements import PlannedRequirement
 from bbfalsify.core.counterexample import SystemRecord
 from bbfalsify.core.events import Event
-from bbfalsify.engines import smc
-from bbfalsify.engines.checking.findings import Claim
-from bbfalsify.engines.falsification.engine import Options
-from bbfalsify.running.falsify import falsify
 from bbfalsify.running.kinds import engine_kind
-from bbfalsify.running.reach_run import Question
 from bbfalsify.running.rundir import RunDirectory, file_hash
 from bbfalsify.systems.loading import resolve_reference
 
@@ -61,51 +55,10 @@ def annotated(plan: RunPlan, data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
-    """Usage-aware falsification; what every engine has to return is a row per requirement, `outcome` among its keys."""
-    engine = plan.engine
-    settings = {option.name: getattr(engine, option.name) for option in fields(Options) if hasattr(engine, option.name)}
-    result = falsify(
-        plan.system,
-        plan.profile,
-        [p.requirement for p in plan.requirements],
-        horizon=engine.horizon,
-        options=Options(**settings),
-        period=engine.period,
-        max_time=engine.max_time,
-        seed=plan.seed,
-        budget=plan.budget,
-        jobs=plan.jobs,
-        executor=recording.executor,
-        time_limit_s=plan.time_limit,
-        on_failure=plan.on_failure,
-        votes=plan.votes,
-        memory_limit_mb=plan.memory_limit,
-        early_stop=plan.early_stop,
-        store=plan.store,
-        accepted=plan.accepted,
-        out=recording.out,
-        directory=recording.directory,
-        name=plan.name,
-        system_record=system_record(plan),
-        listeners=recording.listeners,
-        annotate=partial(annotated, plan),
-        configuration=recording.configuration_of(plan),
-        baseline=None
-        if engine.smc == "none"
-        else smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations),
-    )
-    return annotated(plan, result.as_json())
-
-
 def _written(planned: PlannedRequirement) -> dict[str, Any]:
     requirement = planned.requirement
     words = {"id": requirement.id, "text": requirement.text, "expected": planned.expected}
-    if isinstance(requirement, Claim):
-        return words | {requirement.property.form: requirement.property.source}
-    if isinstance(requirement, Question):
-        return words | {"query": requirement.query}
-    return words | {"stl": requirement.formula.text, "time": requirement.time, "period": requirement.period}
+    return words | requirement.written()
 
 
 def system_record(plan: RunPlan) -> SystemRecord:

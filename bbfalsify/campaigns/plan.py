@@ -29,7 +29,6 @@ from bbfalsify.campaigns.subjects import (
     signals_of,
     system_of,
 )
-from bbfalsify.campaigns.temporal import plan_claims, settings_problems
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.documents import Document, KeyPath, read_yaml
 from bbfalsify.core.errors import Problem, UserError
@@ -253,6 +252,8 @@ def _requirements(
         loaded = {name: model for name, model in models.items() if model is not None}
         return {name: plan_queries(reader, items, model, expected) for name, model in loaded.items()}
     if about == {"symbols"}:
+        from bbfalsify.campaigns.temporal import plan_claims, settings_problems
+
         boxes = [box for box in systems.values() if box is not None]
         reader.adopt(("engine",), settings_problems(engines, boxes, base))
         return {None: plan_claims(items or [], boxes, expected)}

@@ -42,7 +42,6 @@ def system_of(reader: Reader, base: Path, reference: str, answers: Collection[st
 
 
 def profile_of(reader: Reader, base: Path, name: str, answers: Collection[str]) -> Profile | Network | None:
-    from bbfalsify.campaigns.temporal import load_usage
     from bbfalsify.modelling import Profile, check_profile, load_profile
 
     path = _key_path(reader, "profile", name)
@@ -50,13 +49,22 @@ def profile_of(reader: Reader, base: Path, name: str, answers: Collection[str]) 
         reader.problem(path, f"{reader.label(path)}: there is no file '{base / name}'.")
         return None
     try:
-        profile = load_usage(base / name) if set(answers) == {"symbols"} else load_profile(base / name)
+        profile = _usage(base / name) if set(answers) == {"symbols"} else load_profile(base / name)
     except UserError as error:
         reader.adopt(path, error.problems)
         return None
     problems = check_profile(profile) if isinstance(profile, Profile) else []
     reader.adopt(path, problems)
     return None if problems else profile
+
+
+def _usage(file: Path) -> Profile | Network:
+    """A profile, or a model without inputs: of a system of symbols only the actions matter."""
+    from bbfalsify.core.documents import read_yaml
+    from bbfalsify.modelling import load_network, load_profile
+
+    data = read_yaml(file).data if file.suffix in (".yaml", ".yml") else {}
+    return load_profile(file) if isinstance(data, dict) and "inputs" in data else load_network(file)
 
 
 def model_of(reader: Reader, base: Path, reference: str) -> PlannedModel | None:

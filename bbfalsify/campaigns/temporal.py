@@ -18,10 +18,7 @@ from bbfalsify.core.documents import read_yaml
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.engines.checking.findings import Claim
 from bbfalsify.logic.temporal import read_property
-from bbfalsify.modelling import Network, Profile
 from bbfalsify.systems.symbols import SymbolSystem
-
-SPECIFICATIONS = (".yaml", ".yml")
 
 
 def check_specification(path: str | Path) -> int:
@@ -99,14 +96,6 @@ def parse_claim(item: RequirementItem) -> Claim | None:
     except UserError as error:
         item.reader.adopt((*item.path, form), error.problems)
         return None
-
-
-def load_usage(file: Path) -> Profile | Network:
-    """A profile, or a model without inputs: of a system of symbols only the actions matter."""
-    from bbfalsify.modelling import load_network, load_profile
-
-    data = read_yaml(file).data if file.suffix in SPECIFICATIONS else {}
-    return load_profile(file) if isinstance(data, dict) and "inputs" in data else load_network(file)
 
 
 def is_query(data: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.logic.formula import Formula, Reach, Window, render_number, walk
@@ -39,6 +39,10 @@ class Requirement:
             problems += period_problems(self.formula, self.period)
         if problems:
             raise UserError(problems)
+
+    def written(self) -> dict[str, Any]:
+        """What it says, as a specification file has it."""
+        return {"stl": self.formula.text, "time": self.time, "period": self.period}
 
     def duration(self, horizon: float) -> float:
         """How long a trace must be so that everything up to the horizon can be decided."""

@@ -1,26 +1,29 @@
 """Running things: the one loop, the worker processes, run directories, confirming and replaying.
 
-Start reading at `driver.py`.
+Start reading at `driver.py`.  Names are looked up when they are used: what only looks at a finished run, or plans one,
+must not wait for what simulates.
 """
 
-from bbfalsify.running.confirm import Confirmation, confirm
-from bbfalsify.running.driver import Driver, Ended, drive
-from bbfalsify.running.judging import RequirementsJudge
-from bbfalsify.running.replay import ReplayOutcome, ReplayResult, replay
-from bbfalsify.running.rundir import RunDirectory, versions
-from bbfalsify.running.workers import WorkerPool
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "Confirmation",
-    "Driver",
-    "Ended",
-    "ReplayOutcome",
-    "ReplayResult",
-    "RequirementsJudge",
-    "RunDirectory",
-    "WorkerPool",
-    "confirm",
-    "drive",
-    "replay",
-    "versions",
-]
+_HOME = {
+    "Confirmation": "confirm",
+    "Driver": "driver",
+    "Ended": "driver",
+    "ReplayOutcome": "replay",
+    "ReplayResult": "replay",
+    "RequirementsJudge": "judging",
+    "RunDirectory": "rundir",
+    "WorkerPool": "workers",
+    "drive": "driver",
+    "versions": "rundir",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -70,7 +70,7 @@ ENGINES = {
     "falsify": EngineKind(
         "usage-aware falsification: find failures, rank them by how probable they are in use",
         "bbfalsify.campaigns.schema:FalsifyEntry",
-        "bbfalsify.campaigns.execute:run_falsify",
+        "bbfalsify.campaigns.falsifying:run_falsify",
         shown="bbfalsify.reporting.falsifying:falsification_lines",
         finding="bbfalsify.reporting.findings:counterexample_steps",
         page="bbfalsify.reporting.html.falsified:falsified_page",

@@ -47,6 +47,10 @@ class Question:
     text: str
     query: str
 
+    def written(self) -> dict[str, Any]:
+        """What it says, as a specification file has it."""
+        return {"query": self.query}
+
 
 @dataclass(frozen=True)
 class Settings:

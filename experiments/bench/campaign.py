@@ -41,7 +41,8 @@ def bookkeeping(runs: int) -> dict[str, float]:
 
     Each run is made twice, recorded and not, one right after the other, so that a busy machine is as busy for both.
     """
-    from bbfalsify.campaigns.execute import Recording, run_falsify
+    from bbfalsify.campaigns.execute import Recording
+    from bbfalsify.campaigns.falsifying import run_falsify
     from bbfalsify.campaigns.plan import load_campaign
     from bbfalsify.campaigns.run_all import run_all
     from bbfalsify.reporting.html import write_report

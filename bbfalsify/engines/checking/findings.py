@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from bbfalsify.logic.temporal import Lasso, Property
 from bbfalsify.modelling.mealy import MealyMachine
@@ -30,6 +31,10 @@ class Claim:
     id: str
     text: str
     property: Property
+
+    def written(self) -> dict[str, Any]:
+        """What it says, as a specification file has it."""
+        return {self.property.form: self.property.source}
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,10 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.logic import Requirement, parse_stl
-from bbfalsify.running import Driver, ReplayOutcome, RequirementsJudge, confirm, replay
+from bbfalsify.running import Driver, ReplayOutcome, RequirementsJudge
+from bbfalsify.running.confirm import confirm
 from bbfalsify.running.judging import on_grid
+from bbfalsify.running.replay import replay
 from bbfalsify.systems import FunctionSystem, load_system
 
 STL = "always[0:20](T <= 75)"
