@@ -136,6 +136,8 @@ class RunResult:
     columns: tuple[str, ...] = ()
     """The paper's equations that were asked for."""
     profile_coverage: dict[str, Any] | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
+    """Of the signals that have one."""
 
 
 def read_results(path: str | Path) -> RunResult:
@@ -205,6 +207,7 @@ def result_from_json(data: Any, *, file: str | None = None) -> RunResult:
             unmet=tuple((data.get("acceptance") or {}).get("unmet", ())),
             columns=tuple(data.get("columns", ())),
             profile_coverage=data.get("profile_coverage"),
+            units=data.get("units") or {},
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(Problem(f"not the results of a run ({type(error).__name__}: {error}).", file=file)) from None

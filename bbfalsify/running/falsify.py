@@ -216,4 +216,5 @@ def _conclude(
         acceptance=judged,
         columns=task.options.columns,
         profile_coverage=stages.coverage(),
+        units=task.units,
     )

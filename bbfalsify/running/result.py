@@ -169,6 +169,8 @@ class FalsificationResult:
     """Of the paper's equations, those that were asked for."""
     profile_coverage: Coverage | None = None
     """What of the profile the run has used."""
+    units: dict[str, str] = field(default_factory=dict)
+    """Of the signals that have one."""
 
     @property
     def smc(self) -> Estimate | None:
@@ -197,6 +199,7 @@ class FalsificationResult:
             "acceptance": _json_or_null(self.acceptance),
             "columns": list(self.columns),
             "profile_coverage": _json_or_null(self.profile_coverage),
+            "units": dict(self.units),
         }
 
     def __str__(self) -> str:

@@ -57,6 +57,12 @@ class Task:
     jobs: int
 
     @property
+    def units(self) -> dict[str, str]:
+        """Of the signals that have one, for people and plots; the profile's word and the system's are the same."""
+        said = [(port.name, port.unit) for port in (*self.profile.inputs, *self.system.inputs, *self.system.outputs)]
+        return {name: unit for name, unit in (*self.profile.outputs, *said) if unit not in (None, "1")}
+
+    @property
     def profile(self) -> Profile:
         return self.usage.profile
 

@@ -83,7 +83,7 @@ def test_the_table_sorts_filters_and_opens(page, run_directory):
     rows = page.locator("tr.row")
     assert rows.count() == len(results["counterexamples"])
     assert page.locator("tr.detail svg").count() >= 2, "the first one is open, its plots are drawn"
-    for text in ("T", "heat", "robustness of what must hold", "violated", "actions", "that do not"):
+    for text in ("T [degC]", "heat", "robustness of what must hold", "violated", "actions", "that do not"):
         assert text in page.locator("tr.detail").text_content()
     page.click("th[data-key='3'] button")
     shown = rows.evaluate_all("rows => rows.map(row => row.id)")

@@ -95,6 +95,7 @@ class Details:
             "times": exact(thin.times),
             "inputs": {name: exact(thin.signals[name]) for name in found.inputs},
             "outputs": {name: exact(thin.signals[name]) for name in found.outputs},
+            "units": {name: unit for name, unit in self.result.units.items() if name in signals},
             "robustness": _robustness(found, trace, most),
             "fan": None if fan is None else packed_fan(fan, self._fan_points),
             "word": [list(step) for step in found.word],

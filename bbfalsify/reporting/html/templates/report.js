@@ -30,7 +30,8 @@ function specOf(data, fans) {
   const times = unpack(data.times), panels = [];
   for (const [signals, step] of [[data.outputs, false], [data.inputs, true]]) {
     for (const [name, values] of Object.entries(signals)) {
-      panels.push({title: name, step, fan: fanOf(data, name),
+      const title = data.units[name] ? `${name} [${data.units[name]}]` : name;
+      panels.push({title, step, fan: fanOf(data, name),
                    lines: [{name, xs: times, ys: unpack(values), step, kind: step ? "input" : "output"}]});
     }
   }
