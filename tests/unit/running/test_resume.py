@@ -98,7 +98,7 @@ def test_what_is_on_record_is_not_executed_again(undisturbed, tmp_path):
     def never(stimulus):
         raise AssertionError("executed")
 
-    box = FunctionSystem(never, inputs=["heat"], outputs=["T"], name=heater_system.name)
+    box = FunctionSystem(never, inputs={"heat": "1"}, outputs={"T": "degC"}, name=heater_system.name)
     assert told(run(directory, box, baseline=baseline)) == told(expected)
 
 
@@ -312,7 +312,7 @@ def test_results_that_never_came_to_the_disk_are_made_again_without_a_simulation
     def never(stimulus):
         raise AssertionError("executed")
 
-    box = FunctionSystem(never, inputs=["heat"], outputs=["T"], name=heater_system.name)
+    box = FunctionSystem(never, inputs={"heat": "1"}, outputs={"T": "degC"}, name=heater_system.name)
     assert told(run(directory, box, baseline=baseline)) == told(expected)
     assert RunDirectory(directory).finished
     for folder in ("counterexamples", "shrunk"):
