@@ -48,10 +48,17 @@ def ranked(directory: Path) -> list:
     return [named(row) for row in rows]
 
 
-def killed_after(seconds: float, target, *arguments) -> bool:
-    """Call it in a process of its own, which is killed after so long; whether it was still at work then."""
-    child = FORK.Process(target=target, args=arguments)
+def recorded(directory: Path) -> int:
+    file = directory / "events.jsonl"
+    return file.stat().st_size if file.exists() else 0
+
+
+def killed_after(bytes_recorded: float, seconds: float, directory: Path) -> bool:
+    """A run in a process of its own, killed so long after it has recorded so much; whether it was still at work."""
+    child = FORK.Process(target=run, args=[directory])
     child.start()
+    while recorded(directory) < bytes_recorded and child.exitcode is None:
+        child.join(0.001)
     child.join(seconds)
     at_work = child.exitcode is None
     workers = worker_sessions(child.pid) if at_work else set()
@@ -61,17 +68,20 @@ def killed_after(seconds: float, target, *arguments) -> bool:
     return at_work
 
 
-def kill_and_resume(folder: Path, kills: int, seed: int) -> tuple[int, list]:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    """The run that nobody interrupts."""
+    directory = tmp_path_factory.mktemp("runs") / "whole"
+    run(directory)
+    return directory
+
+
+def kill_and_resume(whole: Path, folder: Path, kills: int, seed: int) -> tuple[int, list]:
     """Runs killed at moments spread over the whole run, each resumed; how many were really interrupted."""
-    whole = folder / "whole"
-    run(folder / "warm")
-    started = time.monotonic()
-    run(whole)
-    lasts = time.monotonic() - started
     rng, interrupted, lists = np.random.default_rng(seed), 0, []
-    for number, moment in enumerate((np.arange(kills) + rng.random(kills)) / kills * lasts):
+    for number, amount in enumerate((np.arange(kills) + rng.random(kills)) / kills * recorded(whole)):
         directory = folder / str(number)
-        interrupted += killed_after(float(moment), run, directory)
+        interrupted += killed_after(amount, 0.03 * rng.random(), directory)
         run(directory)
         lists.append(ranked(directory))
         asked = [
@@ -86,26 +96,25 @@ def kill_and_resume(folder: Path, kills: int, seed: int) -> tuple[int, list]:
     return interrupted, lists
 
 
-def test_killed_three_times(tmp_path):
-    interrupted, _ = kill_and_resume(tmp_path, kills=3, seed=1)
+def test_killed_three_times(whole, tmp_path):
+    interrupted, _ = kill_and_resume(whole, tmp_path, kills=3, seed=1)
     assert interrupted >= 1
 
 
 @pytest.mark.slow
-def test_killed_fifty_times(tmp_path):
-    interrupted, lists = kill_and_resume(tmp_path, kills=50, seed=2)
+def test_killed_fifty_times(whole, tmp_path):
+    interrupted, lists = kill_and_resume(whole, tmp_path, kills=50, seed=2)
     assert len(lists) == 50 and interrupted >= 35
 
 
 @pytest.mark.slow
-def test_one_run_killed_again_and_again_comes_to_its_end(tmp_path):
+def test_one_run_killed_again_and_again_comes_to_its_end(whole, tmp_path):
     """Each session gets a little further, because nothing recorded is executed again."""
-    run(tmp_path / "whole")
     sessions = 0
-    while killed_after(0.3 + 0.2 * sessions, run, tmp_path / "again"):
+    while killed_after(0, 0.3 + 0.2 * sessions, tmp_path / "again"):
         sessions += 1
         assert sessions < 60
-    assert ranked(tmp_path / "again") == ranked(tmp_path / "whole")
+    assert ranked(tmp_path / "again") == ranked(whole)
 
 
 # ---------------------------------------------------------------------- a campaign of several runs
@@ -172,9 +181,8 @@ def test_finished_runs_of_a_campaign_are_not_run_again(tmp_path, monkeypatch, ca
     assert lists(runs) == lists(again)
 
 
-def test_a_full_disk_ends_the_run_in_words_and_it_goes_on_when_there_is_room(tmp_path):
+def test_a_full_disk_ends_the_run_in_words_and_it_goes_on_when_there_is_room(whole, tmp_path):
     """A limit on the size of files fails like a full disk does: in the middle of a line."""
-    run(tmp_path / "whole")
     directory = tmp_path / "again"
 
     def in_a_small_space():
@@ -193,4 +201,4 @@ def test_a_full_disk_ends_the_run_in_words_and_it_goes_on_when_there_is_room(tmp
     text = (directory / "events.jsonl").read_bytes()
     assert text.endswith(b"\n") and len(text) <= 20_000, "a line that has no room leaves no half of it"
     run(directory)
-    assert ranked(directory) == ranked(tmp_path / "whole")
+    assert ranked(directory) == ranked(whole)

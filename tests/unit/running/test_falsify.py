@@ -33,17 +33,29 @@ def run(box=heater_system, requirements=None, out=None, profile=None, **argument
     return falsify(box, profile or heater.profile(), requirements or [requirement()], out=out, **arguments)
 
 
-def test_the_list_does_not_depend_on_the_number_of_workers():
-    one, two = run(jobs=1), run(jobs=2)
+@pytest.fixture(scope="module")
+def plain():
+    """The heater, falsified: what other runs are compared with."""
+    return run(jobs=1)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The same with a run directory."""
+    return run(out=tmp_path_factory.mktemp("runs"), name="heater")
+
+
+def test_the_list_does_not_depend_on_the_number_of_workers(plain):
+    one, two = plain, run(jobs=2)
     assert one.outcome is Outcome.FALSIFIED and len(one.counterexamples) == 4
     assert one.counterexamples == two.counterexamples and one.found_probability == two.found_probability
     assert run(seed=2).counterexamples != one.counterexamples
 
 
-def test_what_the_profile_does_not_know_widens_the_intervals():
+def test_what_the_profile_does_not_know_widens_the_intervals(plain):
     """Same seed, same values; only the shown interval differs, by the elasticity of each counterexample."""
     text = heater.PROFILE + 'uncertainty: {"weight of User.S -> S (on)": 0.25}\n'
-    known, unsure = run(), run(profile=parse_profile(text))
+    known, unsure = plain, run(profile=parse_profile(text))
     assert [c.probability for c in known.counterexamples] == [c.probability for c in unsure.counterexamples]
     assert all(c.probability_with_uncertainty is None for c in known.counterexamples)
     row = unsure.requirements[0]
@@ -77,8 +89,8 @@ def test_times_coverage_and_sensitivity_are_part_of_the_result():
     assert set(row.sensitivity.elasticities) == {1, 2, 3, 4}
 
 
-def test_everything_is_stored_and_replayable(tmp_path):
-    result = run(out=tmp_path, name="heater")
+def test_everything_is_stored_and_replayable(kept):
+    result = kept
     assert json.loads((result.directory / "results.json").read_text()) == result.as_json()
     assert json.loads((result.directory / "manifest.json").read_text())["seed"] == 1
     files = sorted((result.directory / "counterexamples").iterdir())
@@ -115,9 +127,8 @@ def cold_heater(stimulus):
     return {"T": np.zeros(len(stimulus.times))}
 
 
-def test_replay_on_a_mended_system_says_fixed(tmp_path):
-    result = run(out=tmp_path)
-    assert replay(result.counterexamples[0].file, cold_heater).outcome is ReplayOutcome.FIXED
+def test_replay_on_a_mended_system_says_fixed(kept):
+    assert replay(kept.counterexamples[0].file, cold_heater).outcome is ReplayOutcome.FIXED
 
 
 def test_not_falsified_says_how_close_it_came_and_never_more():
@@ -252,10 +263,10 @@ def test_a_profile_with_a_fault_is_refused_before_anything_runs(old, new, messag
         falsify(heater_system, profile, [requirement()], horizon=20.0, out=None)
 
 
-def test_plain_simulation_beside_the_list():
+def test_plain_simulation_beside_the_list(plain):
     result = run(baseline=smc.Options(epsilon=0.01, simulations=4000))
     baseline = result.requirements[0].baseline
     assert baseline.probability == result.smc
     assert baseline.probability.low <= sum(heater.EXACT.values()) <= baseline.probability.high
     assert baseline.explained is not None and {key for key, _ in baseline.met} <= set(heater.EXACT)
-    assert run().smc is None
+    assert plain.smc is None
