@@ -12,6 +12,7 @@ import math
 
 from bbfalsify.kernel.compiling import compiled, entry_point, inlined
 from bbfalsify.kernel.firing import branch_taken, fire, load_state, refresh, weight_of
+from bbfalsify.kernel.frame import DEADLOCK, RUNTIME_ERROR, TIMELOCK, global_deadline
 from bbfalsify.kernel.layout import (
     CLOCKS,
     E_ACTION,
@@ -45,7 +46,6 @@ from bbfalsify.kernel.races import (
     pick_output,
     stochastic_transition,
 )
-from bbfalsify.kernel.ret import DEADLOCK, RUNTIME_ERROR, TIMELOCK, global_deadline
 from bbfalsify.kernel.rng import unit
 
 

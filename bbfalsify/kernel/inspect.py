@@ -10,8 +10,8 @@ from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.compiling import entry_point
 from bbfalsify.kernel.firing import fire as fire_compiled
 from bbfalsify.kernel.firing import load_state, refresh
+from bbfalsify.kernel.frame import global_deadline, record_state
 from bbfalsify.kernel.layout import X_DEADLINE
-from bbfalsify.kernel.ret import global_deadline, record_state
 from bbfalsify.kernel.rng import seed_stream
 from bbfalsify.kernel.tables import CompiledModel
 from bbfalsify.kernel.walker import Walker, initial_state, limits

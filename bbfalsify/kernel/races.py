@@ -14,7 +14,19 @@ import math
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.kernel.bytecode import execute, fail
 from bbfalsify.kernel.compiling import compiled, entry_point, inlined
-from bbfalsify.kernel.firing import branch_taken, fire, load_state, refresh, refresh_numeric_deadlines, weight_of
+from bbfalsify.kernel.firing import fire, weight_of
+from bbfalsify.kernel.frame import (
+    DEADLOCK,
+    REACHED_END,
+    RUNTIME_ERROR,
+    STEP_LIMIT,
+    TIMELOCK,
+    begin_walk,
+    record_end,
+    record_state,
+    record_step,
+    stay,
+)
 from bbfalsify.kernel.layout import (
     E_ACTION,
     E_WEIGHT,
@@ -24,7 +36,6 @@ from bbfalsify.kernel.layout import (
     H_EDGE_TABLE,
     H_FLAGS,
     H_LOCATION_TABLE,
-    H_NUMERIC_COUNT,
     H_PROCESSES,
     H_S_LOCATIONS,
     H_URGENT_COUNT,
@@ -47,16 +58,7 @@ from bbfalsify.kernel.layout import (
     X_NOW,
 )
 from bbfalsify.kernel.ode import values_at
-from bbfalsify.kernel.ret import (
-    DEADLOCK,
-    REACHED_END,
-    RUNTIME_ERROR,
-    STEP_LIMIT,
-    TIMELOCK,
-    global_deadline,
-    record_state,
-)
-from bbfalsify.kernel.rng import seed_stream, unit
+from bbfalsify.kernel.rng import unit
 from bbfalsify.kernel.tables import CompiledModel
 from bbfalsify.kernel.windows import transition_windows
 
@@ -267,13 +269,9 @@ def inside(X, w, t):
 @compiled
 def stochastic_transition(T, F, S, X, R, incremental):
     """One step of the race; (status, edge, moment): status 0 for a step made."""
-    if T[H_NUMERIC_COUNT] > 0:
-        refresh_numeric_deadlines(T, F, S, X, R)
-    deadline, strict = global_deadline(T, F, S, X, R)
-    if S[S_ERROR] != 0:
-        return RUNTIME_ERROR, -1, 0.0
-    if deadline < X[X_NOW] or (deadline == X[X_NOW] and strict):
-        return TIMELOCK, -1, 0.0
+    status, deadline, strict = stay(T, F, S, X, R)
+    if status != 0:
+        return status, -1, 0.0
     winner, t = race(T, F, S, X, R, deadline, strict)
     if S[S_ERROR] != 0:
         return RUNTIME_ERROR, -1, 0.0
@@ -301,7 +299,6 @@ def stochastic_walk(
     T, F, S, X, R, until, max_steps, b, capacity, times, edges, branches, locations, integers, reals
 ):
     """Walk from the loaded state; (status, steps); RUNNING (0): no room left."""
-    refresh(T, F, S, X, R, True)
     if capacity > 0:
         record_state(T, S, X, locations, integers, reals, b, 0)
     steps = 0
@@ -312,10 +309,7 @@ def stochastic_walk(
         if status != 0:
             return status, steps
         if capacity > 0:
-            times[b, steps] = t
-            edges[b, steps] = e
-            branches[b, steps] = branch_taken(T, S, e)
-            record_state(T, S, X, locations, integers, reals, b, steps + 1)
+            record_step(T, S, X, e, t, times, edges, branches, locations, integers, reals, b, steps)
         steps += 1
         if t >= until:
             return REACHED_END, steps
@@ -329,16 +323,11 @@ def stochastic_batch(
 ):  # fmt: skip
     """Walks first, first + 1, … from the initial state; the number of the walk that found no room, or how many."""
     for b in range(first, len(seeds)):
-        seed_stream(R, seeds[b])
-        load_state(T, F, S, X, R, states_locations, states_integers, states_reals, 0, 0.0, largest, ode_step)
+        begin_walk(T, F, S, X, R, seeds[b], states_locations, states_integers, states_reals, largest, ode_step)
         outcome, taken = stochastic_walk(
             T, F, S, X, R, until, max_steps, b, capacity, times, edges, branches, locations, integers, reals
         )
         if outcome == 0:
             return b
-        status[b] = outcome
-        steps[b] = taken
-        if outcome == RUNTIME_ERROR:
-            for i in range(3):
-                errors[b, i] = S[S_ERROR + i]
+        record_end(S, outcome, taken, status, steps, errors, b)
     return len(seeds)

@@ -16,7 +16,8 @@ from bbfalsify.kernel.choosing import (
     semantic_choice,
 )
 from bbfalsify.kernel.compiling import entry_point, inlined
-from bbfalsify.kernel.firing import fire, load_state, refresh, refresh_numeric_deadlines
+from bbfalsify.kernel.firing import fire
+from bbfalsify.kernel.frame import DEADLOCK, REACHED_END, RUNTIME_ERROR, STEP_LIMIT, TIMELOCK, begin_walk, stay
 from bbfalsify.kernel.goals import (
     FLOW_DISCRETE,
     GOAL_ALIVE,
@@ -32,7 +33,6 @@ from bbfalsify.kernel.layout import (
     H_BRANCH_TABLE,
     H_EDGES,
     H_INTEGERS,
-    H_NUMERIC_COUNT,
     H_PROCESSES,
     H_REALS,
     H_S_MOVES,
@@ -40,19 +40,7 @@ from bbfalsify.kernel.layout import (
     S_ERROR,
     X_NOW,
 )
-from bbfalsify.kernel.ret import (
-    DEADLOCK,
-    REACHED_END,
-    RUNTIME_ERROR,
-    STEP_LIMIT,
-    TIMELOCK,
-    candidate,
-    candidate_windows,
-    candidates,
-    choose_moment,
-    global_deadline,
-)
-from bbfalsify.kernel.rng import seed_stream, unit
+from bbfalsify.kernel.ret import candidate_windows, choose_moment, draw_transition
 
 RET, SEM, RLC, RLC_A, RCF = range(5)
 TARGET_MET, NO_ROOM = 6, 7
@@ -64,7 +52,7 @@ ZENO_STEPS = 256
 
 
 @inlined
-def record_step(T, S, X, numbers, rows, matrix, progress, steps, t):
+def record_moves(T, S, X, numbers, rows, matrix, progress, steps, t):
     """Time, participants (numbers of branches) and, where wanted, the values entered; False where there is no room."""
     moves = T[H_S_MOVES]
     place = progress[P_ROOM]
@@ -98,14 +86,10 @@ def walk_on(
     while progress[P_TOTAL] < budget:
         steps = progress[P_STEPS]
         progress[P_EDGE] = -1
-        if T[H_NUMERIC_COUNT] > 0:
-            refresh_numeric_deadlines(T, F, S, X, R)
-        deadline, strict = global_deadline(T, F, S, X, R)
-        if S[S_ERROR] != 0:
-            return RUNTIME_ERROR
+        status, deadline, strict = stay(T, F, S, X, R)
+        if status != 0:
+            return status
         now = X[X_NOW]
-        if deadline < now or (deadline == now and strict):
-            return TIMELOCK
         if goal[GOAL_ALIVE] >= 0 and not split and (timed or progress[P_CHECK] != 0):
             t = first_moment(T, F, S, X, R, goal[GOAL_ALIVE], goal[GOAL_ALIVE_FLOW], now, 0, deadline, strict)
             if S[S_ERROR] != 0:
@@ -119,16 +103,8 @@ def walk_on(
         e2 = -1
         count = 0
         t = now
-        total = 0
         if heuristic == RET:
-            total = candidates(T, S)
-            for _ in range(total + 4):
-                if total == 0:
-                    break
-                e1, e2 = candidate(T, S, int(unit(R) * total))
-                count = candidate_windows(T, F, S, X, R, e1, e2, deadline, strict)
-                if count > 0:
-                    break
+            e1, e2, count = draw_transition(T, F, S, X, R, deadline, strict)
         if count == 0:
             total = list_candidates(T, S, work)
             if heuristic == SEM:
@@ -168,7 +144,7 @@ def walk_on(
         if S[S_ERROR] != 0:
             return RUNTIME_ERROR
         coverage[e1] += 1 if heuristic == RLC or heuristic == RLC_A else 0
-        if recording and not record_step(T, S, X, numbers, rows, matrix, progress, steps, t):
+        if recording and not record_moves(T, S, X, numbers, rows, matrix, progress, steps, t):
             return NO_ROOM
         first = (S[T[H_S_MOVES] + 1] - T[H_BRANCH_TABLE]) // BRANCH_WIDTH
         check = affects[first]
@@ -192,9 +168,7 @@ def reach_batch(
     while progress[P_WALK] < len(seeds):
         b = progress[P_WALK]
         if progress[P_STEPS] < 0:
-            seed_stream(R, seeds[b])
-            load_state(T, F, S, X, R, states_locations, states_integers, states_reals, 0, 0.0, largest, ode_step)
-            refresh(T, F, S, X, R, True)
+            begin_walk(T, F, S, X, R, seeds[b], states_locations, states_integers, states_reals, largest, ode_step)
             for e in range(T[H_EDGES]):
                 if heuristic == RLC_A:
                     coverage_before[e] = coverage[e]

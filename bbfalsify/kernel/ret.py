@@ -1,4 +1,4 @@
-"""One step of an accelerated walk, compiled (Algorithm 2 and Algorithm 4, heuristic RET).
+"""Accelerated walks, compiled (Algorithm 2 and Algorithm 4, heuristic RET).
 
 Uniformly among the eventually enabled transitions: a candidate is drawn from the lists of active edges (and pairs of
 a handshake) and rejected where it has no window before the deadline, which keeps the choice uniform; after as many
@@ -11,34 +11,31 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.compiling import compiled, entry_point, inlined
-from bbfalsify.kernel.firing import branch_taken, fire, load_state, refresh, refresh_numeric_deadlines
+from bbfalsify.kernel.firing import fire, refresh
+from bbfalsify.kernel.frame import (
+    DEADLOCK,
+    REACHED_END,
+    RUNTIME_ERROR,
+    STEP_LIMIT,
+    TIMELOCK,
+    begin_walk,
+    record_end,
+    record_state,
+    record_step,
+    stay,
+)
 from bbfalsify.kernel.layout import (
-    CLOCKS,
     E_ACTION,
-    E_CHANNEL,
-    E_KIND,
     E_PROCESS,
-    E_SOURCE,
     EDGE_WIDTH,
     H_EDGE_TABLE,
-    H_FIRST_LOCATION,
     H_GROUP_START,
     H_HANDSHAKE_TABLE,
     H_HANDSHAKES,
-    H_INTEGERS,
     H_KEY_TABLE,
     H_KEYS,
-    H_LOCATION_TABLE,
-    H_NUMERIC_COUNT,
-    H_PROCESSES,
-    H_REALS,
     H_S_GROUP_COUNT,
     H_S_GROUP_MEMBERS,
-    H_S_LOCATIONS,
-    H_S_TREE,
-    H_URGENT_COUNT,
-    H_URGENT_EDGES,
-    H_X_DEADLINE,
     H_X_WINDOWS,
     INTEGERS,
     KEY_GROUPS,
@@ -46,22 +43,12 @@ from bbfalsify.kernel.layout import (
     KEY_LOW,
     KEY_SLOT,
     KEY_WIDTH,
-    KIND_HANDSHAKE_RECEIVE,
-    KIND_HANDSHAKE_SEND,
-    L_EDGES,
-    L_INPUTS,
-    L_OUTPUTS,
-    LOCATION_WIDTH,
-    S_COMMITTED,
     S_ERROR,
-    S_URGENT,
     X_LARGEST,
-    X_NOW,
 )
-from bbfalsify.kernel.rng import seed_stream, unit
-from bbfalsify.kernel.windows import integers_hold, slack, transition_windows
+from bbfalsify.kernel.rng import unit
+from bbfalsify.kernel.windows import transition_windows
 
-REACHED_END, DEADLOCK, TIMELOCK, STEP_LIMIT, RUNTIME_ERROR = 1, 2, 3, 4, 5
 APPROACH = 2.0**-10
 
 
@@ -125,52 +112,6 @@ def candidate_windows(T, F, S, X, R, e1, e2, deadline, strict):
 
 
 @inlined
-def urgent_deadline(T, F, S, X, R, deadline, strict):
-    """Lower a deadline to the first moment at which a transition on an urgent channel is enabled."""
-    for i in range(T[H_URGENT_COUNT]):
-        e = T[T[H_URGENT_EDGES] + i]
-        edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
-        p = T[edge + E_PROCESS]
-        if S[T[H_S_LOCATIONS] + p] != T[edge + E_SOURCE] or not integers_hold(T, F, S, X, R, e):
-            continue
-        if T[edge + E_KIND] != KIND_HANDSHAKE_SEND:
-            if transition_windows(T, F, S, X, R, e, -1, deadline, strict, 0) > 0 and X[T[H_X_WINDOWS]] <= deadline:
-                deadline = X[T[H_X_WINDOWS]]
-                strict = 0
-            continue
-        for q in range(T[H_PROCESSES]):
-            if q == p:
-                continue
-            location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + q]
-            for k in range(T[location + L_INPUTS]):
-                r = T[T[location + L_EDGES] + T[location + L_OUTPUTS] + k]
-                other = T[H_EDGE_TABLE] + EDGE_WIDTH * r
-                if T[other + E_CHANNEL] == T[edge + E_CHANNEL] and T[other + E_KIND] == KIND_HANDSHAKE_RECEIVE:
-                    count = transition_windows(T, F, S, X, R, e, r, deadline, strict, 0)
-                    if count > 0 and X[T[H_X_WINDOWS]] <= deadline:
-                        deadline = X[T[H_X_WINDOWS]]
-                        strict = 0
-    return deadline, strict
-
-
-@inlined
-def global_deadline(T, F, S, X, R):
-    """Until when time may pass: (moment, strict); below "now" where some invariant is violated."""
-    first = S[T[H_S_TREE] + 1]  # with one process the only leaf is the root
-    deadline = X[T[H_X_DEADLINE] + 2 * first]
-    strict = int(X[T[H_X_DEADLINE] + 2 * first + 1])
-    now = X[X_NOW]
-    if deadline < now and deadline >= now - slack(now):
-        deadline = now
-    if deadline > now and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
-        deadline = now
-        strict = 0
-    if deadline > now and T[H_URGENT_COUNT] > 0:
-        deadline, strict = urgent_deadline(T, F, S, X, R, deadline, strict)
-    return deadline, strict
-
-
-@inlined
 def window_end(X, low, high, largest):
     """Where a window is taken to end: an unbounded one, the largest constant and one after its start."""
     return low + largest + 1.0 if high == math.inf else high
@@ -218,6 +159,23 @@ def choose_moment(T, X, R, count, share_lower, share_uniform):
 
 
 @inlined
+def draw_transition(T, F, S, X, R, deadline, strict):
+    """Candidates drawn until one of them has a window, or too often: (edge, receiver, windows)."""
+    total = candidates(T, S)
+    e1 = -1
+    e2 = -1
+    count = 0
+    for _ in range(total + 4):
+        if total == 0:
+            break
+        e1, e2 = candidate(T, S, int(unit(R) * total))
+        count = candidate_windows(T, F, S, X, R, e1, e2, deadline, strict)
+        if count > 0:
+            break
+    return e1, e2, count
+
+
+@inlined
 def look_at_all(T, F, S, X, R, total, deadline, strict, preferred):
     """Uniformly among all candidates that have a window (preferred ones if any): (edge, receiver, windows)."""
     for only_preferred in range(1, -1, -1):
@@ -245,52 +203,28 @@ def look_at_all(T, F, S, X, R, total, deadline, strict, preferred):
     return -1, -1, 0
 
 
-@compiled
-def record_state(T, S, X, locations, integers, reals, b, k):
-    for p in range(T[H_PROCESSES]):
-        locations[b, k, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]
-    for i in range(T[H_INTEGERS]):
-        integers[b, k, i] = S[INTEGERS + i]
-    now = X[X_NOW]
-    for i in range(T[H_REALS]):
-        clock = CLOCKS + 3 * i
-        reals[b, k, i] = X[clock] + X[clock + 2] * (now - X[clock + 1])
-
-
 @inlined
 def ret_walk(
     T, F, S, X, R, share_lower, share_uniform, until, max_steps, full, preferred,
     b, capacity, times, edges, branches, locations, integers, reals,
 ):  # fmt: skip
     """Walk from the loaded state; (status, steps).  Records while steps < capacity; RUNNING (0): no room left."""
-    refresh(T, F, S, X, R, True)
     if capacity > 0:
         record_state(T, S, X, locations, integers, reals, b, 0)
     steps = 0
     while steps < max_steps:
-        if T[H_NUMERIC_COUNT] > 0:
-            refresh_numeric_deadlines(T, F, S, X, R)
         if full:
             refresh(T, F, S, X, R, False)
-        deadline, strict = global_deadline(T, F, S, X, R)
-        if S[S_ERROR] != 0:
-            return RUNTIME_ERROR, steps
-        if deadline < X[X_NOW] or (deadline == X[X_NOW] and strict):
-            return TIMELOCK, steps
-        total = candidates(T, S)
+        status, deadline, strict = stay(T, F, S, X, R)
+        if status != 0:
+            return status, steps
         e1 = -1
         e2 = -1
         count = 0
         if len(preferred) == 0:
-            for _ in range(total + 4):
-                if total == 0:
-                    break
-                e1, e2 = candidate(T, S, int(unit(R) * total))
-                count = candidate_windows(T, F, S, X, R, e1, e2, deadline, strict)
-                if count > 0:
-                    break
+            e1, e2, count = draw_transition(T, F, S, X, R, deadline, strict)
         if count == 0:
-            e1, e2, count = look_at_all(T, F, S, X, R, total, deadline, strict, preferred)
+            e1, e2, count = look_at_all(T, F, S, X, R, candidates(T, S), deadline, strict, preferred)
         if S[S_ERROR] != 0:
             return RUNTIME_ERROR, steps
         if count == 0:
@@ -302,10 +236,7 @@ def ret_walk(
         if S[S_ERROR] != 0:
             return RUNTIME_ERROR, steps
         if capacity > 0:
-            times[b, steps] = t
-            edges[b, steps] = e1
-            branches[b, steps] = branch_taken(T, S, e1)
-            record_state(T, S, X, locations, integers, reals, b, steps + 1)
+            record_step(T, S, X, e1, t, times, edges, branches, locations, integers, reals, b, steps)
         steps += 1
         if t >= until:
             return REACHED_END, steps
@@ -319,17 +250,12 @@ def ret_batch(
 ):  # fmt: skip
     """Walks first, first + 1, … from the initial state; the number of the walk that found no room, or how many."""
     for b in range(first, len(seeds)):
-        seed_stream(R, seeds[b])
-        load_state(T, F, S, X, R, states_locations, states_integers, states_reals, 0, 0.0, largest, ode_step)
+        begin_walk(T, F, S, X, R, seeds[b], states_locations, states_integers, states_reals, largest, ode_step)
         outcome, taken = ret_walk(
             T, F, S, X, R, shares[b, 0], shares[b, 1], until, max_steps, full, preferred,
             b, capacity, times, edges, branches, locations, integers, reals,
         )  # fmt: skip
         if outcome == 0:
             return b
-        status[b] = outcome
-        steps[b] = taken
-        if outcome == RUNTIME_ERROR:
-            for i in range(3):
-                errors[b, i] = S[S_ERROR + i]
+        record_end(S, outcome, taken, status, steps, errors, b)
     return len(seeds)

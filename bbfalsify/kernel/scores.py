@@ -26,6 +26,7 @@ import numpy as np
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.compiling import entry_point, inlined
 from bbfalsify.kernel.firing import load_state, refresh, weight_of
+from bbfalsify.kernel.frame import global_deadline
 from bbfalsify.kernel.layout import (
     B_WEIGHT,
     BRANCH_WIDTH,
@@ -56,7 +57,6 @@ from bbfalsify.kernel.races import (
     weight_at,
 )
 from bbfalsify.kernel.results import Walk
-from bbfalsify.kernel.ret import global_deadline
 from bbfalsify.kernel.tables import CompiledModel
 from bbfalsify.kernel.walker import Walker, limits
 from bbfalsify.modelling import Parameter
