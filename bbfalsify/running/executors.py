@@ -96,7 +96,11 @@ def opened(executor: str | Executor | None, jobs: int | None = None) -> Iterator
             stack.enter_context(dask.config.set(_CALM))
             cluster = stack.enter_context(
                 distributed.LocalCluster(
-                    n_workers=jobs or 1, threads_per_worker=1, processes=True, dashboard_address=None
+                    n_workers=jobs or 1,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address="127.0.0.1:0",  # any port: two clusters on a machine do not quarrel about one
+                    scheduler_kwargs={"dashboard": False},
                 )
             )
             client = stack.enter_context(distributed.Client(cluster))

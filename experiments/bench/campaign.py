@@ -1,21 +1,21 @@
 """What campaigns cost beside their simulations.
 
-    python experiments/bench/campaign.py [--runs 1000] [--simulations 2000]
+    python experiments/bench/campaign.py [--runs 1000] [--simulations 2000] [--repetitions 5]
 
 1. Bookkeeping: many short runs of the heater, once as a campaign (run directories, events, tables, summary), once with
    nothing written; the difference in CPU time per run, and how memory grows from the first tenth to the end.  Files are
    written where TMPDIR says; on ext4 a new file costs up to ten times as much for a minute after many were deleted.
 2. Workers: the same simulations of the thermal house by one worker, by two, and on a Dask cluster of two; CPU time of
-   all processes together, start-up and simulations apart (the second is the slope between a short run and a long one).
+   all processes together, start-up apart.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,10 +24,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BATCH = 200
+WARM = 2 * BATCH
 
 
-def cpu(who: int = resource.RUSAGE_SELF) -> float:
-    used = resource.getrusage(who)
+def cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
 
@@ -91,7 +92,8 @@ def bookkeeping(runs: int) -> dict[str, float]:
 
 
 def house(executor: str, jobs: int, simulations: int) -> None:
-    """Years of weather as the profile has them, 200 at a time, in a process of its own."""
+    """Years of weather as the profile has them, 200 at a time, in a process of its own: what they cost all processes
+    together from the third 200 on, when everything is started and its speed is known."""
     import numpy as np
 
     from bbfalsify.campaigns.plan import load_campaign
@@ -105,47 +107,63 @@ def house(executor: str, jobs: int, simulations: int) -> None:
     requirements = [planned.requirement for planned in plan.requirements]
     duration = max(r.duration(plan.engine.horizon) for r in requirements)
     usage = Usage(plan.profile, compile_network(plan.profile.network), duration, plan.engine.period)
-    began = time.monotonic()
     with opened(executor, jobs) as where:
         pool = open_pool(where, plan.system, RequirementsJudge(requirements), jobs=jobs, shared=[usage])
-        for first in range(0, simulations, BATCH):
+        for first in range(0, WARM + simulations, BATCH):
+            if first == WARM:
+                before, began = cpu_of_all(), time.monotonic()
+                workers_before = cpu_of_all(leaves=True)
             seeds = np.arange(first, first + BATCH, dtype=np.uint64)
             walks = stochastic_walks(usage.model, seeds, until=duration, max_steps=20_000)
             queries = [Query(f"q/{first + i}", usage.draft(walks.walk(i))) for i in range(BATCH)]
             assert all(answer.ok for answer in pool.answers(queries))
+        done, cost = first + BATCH - WARM, cpu_of_all() - before
+        measured = {
+            "ms": 1000 * cost / done,
+            "beside": cost / (cpu_of_all(leaves=True) - workers_before) - 1,
+            "wall_ms": 1000 * (time.monotonic() - began) / done,
+            "start": before,
+        }
         pool.close()
-    print(json.dumps({"simulations": -(-simulations // BATCH) * BATCH, "seconds": time.monotonic() - began}))
+    print(json.dumps(measured))
 
 
-def measured(executor: str, jobs: int, simulations: int) -> dict[str, float]:
-    """CPU time of the process and of everything it started, also of what outlives it for a moment."""
-    before = cpu(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, __file__, "--house", executor, str(jobs), str(simulations)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
-    while True:
-        try:
-            os.wait()
-        except ChildProcessError:
-            break
-    return {**json.loads(done.stdout), "cpu": cpu(resource.RUSAGE_CHILDREN) - before}
+def cpu_of_all(*, leaves: bool = False) -> float:
+    """CPU time of this process and of all that it has started and that still live; or of those only that have started
+    nothing themselves, which are the workers in which simulations run."""
+    from bbfalsify.systems.process_cost import cpu_seconds
+    from bbfalsify.systems.process_tree import descendants
+
+    processes = [os.getpid(), *(pid for pid, _ in descendants(os.getpid()))]
+    return sum(cpu_seconds(pid) or 0.0 for pid in processes if not leaves or not descendants(pid))
 
 
-def workers(simulations: int) -> list[dict[str, float]]:
-    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # orphans become ours, so that their CPU time is counted
-    rows = []
-    for executor, jobs in (("local", 1), ("local", 2), ("dask", 2)):
-        short, long = measured(executor, jobs, 2 * BATCH), measured(executor, jobs, max(simulations, 3 * BATCH))
-        slope = (long["cpu"] - short["cpu"]) / (long["simulations"] - short["simulations"])
-        start = long["cpu"] - slope * long["simulations"]
-        rows.append({"executor": executor, "jobs": jobs, "ms": 1000 * slope, "start": start, **long})
-    return rows
+def workers(simulations: int, repetitions: int) -> None:
+    """One worker, two, and Dask take turns, so that a busy machine is as busy for all of them."""
+    rows: dict[tuple[str, int], list[dict[str, float]]] = {("local", 1): [], ("local", 2): [], ("dask", 2): []}
+    for _ in range(repetitions):
+        for (executor, jobs), found in rows.items():
+            command = [sys.executable, __file__, "--house", executor, str(jobs), str(simulations)]
+            environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+            found.append(json.loads(done.stdout))
+    beside = {("local", 1): ("local", 1), ("local", 2): ("local", 1), ("dask", 2): ("local", 2)}
+    for kind, found in rows.items():
+        ratios = [mine["ms"] / other["ms"] - 1 for mine, other in zip(found, rows[beside[kind]], strict=True)]
+        middle = {key: statistics.median(row[key] for row in found) for key in found[0]}
+        print(
+            f"{kind[0]:6} {kind[1]} workers: {middle['ms']:.2f} ms CPU per simulation ({middle['beside']:.1%} more "
+            f"than the system takes), {middle['wall_ms']:.2f} ms on the clock, {middle['start']:.1f} s CPU to start; "
+            f"than {' '.join(map(str, beside[kind]))}: {statistics.median(ratios):+.1%} CPU "
+            f"({min(ratios):+.1%} to {max(ratios):+.1%})"
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--simulations", type=int, default=2000)
+    parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--house", nargs=3, metavar=("EXECUTOR", "JOBS", "SIMULATIONS"))
     arguments = parser.parse_args()
     if arguments.house:
@@ -160,13 +178,7 @@ def main() -> None:
             f"{kept['memory_mb_after_a_tenth']:.0f} MB after a tenth, {kept['memory_mb_at_the_end']:.0f} MB at the end"
         )
     if arguments.simulations:
-        rows = workers(arguments.simulations)
-        first, second = rows[0]["ms"], rows[1]["ms"]
-        for row, other in zip(rows, (first, first, second), strict=True):
-            print(
-                f"{row['executor']:6} {row['jobs']} workers: {row['ms']:.3f} ms CPU per simulation "
-                f"({row['ms'] / other - 1:+.0%}), {row['start']:.1f} s to start, {row['seconds']:.1f} s in all"
-            )
+        workers(arguments.simulations, arguments.repetitions)
 
 
 if __name__ == "__main__":
