@@ -85,7 +85,7 @@ class ExecutorPool:
         self._introduced = 0
 
     def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
-        waiting, size = deque(range(len(queries))), self._task_size(len(queries))
+        waiting, size = deque(range(len(queries))), self._size(len(queries))
         lost: deque[_Task] = deque()
         finished: dict[int, Answer] = {}
         running: dict[Future, tuple[_Task, float]] = {}
@@ -102,18 +102,14 @@ class ExecutorPool:
                     for future in wait(running, timeout, FIRST_COMPLETED).done:
                         task, began = running.pop(future)
                         lost.extend(self._collect(future, task, began, finished))
-                    size = self._task_size(len(waiting)) if learning else size
+                    size = self._size(len(waiting)) if learning else size
                 yield finished.pop(following)
         finally:
             for future in running:
                 future.cancel()
 
-    def _task_size(self, queries: int) -> int:
-        """Equal shares for all, in as few rounds as there may be: what is left over then is least."""
-        if self._seconds_per_query is None:
-            return min(_FIRST_TASK, -(-queries // self._parallel))
-        rounds = max(1, math.ceil(queries * self._seconds_per_query / (self._parallel * _TASK_S)))
-        return -(-queries // (self._parallel * rounds))
+    def _size(self, queries: int) -> int:
+        return task_size(queries, self._parallel, self._seconds_per_query)
 
     def _next_task(self, waiting: deque[int], size: int) -> _Task:
         introduce = self._introduced < self._parallel
@@ -168,6 +164,14 @@ class ExecutorPool:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def task_size(queries: int, parallel: int, seconds_per_query: float | None) -> int:
+    """Equal shares for all, in as few rounds as there may be: tasks cost, and nobody waits long for the last one."""
+    if seconds_per_query is None:
+        return min(_FIRST_TASK, -(-queries // parallel))
+    rounds = max(1, math.ceil(queries * seconds_per_query / (parallel * _TASK_S)))
+    return -(-queries // (parallel * rounds))
 
 
 def _portable(thing: Any) -> bytes:

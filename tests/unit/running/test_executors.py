@@ -23,6 +23,7 @@ from bbfalsify.running.check import check
 from bbfalsify.running.executors import open_pool, opened
 from bbfalsify.running.falsify import falsify
 from bbfalsify.running.reach import reach
+from bbfalsify.running.remote import task_size
 from bbfalsify.systems import load_system
 from tests.hostile.hostile_systems import exits, hangs, judge, misbehaving, queries, raises
 from tests.hostile.processes import descendants
@@ -71,6 +72,17 @@ def test_executors_of_the_standard_library(local, kind):
     more = {"mp_context": get_context("spawn")} if kind is ProcessPoolExecutor else {}
     with kind(2, **more) as executor:
         assert told(run(executor=executor)) == local
+
+
+@pytest.mark.parametrize(
+    ("queries", "seconds_per_query", "tasks"),
+    [(200, 0.004, [100, 100]), (200, 0.001, [100, 100]), (201, 0.004, [101, 100]), (3, 10.0, [1, 1, 1]), (1, 0.1, [1])]
+    + [(1000, 0.004, [250] * 4), (1000, 0.0061, [125] * 8), (10, None, [4, 4, 2]), (2, None, [1, 1])],
+)
+def test_tasks_are_few_and_equal(queries, seconds_per_query, tasks):
+    """An executor takes milliseconds for each, whatever is in it."""
+    size = task_size(queries, 2, seconds_per_query)
+    assert [min(size, queries - start) for start in range(0, queries, size)] == tasks
 
 
 def test_dask_by_its_address(local, cluster):
