@@ -57,7 +57,7 @@ def local():
 def cluster():
     """A real scheduler and two workers on loopback."""
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1"
     ) as cluster:
         yield cluster
 
