@@ -1,20 +1,27 @@
 """What tests of more than one room share, and what a test run in two processes (`pytest -n 2`) needs."""
 
+import compileall
 import os
+import signal
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+import bbfalsify
 from tests.drawing import draw_the_same_everywhere
 from tests.fmus.building import FmuFactory
 
 draw_the_same_everywhere()
 # There, commands annotate what they find; tests that want it say so, and the others run on GitHub, too.
 os.environ.pop("GITHUB_ACTIONS", None)
-# Tests start hundreds of processes, and each would compile our modules again.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# In the background of a shell Ctrl-C is ignored, and tests that press it would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# Of a module that a test writes twice within a second, Python would take the first version from its cache: nothing is
+# cached while tests run.  Before, it is: rewritten tests here, and our modules for the hundreds of processes to come.
 sys.dont_write_bytecode = False
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
 @pytest.fixture(scope="session")
@@ -23,11 +30,10 @@ def fmus(tmp_path_factory):
     return FmuFactory(tmp_path_factory.mktemp("fmus"))
 
 
-# --- in two processes -------------------------------------------------------------------------------------------------
-
-
 def pytest_sessionstart(session):
-    """Compile once, before the processes start: each of them would compile the same code at the same time."""
+    """Compile once, before other processes start: each of them would compile the same code at the same time."""
+    if not hasattr(session.config, "workerinput"):
+        compileall.compile_dir(Path(bbfalsify.__file__).parent, quiet=2)
     if session.config.getoption("numprocesses", None):
         from bbfalsify.running.compiled import compile_everything, is_compiled
 
@@ -35,6 +41,13 @@ def pytest_sessionstart(session):
             reporter = session.config.pluginmanager.get_plugin("terminalreporter")
             reporter.write_line("compiling the simulation kernel, once ...")
             compile_everything()
+
+
+def pytest_collection_finish():
+    sys.dont_write_bytecode = True
+
+
+# --- in two processes -------------------------------------------------------------------------------------------------
 
 
 def pytest_deselected(items):

@@ -58,7 +58,7 @@ def local():
 def cluster():
     """A real scheduler and two workers on loopback."""
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1"
     ) as cluster:
         yield cluster
 
@@ -147,14 +147,18 @@ def test_an_executor_that_is_broken_is_named():
 
 
 def test_ctrl_c_reaches_a_run_in_this_process():
-    done = []
+    at_work = threading.Event()
+
+    def begins_and_hangs(good):
+        at_work.set()
+        hangs(good)
 
     def press():
-        time.sleep(0.3)
-        done.append(os.kill(os.getpid(), signal.SIGINT))
+        at_work.wait()
+        os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=press)
-    pool = open_pool("in-process", misbehaving(hangs), judge)
+    pool = open_pool("in-process", misbehaving(begins_and_hangs), judge)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         list(pool.answers(queries([1])))
@@ -168,7 +172,10 @@ def test_ctrl_c_reaches_a_run_in_this_process():
         ("dask:tcp://127.0.0.1:1", "there is no Dask scheduler at 'tcp://127.0.0.1:1'"),
     ],
 )
-def test_executors_that_are_not_there(name, message):
+def test_executors_that_are_not_there(name, message, monkeypatch):
+    client = distributed.Client
+    # As it is, but with less patience.
+    monkeypatch.setattr(distributed, "Client", lambda address, timeout: client(address, timeout="1s"))
     with pytest.raises(UserError, match=message.replace("?", r"\?")):
         run(executor=name)
 
