@@ -25,7 +25,7 @@ from bbfalsify.kernel.layout import (
     H_X_WINDOWS,
     X_LARGEST,
 )
-from bbfalsify.kernel.ret import APPROACH, candidate_windows, key_group, window_end
+from bbfalsify.kernel.ret import APPROACH, candidate_windows, kept_off, key_group, window_end
 from bbfalsify.kernel.rng import unit
 
 MAXIMUM_COVERAGE = 2**62
@@ -192,5 +192,6 @@ def semantic_choice(R, pool, rows, work):
         chosen = int(unit(R) * rows)
         width = pool[chosen, 2] - pool[chosen, 0]
         t = pool[chosen, 0] + min(APPROACH, width / 4.0)
+    t = kept_off(t, pool[chosen, 0], pool[chosen, 1], pool[chosen, 2], pool[chosen, 3])
     i = int(pool[chosen, 4])
     return work[2 * i], work[2 * i + 1], t

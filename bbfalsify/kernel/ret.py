@@ -47,9 +47,11 @@ from bbfalsify.kernel.layout import (
     X_LARGEST,
 )
 from bbfalsify.kernel.rng import unit
-from bbfalsify.kernel.windows import transition_windows
+from bbfalsify.kernel.windows import slack, transition_windows
 
 APPROACH = 2.0**-10
+CLOSEST = 256.0
+"""So many times the slack of rounding stay between a moment and a strict end of its window."""
 
 
 @inlined
@@ -118,6 +120,19 @@ def window_end(X, low, high, largest):
 
 
 @inlined
+def kept_off(t, low, low_strict, high, high_strict):
+    """A moment of a window, but not so close to a strict end of it that rounding decides what can happen after it.
+
+    Walks that wait again and again as long as they may would else get there in a dozen steps.
+    """
+    if high_strict != 0.0 and t > high - CLOSEST * slack(high):
+        t = high - CLOSEST * slack(high)
+        if t <= low:
+            t = low + (high - low) / 4.0 if low_strict != 0.0 else low
+    return t
+
+
+@inlined
 def choose_moment(T, X, R, count, share_lower, share_uniform):
     """A moment in the windows of the buffer: lower bound, between, or upper bound."""
     windows = T[H_X_WINDOWS]
@@ -134,7 +149,7 @@ def choose_moment(T, X, R, count, share_lower, share_uniform):
         low = X[last]
         high = window_end(X, low, X[last + 2], largest)
         if X[last + 3] != 0.0 and X[last + 2] != math.inf:
-            return high - min(APPROACH, (high - low) / 4.0)
+            return kept_off(high - min(APPROACH, (high - low) / 4.0), low, X[last + 1], high, 1.0)
         return high
     measure = 0.0
     for i in range(count):
@@ -153,7 +168,7 @@ def choose_moment(T, X, R, count, share_lower, share_uniform):
                 t = high - min(APPROACH, (high - low) / 4.0) if X[w + 3] != 0.0 else high
             if t <= low:
                 t = low + min(APPROACH, (high - low) / 4.0) if X[w + 1] != 0.0 else low
-            return t
+            return kept_off(t, low, X[w + 1], high, X[w + 3])
         rest -= high - low
     return X[windows]
 

@@ -143,6 +143,20 @@ def test_the_living_are_told_from_the_dead(query, moments, deadlocked, heuristic
         assert found.best.trace.deadlocked == deadlocked
 
 
+@pytest.mark.parametrize("heuristic", PORTFOLIO)
+def test_walks_that_close_in_on_a_strict_bound_do_not_end_in_rounding(heuristic):
+    """Time stays below 3, and x below 6: C can be entered at any moment, however late."""
+    builder = NetworkBuilder("closing_in").declare("clock x, y;")
+    process = builder.automaton("P").location("A", rates={"x": 2}, invariant="y < 3")
+    process.location("B", invariant="y < 3").location("C", invariant="x < 6 && y < 3")
+    for _ in range(15):
+        process.edge("A", "A")
+    process.edge("A", "B").edge("B", "C").edge("C", "C")
+    found = look_in(builder.build(), "E<> deadlock", (heuristic,), depth=40, walks=110)
+    assert found.findings == []
+    assert found.unconfirmed == []
+
+
 def called_out(bad: int, listeners: int) -> Network:
     """All go left or right when they are called after 2 time units; number `bad` may not be right as late as that."""
     builder = NetworkBuilder("called_out").declare(f"broadcast chan go; clock x; const int BAD = {bad};")
