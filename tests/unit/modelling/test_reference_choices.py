@@ -1,0 +1,48 @@
+"""Whether every outcome of a transition keeps the invariants: choice by choice, and what happens where choices meet."""
+
+import pytest
+
+from bbfalsify.modelling import Network, NetworkBuilder
+from bbfalsify.modelling.reference import ReferenceInterpreter
+from bbfalsify.modelling.reference_choices import ChoicesMeet, every_choice_enters
+from bbfalsify.modelling.reference_replay import Replayer
+
+
+def broadcast(first: tuple[str, str], second: tuple[str, str], invariant: str) -> Network:
+    """Two listeners with two ways each to follow a broadcast, and somebody whose invariant looks at what they do."""
+    builder = NetworkBuilder("broadcast").declare("broadcast chan go; int[0, 9] m, n, k; clock x;")
+    builder.automaton("Caller").location("Waits").location("Called").edge("Waits", "Called", sync="go!")
+    for name, updates in (("First", first), ("Second", second)):
+        listener = builder.automaton(name).location("Here").location("Left").location("Right")
+        for target, update in zip(("Left", "Right"), updates, strict=True):
+            listener.edge("Here", target, sync="go?", update=update or None)
+    builder.automaton("Watcher").location("Looks", invariant=invariant)
+    return builder.build()
+
+
+CASES = {
+    "apart, and kept": (("m = 1", ""), ("n = 1", ""), "m < 2 && x <= 5", True, True),
+    "apart, and broken by one way of the second": (("m = 1", ""), ("", "n = 1"), "n < 1", True, False),
+    "an invariant that looks at both, and is kept": (("m = 1", ""), ("n = 1", ""), "m + n < 3", False, True),
+    "an invariant that looks at both, and is broken": (("m = 1", ""), ("n = 1", ""), "m + n < 2", False, False),
+    "both assign the same, the second not always": (("n = 1", ""), ("n = 2", ""), "n != 1", False, False),
+    "the second reads what the first assigns": (("m = 1", ""), ("n = m", "n = 0"), "n < 1", False, False),
+    "an update that fails disables nothing": (("m = 9 + 9", "m = 1"), ("n = 1", ""), "m < 2", False, True),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "invariant", "apart", "possible"), CASES.values(), ids=CASES)
+def test_choices(first, second, invariant, apart, possible):
+    network = broadcast(first, second, invariant)
+    interpreter, replayer = ReferenceInterpreter(network), Replayer(network)
+    replayer.few_ways = 0
+    start = interpreter.initial_state()
+    assert bool(interpreter.transitions(start)) == possible
+    assert replayer.transitions(start) == interpreter.transitions(start)
+    machine = interpreter.machine_at(start, 0)
+    choices = {p: [edge.branches[0] for edge in network.processes[p].edges] for p in range(3)}
+    if apart:
+        assert every_choice_enters(network, machine, choices, lambda places: range(4)) == possible
+    else:
+        with pytest.raises(ChoicesMeet):
+            every_choice_enters(network, machine, choices, lambda places: range(4))
