@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +63,12 @@ def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
     """Usage-aware falsification; what every engine has to return is a row per requirement, `outcome` among its keys."""
     engine = plan.engine
     settings = {option.name: getattr(engine, option.name) for option in fields(Options) if hasattr(engine, option.name)}
+    told: dict[str, Any] = {}
+
+    def annotate(data: dict[str, Any]) -> dict[str, Any]:
+        told.update(annotated(plan, data))
+        return told
+
     result = falsify(
         plan.system,
         plan.profile,
@@ -88,13 +93,13 @@ def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         name=plan.name,
         system_record=system_record(plan),
         listeners=recording.listeners,
-        annotate=partial(annotated, plan),
+        annotate=annotate,
         configuration=recording.configuration_of(plan),
         baseline=None
         if engine.smc == "none"
         else smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations),
     )
-    return annotated(plan, result.as_json())
+    return told or annotate(result.as_json())  # where nothing is stored, nobody has asked for it yet
 
 
 def _written(planned: PlannedRequirement) -> dict[str, Any]:

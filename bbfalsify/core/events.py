@@ -11,14 +11,14 @@ told, so feeding the recorded answers to the same engine with the same seed lead
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import logging
 import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -282,7 +282,7 @@ class Recorder:
         if self._file is None:
             self._sequence += 1
             return
-        kind, data = type(event).__name__, {part.name: _plain(getattr(event, part.name)) for part in fields(event)}
+        kind, data = type(event).__name__, {name: _plain(value) for name, value in vars(event).items()}
         if self._again:
             content = _content(kind, data)
             if self._again[content]:
@@ -360,7 +360,13 @@ def _lock(file: int, path: Path) -> None:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seconds, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
+    return f"{_second(seconds)}.{milliseconds:03d}Z"
+
+
+@functools.lru_cache(1)
+def _second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def _plain(value: Any) -> Any:
