@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import partial
 from typing import Any
 
 from bbfalsify.campaigns.execute import Recording, annotated, system_record
@@ -17,6 +16,12 @@ def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
     """Usage-aware falsification; a run directory that was begun is continued."""
     engine = plan.engine
     settings = {option.name: getattr(engine, option.name) for option in fields(Options) if hasattr(engine, option.name)}
+    told: dict[str, Any] = {}
+
+    def annotate(data: dict[str, Any]) -> dict[str, Any]:
+        told.update(annotated(plan, data))
+        return told
+
     result = falsify(
         plan.system,
         plan.profile,
@@ -41,10 +46,10 @@ def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         name=plan.name,
         system_record=system_record(plan),
         listeners=recording.listeners,
-        annotate=partial(annotated, plan),
+        annotate=annotate,
         configuration=recording.configuration_of(plan),
         baseline=None
         if engine.smc == "none"
         else smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations),
     )
-    return annotated(plan, result.as_json())
+    return told or annotate(result.as_json())  # where nothing is stored, nobody has asked for it yet

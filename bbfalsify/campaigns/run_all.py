@@ -20,6 +20,7 @@ from bbfalsify.campaigns.categories import run_category
 from bbfalsify.campaigns.directory import SUMMARY, CampaignDirectory
 from bbfalsify.campaigns.execute import Recording, annotated, configuration_of, execute, origin_of
 from bbfalsify.campaigns.plan import Campaign, RunPlan
+from bbfalsify.core.disk import together
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.events import Event
 from bbfalsify.core.json_files import WritingFailed, write_json
@@ -58,7 +59,8 @@ def run_all(
             [plan] = campaign.runs
             yield _run(plan, replace(recording, directory=directory, listeners=listeners(plan)), extend=extend)
         else:
-            yield from _run_several(campaign, directory, recording, listeners)
+            with together():  # hundreds of short runs would wait for the disk as long as they simulate
+                yield from _run_several(campaign, directory, recording, listeners)
 
 
 def _run_several(

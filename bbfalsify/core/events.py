@@ -11,27 +11,28 @@ told, so feeding the recorded answers to the same engine with the same seed lead
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import logging
 import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.core.disk import EVERY_S, soon, wait_for
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.json_files import WritingFailed, one_line, plain_number, sync_folder
+from bbfalsify.core.json_files import WritingFailed, one_line, plain_number
 from bbfalsify.core.query import Answer
 from bbfalsify.core.records import answer_from_record
 
 _log = logging.getLogger("bbfalsify.core")
 _log.addHandler(logging.NullHandler())
 
-_SYNC_EVERY_S = 1.0
-"""What was written longer ago than this survives a power failure; the rest only the death of this process."""
+_LONGEST_END = 1 << 16
+"""Bytes in which the last line of a record must be: what a message says of a system is bounded."""
 _LOCK_WAIT_S = 5.0
 """Workers of a run that was just killed hold its lock until they have gone, too."""
 
@@ -317,7 +318,7 @@ class Recorder:
         if self._file is None:
             self._sequence += 1
             return
-        kind, data = type(event).__name__, {part.name: _plain(getattr(event, part.name)) for part in fields(event)}
+        kind, data = type(event).__name__, {name: _plain(value) for name, value in vars(event).items()}
         if self._again:
             content = _content(kind, data)
             if self._again[content]:
@@ -326,7 +327,9 @@ class Recorder:
         line = {"sequence": self._sequence, "time": _now(), "event": kind, **data}
         self._write(one_line(line).encode() + b"\n")
         self._sequence += 1
-        if isinstance(event, RunStopped) or time.monotonic() - self._synced >= _SYNC_EVERY_S:
+        if time.monotonic() - self._synced >= EVERY_S:
+            self.sync(wait_for)
+        elif isinstance(event, RunStopped):
             self.sync()
 
     def _write(self, line: bytes) -> None:
@@ -341,16 +344,12 @@ class Recorder:
                 raise
             self._length += len(line)
 
-    def sync(self) -> None:
-        """Wait until everything recorded so far is on disk."""
+    def sync(self, wait: Callable[..., None] = soon) -> None:
+        """Have everything recorded so far on disk, soon or now."""
         if self._file is not None and self._length > self._on_disk:
-            self._on_disk = self._length
-            with contextlib.suppress(OSError):  # a file system that cannot (a pipe, a device) has nothing to lose
-                os.fsync(self._file)
-            for folder in self._folders:
-                sync_folder(folder)
+            self._on_disk, self._synced = self._length, time.monotonic()
+            wait(self.path, *self._folders)
             self._folders = ()
-            self._synced = time.monotonic()
 
     def close(self) -> None:
         if self._file is not None:
@@ -395,7 +394,13 @@ def _lock(file: int, path: Path) -> None:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seconds, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
+    return f"{_second(seconds)}.{milliseconds:03d}Z"
+
+
+@functools.lru_cache(1)
+def _second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def _plain(value: Any) -> Any:
@@ -444,6 +449,18 @@ def _event(line: bytes) -> RecordedEvent | None:
         return RecordedEvent(data.pop("sequence"), data.pop("time"), data.pop("event"), data)
     except (ValueError, KeyError, AttributeError, TypeError):
         return None
+
+
+def ends_with_its_end(path: Path) -> bool:
+    """Whether the last line of a record says that the run stopped."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LONGEST_END))
+            lines = file.read().split(b"\n")
+    except OSError:
+        return False
+    last = _event(lines[-2]) if len(lines) > 1 and not lines[-1] else None
+    return last is not None and last.kind == RunStopped.__name__
 
 
 def _whole_lines(data: bytes) -> bytes:

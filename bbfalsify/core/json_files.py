@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.core.disk import wait_for
 from bbfalsify.core.errors import Problem, UserError
 
 
@@ -88,19 +89,9 @@ def write_atomically(path: Path, text: str | bytes, *, durable: bool = True) -> 
         with written_beside(path, text, durable=durable) as temporary:
             os.replace(temporary, path)
         if durable:
-            sync_folder(path.parent)
+            wait_for(path.parent)
     except OSError as error:
         raise WritingFailed(Problem(f"cannot be written: {error.strerror}.", file=str(path))) from None
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the names in it are on disk, where that can be asked for: a new file is lost without its name."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 @contextlib.contextmanager

@@ -12,8 +12,8 @@ Names are never reused: the number at the end is the first that is free.  Files 
 
 The events survive a power failure, after a second at the latest, and so does the manifest where nobody else knows the
 run.  All else can be made again from these, by running once more in the same directory.  Where the caller chose it (a
-run of a campaign has its place, and the campaign knows what is run there), nobody waits for the disk but at the end,
-for the events; of a run whose directory was named here, everything is on disk then.
+run of a campaign has its place, and the campaign knows what is run there), nobody waits for more than the events; of a
+run whose directory was named here, everything is on disk when it ends.
 
 A run that was interrupted is continued in its directory, by the same version and with the same inputs: what decides its
 result is in the manifest under `decided_by`, and every difference is named.
@@ -34,9 +34,10 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.counterexample import Counterexample
+from bbfalsify.core.disk import wait_for
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.events import Listener, Recorder
-from bbfalsify.core.json_files import read_json, sync_folder, write_json
+from bbfalsify.core.events import Listener, Recorder, ends_with_its_end
+from bbfalsify.core.json_files import read_json, write_json
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.running.tape import Tape
 
@@ -86,7 +87,7 @@ class RunDirectory:
     def _furnished(self) -> RunDirectory:
         (self.path / "counterexamples").mkdir(exist_ok=True)
         if self._durable:
-            sync_folder(self.path.parent)
+            wait_for(self.path.parent)
         return self
 
     @staticmethod
@@ -111,8 +112,8 @@ class RunDirectory:
 
     @property
     def finished(self) -> bool:
-        """Its results are there with all their files, and are not those of a run that was interrupted."""
-        if not (self.path / "results.json").is_file():
+        """Its record came to its end; its results are there with all their files, and it was not interrupted."""
+        if not (self.path / "results.json").is_file() or not ends_with_its_end(self.events):
             return False
         try:
             results = self.read_results()

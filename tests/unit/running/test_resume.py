@@ -321,6 +321,17 @@ def test_results_that_never_came_to_the_disk_are_made_again_without_a_simulation
         }
 
 
+def test_results_of_a_record_without_its_end_do_not_count(undisturbed, tmp_path):
+    """Of a campaign, results may reach the disk before the record that they were made from."""
+    whole, expected, baseline = undisturbed
+    directory = tmp_path / "again"
+    shutil.copytree(whole, directory)
+    cut_off(directory / "events.jsonl")
+    assert not RunDirectory(directory).finished
+    assert told(run(directory, baseline=baseline)) == told(expected)
+    assert RunDirectory(directory).finished
+
+
 def test_a_folder_of_other_things_is_no_run_directory(tmp_path):
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(UserError, match="not a run directory"):
