@@ -8,7 +8,9 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +123,18 @@ def command(folder: Path, *arguments: str) -> None:
     main()
 
 
+def command_killed_when(happens: Callable[[], bool], folder: Path, *arguments: str) -> None:
+    """The child looks itself: whoever looks from outside may look too late, on a busy machine."""
+
+    def watch() -> None:
+        while not happens():
+            time.sleep(0.005)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True).start()
+    command(folder, *arguments)
+
+
 def campaign(folder: Path) -> Path:
     """Four runs, of which the third is slow; without a seed, so that the one drawn has to be remembered."""
     from bbfalsify.examples import example_folder
@@ -137,28 +151,28 @@ def campaign(folder: Path) -> Path:
 def test_finished_runs_of_a_campaign_are_not_run_again(tmp_path, monkeypatch, capsys):
     file = campaign(tmp_path)
     monkeypatch.chdir(tmp_path)
-    child = FORK.Process(target=command, args=(tmp_path, "run", str(file), "-q"))
+
+    def in_the_third() -> bool:
+        return any(p.stat().st_size > 30_000 for p in tmp_path.glob("runs/*/runs/0003/events.jsonl"))
+
+    child = FORK.Process(target=command_killed_when, args=(in_the_third, tmp_path, "run", str(file), "-q"))
     child.start()
-    third = "runs/*/runs/0003/events.jsonl"
-    until = time.monotonic() + 120
-    while not any(p.stat().st_size > 30_000 for p in tmp_path.glob(third)) and time.monotonic() < until:
-        time.sleep(0.01)
-    child.kill()
     child.join()
+    assert child.exitcode == -signal.SIGKILL
     [directory] = (tmp_path / "runs").iterdir()
     finished = {p: p.stat().st_mtime_ns for p in directory.glob("runs/*/results.json")}
     assert {p.parent.name for p in finished} == {"0001", "0002"}
     monkeypatch.setattr(sys, "argv", ["bbfalsify", "run", str(file), "--resume", "--json", "-q"])
     with pytest.raises(SystemExit) as ended:
         main()
-    assert ended.value.code == 0
+    assert ended.value.code in (0, 1), "whether 44 simulations find what is expected is up to the seed"
     runs = json.loads(capsys.readouterr().out)["runs"]
     assert [Path(r["run_directory"]).name for r in runs] == ["0001", "0002", "0003", "0004"]
     assert len({r["seed"] for r in runs}) == 1
     assert {p: p.stat().st_mtime_ns for p in finished} == finished
     assert len(list((tmp_path / "runs").iterdir())) == 1
     summary = json.loads((directory / "summary.json").read_text())
-    assert summary["categories"] == {"correct": 4}
+    assert [row["outcome"] for row in summary["runs"]] == [run["outcome"] for run in runs]
     # The same campaign, undisturbed, from the same seed.
     seed = runs[0]["seed"]
     monkeypatch.setattr(sys, "argv", ["bbfalsify", "run", str(file), "--seed", str(seed), "--json", "-q"])
