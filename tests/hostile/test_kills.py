@@ -50,8 +50,18 @@ def ranked(directory: Path) -> list:
     return [named(row) for row in rows]
 
 
-def killed_after(seconds: float, target, *arguments) -> bool:
-    """Call it in a process of its own, which is killed after so long; whether it was still at work then."""
+def executed(directory: Path) -> list[str]:
+    """The names of the simulations on record, sorted."""
+    return sorted(
+        record["query"]
+        for event in read_events(directory / "events.jsonl")
+        if event.kind == "BatchAnswered"
+        for record in event.data["answers"]
+    )
+
+
+def killed_after(seconds: float | None, target, *arguments) -> bool:
+    """Call it in a process of its own, which is killed after so long, if at all; whether it was still at work then."""
     child = FORK.Process(target=target, args=arguments)
     child.start()
     child.join(seconds)
@@ -76,12 +86,7 @@ def kill_and_resume(folder: Path, kills: int, seed: int) -> tuple[int, list]:
         interrupted += killed_after(float(moment), run, directory)
         run(directory)
         lists.append(ranked(directory))
-        asked = [
-            record["query"]
-            for event in read_events(directory / "events.jsonl")
-            if event.kind == "BatchAnswered"
-            for record in event.data["answers"]
-        ]
+        asked = executed(directory)
         assert len(asked) == len(set(asked))
     assert len(ranked(whole)) == 4
     assert all(found == ranked(whole) for found in lists)
@@ -184,6 +189,28 @@ def test_finished_runs_of_a_campaign_are_not_run_again(tmp_path, monkeypatch, ca
         return [[(c["actions"], c["probability"], c["robustness"]) for c in r["counterexamples"]] for r in results]
 
     assert lists(runs) == lists(again)
+
+
+@pytest.mark.slow
+def test_the_thermal_house_killed_at_random_moments_ends_with_the_same_list(tmp_path):
+    """A year of weather per simulation, two workers, search, estimates and shrinking: probabilities included."""
+    file = Path(__file__).parents[2] / "experiments" / "thermal_house" / "campaign.yaml"
+    places = [tmp_path / name for name in ("whole", "killed")]
+    for place in places:
+        place.mkdir()
+    started = time.monotonic()
+    assert not killed_after(None, command, places[0], "run", str(file), "-q")
+    lasts, rng = time.monotonic() - started, np.random.default_rng(3)
+    for share in rng.uniform(0.2, 0.35, size=3):
+        assert killed_after(share * lasts, command, places[1], "run", str(file), "--resume", "-q")
+    assert not killed_after(None, command, places[1], "run", str(file), "--resume", "-q")
+    [whole], [killed] = ([RunDirectory(path) for path in (place / "runs").iterdir()] for place in places)
+    assert len(ranked(whole.path)) == 20 and ranked(killed.path) == ranked(whole.path)
+    for key in ("found_probability", "simulations", "requirements", "profile_coverage"):
+        assert killed.read_results()[key] == whole.read_results()[key]
+    kinds = [event.kind for event in read_events(killed.events)]
+    assert kinds.count("RunStarted") == 1 and kinds.count("RunResumed") >= 2
+    assert executed(killed.path) == executed(whole.path), "no simulation was executed twice"
 
 
 def test_a_full_disk_ends_the_run_in_words_and_it_goes_on_when_there_is_room(tmp_path):
