@@ -108,10 +108,6 @@ class RequirementRow:
     """Simulations of the search, and what the list held by then, roughly; empty where it took the first ones."""
 
     @property
-    def all_accepted(self) -> bool | None:
-        return None if self.accepted is None else self.accepted == self.counterexamples
-
-    @property
     def as_expected(self) -> bool | None:
         return None if self.expected is None else self.outcome == self.expected
 

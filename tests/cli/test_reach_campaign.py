@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from junitparser import JUnitXml
 
+from tests.unit.running.test_reach_run import without_times
+
 CAMPAIGN = """format_version: 1
 name: fischers
 model: ["example:fischer-faulty:4", "example:fischer:4"]
@@ -155,11 +157,6 @@ standing.StandingFile.write = slowly
 from bbfalsify.cli.main import main
 main()
 """
-
-
-def without_times(results):
-    rows = [{k: v for k, v in row.items() if k not in ("seconds", "file")} for row in results["requirements"]]
-    return [{**row, "improvements": [{**i, "seconds": 0} for i in row["improvements"]]} for row in rows]
 
 
 def test_a_killed_search_goes_on_and_ends_the_same(cli, campaign, tmp_path):

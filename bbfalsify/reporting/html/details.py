@@ -35,7 +35,7 @@ class Details:
 
     def __init__(self, directory: Path, result: RunResult) -> None:
         self.directory, self.result, self.notes = directory, result, []
-        self.files = [file for row in result.counterexamples if (file := self._file(row.file)) is not None]
+        self.files = [row.file for row in result.counterexamples if row.file is not None]
         self._fans: dict[tuple[str, int], Fan] = {}
         if (directory / FILE).is_file():
             try:
@@ -48,11 +48,7 @@ class Details:
         """In the order of the list."""
         return [self._detail(row) for row in self.result.counterexamples]
 
-    def _file(self, recorded: str | None) -> Path | None:
-        return None if recorded is None else Path(recorded)
-
-    def _read(self, recorded: str | None) -> Counterexample | None:
-        file = self._file(recorded)
+    def _read(self, file: str | None) -> Counterexample | None:
         if file is None:
             return None
         try:
@@ -68,7 +64,7 @@ class Details:
             "title": f"{row.requirement} #{row.rank}",
             "facts": list(_facts(row, found)),
             "notes": list(_notes(row)),
-            "commands": [replay_command(self._file(file)) for file in _files(row)],
+            "commands": [replay_command(file) for file in _files(row)],
             "when": moments_of(row),
         }
         if found is not None:
