@@ -32,7 +32,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "Counterexample": "bbfalsify.core.counterexample",
+    "Counterexample": "bbfalsify.records.counterexample",
     "Estimate": "bbfalsify.core.estimate",
     "Options": "bbfalsify.engines.falsification.engine",
     "Outcome": "bbfalsify.core.verdict",
@@ -49,9 +49,9 @@ _HOME = {
     "system": "bbfalsify.systems",
     "load_system": "bbfalsify.systems",
     "NetworkBuilder": "bbfalsify.modelling",
-    "falsify": "bbfalsify.running.falsify",
-    "check": "bbfalsify.running.check",
-    "reach": "bbfalsify.running.reach",
+    "falsify": "bbfalsify.running.falsify.falsify",
+    "check": "bbfalsify.running.check.check",
+    "reach": "bbfalsify.running.reach.reach",
     "load_campaign": "bbfalsify.campaigns",
     "replay": "bbfalsify.running.replay",
 }

@@ -23,7 +23,7 @@ import pytest
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns import Campaign, RunPlan
-    from bbfalsify.reporting.cases import Case
+    from bbfalsify.reporting.exports.cases import Case
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -80,7 +80,7 @@ class CampaignRun:
 
     def _execute(self) -> Sequence[Case]:
         from bbfalsify.campaigns.execute import Recording, execute
-        from bbfalsify.reporting.cases import suite_of
+        from bbfalsify.reporting.exports.cases import suite_of
         from bbfalsify.reporting.html import write_report
 
         results = execute(self._plan, Recording(self._campaign, self._out))
@@ -130,7 +130,7 @@ def assert_not_falsified(tmp_path: Path, request: pytest.FixtureRequest) -> Call
 
     def look(system: Any, profile: Any, require: Any, *, horizon: float, seed: int = 0, **options: Any) -> Any:
         from bbfalsify import Options, Requirement, falsify, load_profile, load_system, parse_stl
-        from bbfalsify.reporting.cases import suite_of
+        from bbfalsify.reporting.exports.cases import suite_of
 
         base = request.config.invocation_params.dir
         formulas = [require] if isinstance(require, str | Requirement) else list(require)
@@ -162,7 +162,7 @@ def assert_satisfied(tmp_path: Path, request: pytest.FixtureRequest) -> Callable
 
     def look(system: Any, require: Any, *, seed: int = 0, **options: Any) -> Any:
         from bbfalsify import check, load_system
-        from bbfalsify.reporting.cases import suite_of
+        from bbfalsify.reporting.exports.cases import suite_of
 
         base = request.config.invocation_params.dir
         options.setdefault("out", tmp_path)

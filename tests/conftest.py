@@ -35,7 +35,7 @@ def pytest_sessionstart(session):
     if not hasattr(session.config, "workerinput"):
         compileall.compile_dir(Path(bbfalsify.__file__).parent, quiet=2)
     if session.config.getoption("numprocesses", None):
-        from bbfalsify.running.compiled import compile_everything, is_compiled
+        from bbfalsify.running.warm_up import compile_everything, is_compiled
 
         if not is_compiled():
             reporter = session.config.pluginmanager.get_plugin("terminalreporter")

@@ -7,9 +7,9 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbfalsify.testing.networks import networks
-from bbfalsify.testing.printing import network_text
 from tests.drawing import examples
+from tests.support.networks import networks
+from tests.support.printing import network_text
 
 
 def drawn(strategy: st.SearchStrategy, shown=repr) -> list[str]:

@@ -14,7 +14,7 @@ PUBLIC = {
     "bbfalsify.fitting": "Fit Log fit_profile learn_profile read_logs",
     "bbfalsify.logic": "Formula Requirement parse_stl",
     "bbfalsify.testing": "check_system",
-    "bbfalsify.logic.temporal": """
+    "bbfalsify.logic.ltl": """
         Automaton FORMS Lasso Property dfa find_violation first_bad_prefix hoa hoa_text ltl ltlf monitor read_property
         search vacuity violates
     """,

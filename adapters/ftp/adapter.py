@@ -6,8 +6,8 @@ Folders are named after the session: what one session makes, no other sees.
 import sys
 from pathlib import Path
 
-from bbfalsify.systems.servers import Server
-from bbfalsify.systems.sockets import LineMapper, SocketSystem
+from bbfalsify.systems.servers.server import Server
+from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
 
 REQUESTS = {
     "user": "USER user",

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from bbfalsify.systems.servers import Server
-from bbfalsify.systems.sockets import LineMapper, SocketSystem
+from bbfalsify.systems.servers.server import Server
+from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
 
 REQUESTS = {
     "helo": "HELO client.example",

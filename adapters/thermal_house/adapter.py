@@ -14,8 +14,8 @@ import math
 import numpy as np
 from thermal_house_model import START, advance
 
-from bbfalsify.core.jit import jit
 from bbfalsify.core.trace import Stimulus
+from bbfalsify.jit import jit
 from bbfalsify.systems import system
 
 later = jit(advance)

@@ -2,7 +2,7 @@
 
     runs/heater-2026-11-16-1/
         campaign.json           versions, platform, hashes of the inputs, which runs there are
-        runs/0001/              run directories (running/rundir.py), in the order of the campaign
+        runs/0001/              run directories (records/run_directory.py), in the order of the campaign
         summary.json            the outcome of every run, when all are done
 
 A campaign that was interrupted is continued in its directory: runs that are finished are not run again.
@@ -20,9 +20,9 @@ from typing import Any
 from bbfalsify.campaigns.execute import origin_of
 from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.json_files import read_json, write_json
-from bbfalsify.modelling.loading import model_hash
-from bbfalsify.running.rundir import FORMAT_VERSION, RunDirectory, versions
+from bbfalsify.modelling.formats.model_files import model_hash
+from bbfalsify.records.json_files import read_json, write_json
+from bbfalsify.records.run_directory import FORMAT_VERSION, RunDirectory, versions
 from bbfalsify.systems.loading import resolve_reference
 
 MANIFEST = "campaign.json"

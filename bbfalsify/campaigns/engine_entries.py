@@ -10,9 +10,9 @@ from dataclasses import make_dataclass
 from typing import Any
 
 from bbfalsify.campaigns.reading import Reader
-from bbfalsify.core.documents import KeyPath
 from bbfalsify.core.errors import UserError
-from bbfalsify.running.kinds import EngineKind, engine_kind, engine_names
+from bbfalsify.records.documents import KeyPath
+from bbfalsify.registry import EngineKind, engine_kind, engine_names
 
 
 def read_engines(reader: Reader, value: Any) -> list[Any]:

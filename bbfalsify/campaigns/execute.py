@@ -10,11 +10,11 @@ from typing import Any
 
 from bbfalsify.campaigns.categories import category, run_category
 from bbfalsify.campaigns.plan import Campaign, RunPlan
-from bbfalsify.campaigns.requirements import PlannedRequirement
-from bbfalsify.core.counterexample import SystemRecord
+from bbfalsify.campaigns.requirements.stl import PlannedRequirement
 from bbfalsify.core.events import Event
-from bbfalsify.running.kinds import engine_kind
-from bbfalsify.running.rundir import RunDirectory, file_hash
+from bbfalsify.records.counterexample import SystemRecord
+from bbfalsify.records.run_directory import RunDirectory, file_hash
+from bbfalsify.registry import engine_kind
 from bbfalsify.systems.loading import resolve_reference
 
 

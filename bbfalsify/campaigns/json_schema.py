@@ -18,7 +18,7 @@ from bbfalsify.campaigns.schema import (
     QueryEntry,
     RequirementEntry,
 )
-from bbfalsify.running.kinds import engine_kind, engine_names
+from bbfalsify.registry import engine_kind, engine_names
 
 SCHEMAS = ("campaign", "specification")
 _REQUIREMENTS = (RequirementEntry, ClaimEntry, QueryEntry)

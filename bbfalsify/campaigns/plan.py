@@ -17,11 +17,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bbfalsify.campaigns.compatibility import port_problems
 from bbfalsify.campaigns.engine_entries import check_needs, named_kinds, read_engines, spoken_about
-from bbfalsify.campaigns.ports import port_problems
-from bbfalsify.campaigns.reading import Reader, dotted
-from bbfalsify.campaigns.requirements import PlannedRequirement, RequirementItem, collect_items, parse_items
-from bbfalsify.campaigns.subjects import (
+from bbfalsify.campaigns.inputs import (
     acceptances_of,
     check_early_stop,
     model_of,
@@ -29,15 +27,17 @@ from bbfalsify.campaigns.subjects import (
     signals_of,
     system_of,
 )
+from bbfalsify.campaigns.reading import Reader, dotted
+from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, collect_items, parse_items
 from bbfalsify.core.budget import Budget
-from bbfalsify.core.documents import Document, KeyPath, read_yaml
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.seeds import draw_seed
+from bbfalsify.records.documents import Document, KeyPath, read_yaml
 
 if TYPE_CHECKING:
-    from bbfalsify.campaigns.states import PlannedModel
+    from bbfalsify.campaigns.requirements.queries import PlannedModel
     from bbfalsify.modelling import Profile
-    from bbfalsify.running.accepted import Acceptances
+    from bbfalsify.records.accepted import Acceptances
     from bbfalsify.systems import System
 
 
@@ -247,12 +247,12 @@ def _requirements(
 ) -> dict[str | None, list[PlannedRequirement]]:
     """Those of each model that is named; where none is, those of the campaign."""
     if about == {"states"}:
-        from bbfalsify.campaigns.states import plan_queries
+        from bbfalsify.campaigns.requirements.queries import plan_queries
 
         loaded = {name: model for name, model in models.items() if model is not None}
         return {name: plan_queries(reader, items, model, expected) for name, model in loaded.items()}
     if about == {"symbols"}:
-        from bbfalsify.campaigns.temporal import plan_claims, settings_problems
+        from bbfalsify.campaigns.requirements.ltl import plan_claims, settings_problems
 
         boxes = [box for box in systems.values() if box is not None]
         reader.adopt(("engine",), settings_problems(engines, boxes, base))

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.core.documents import Document, KeyPath
 from bbfalsify.core.errors import Problem, unknown_name
+from bbfalsify.records.documents import Document, KeyPath
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -34,9 +34,7 @@ class Reader:
     label: Callable[[KeyPath], str] = dotted
 
     def problem(self, path: KeyPath, message: str, **facts: Any) -> None:
-        self.problems.append(
-            Problem(message, file=self.document.file or None, line=self.document.line(path), **facts)
-        )
+        self.problems.append(Problem(message, file=self.document.file or None, line=self.document.line(path), **facts))
 
     def adopt(self, path: KeyPath, problems: Iterable[Problem]) -> None:
         """Take over problems found elsewhere; those that name no file get the place that led there."""

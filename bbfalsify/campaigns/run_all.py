@@ -20,13 +20,13 @@ from bbfalsify.campaigns.categories import run_category
 from bbfalsify.campaigns.directory import SUMMARY, CampaignDirectory
 from bbfalsify.campaigns.execute import Recording, annotated, configuration_of, execute, origin_of
 from bbfalsify.campaigns.plan import Campaign, RunPlan
-from bbfalsify.core.disk import together
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.events import Event
-from bbfalsify.core.json_files import WritingFailed, write_json
 from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.running.executors import opened
-from bbfalsify.running.rundir import RunDirectory, readable_manifest
+from bbfalsify.records.disk import together
+from bbfalsify.records.json_files import WritingFailed, write_json
+from bbfalsify.records.run_directory import RunDirectory, readable_manifest
+from bbfalsify.running.workers.executors import opened
 
 Listeners = Callable[[RunPlan], Sequence[Callable[[Event], None]]]
 

@@ -41,9 +41,9 @@ def accept(
     import datetime
 
     from bbfalsify.core.errors import UserError, unknown_name
-    from bbfalsify.reporting.results import read_results
-    from bbfalsify.reporting.words import shorten_word
-    from bbfalsify.running.accepting import accept as write
+    from bbfalsify.records.accept_run import accept as write
+    from bbfalsify.reporting.formatting import shorten_word
+    from bbfalsify.results.recorded import read_results
 
     result = read_results(run)
     known = [row.id for row in result.requirements]

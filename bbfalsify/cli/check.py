@@ -106,7 +106,7 @@ def check(
               --require "precedence(in == rcpt & out == '250', out == '354')"
     """
     from bbfalsify.cli.ci_files import ci_files
-    from bbfalsify.cli.described import described, listed
+    from bbfalsify.cli.inline_campaign import described, listed
     from bbfalsify.cli.session import run_campaign
 
     texts = enumerate(require or [], start=1)
@@ -143,14 +143,14 @@ def check(
 
 
 def _requirement(number: int, text: str, *, sampled: bool) -> str | dict[str, str]:
-    from bbfalsify.cli.described import requirement
+    from bbfalsify.cli.inline_campaign import requirement
 
     return requirement(number, text, "stl" if sampled else "hoa" if text.endswith(".hoa") else "ltl")
 
 
 def _begun_with(directory: Path | None) -> int | None:
     """The seed of the check that is continued."""
-    from bbfalsify.running.rundir import RunDirectory, recorded_seed
+    from bbfalsify.records.run_directory import RunDirectory, recorded_seed
 
     return None if directory is None else recorded_seed(RunDirectory.open(directory).path)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bbfalsify.reporting.cases import Suite
-    from bbfalsify.reporting.places import Place
+    from bbfalsify.reporting.exports.cases import Suite
+    from bbfalsify.reporting.exports.source_lines import Place
 
 
 @dataclass
@@ -28,29 +28,29 @@ class CiFiles:
     def add(self, results: Mapping[str, Any], campaign: str | None = None) -> None:
         if self.junit is None and self.sarif is None and not self.annotations:
             return
-        from bbfalsify.reporting.cases import suite_of
+        from bbfalsify.reporting.exports.cases import suite_of
 
         self.suites.append(suite_of(results, campaign=campaign or None))
         if campaign and campaign not in self.places:
-            from bbfalsify.campaigns.requirements import places_of_requirements
+            from bbfalsify.campaigns.requirements.stl import places_of_requirements
 
             self.places[campaign] = places_of_requirements(campaign)
 
     def write(self) -> None:
-        from bbfalsify.core.json_files import write_atomically
+        from bbfalsify.records.json_files import write_atomically
 
         if self.annotations:
-            from bbfalsify.reporting.annotations import annotation_lines
+            from bbfalsify.reporting.exports.annotations import annotation_lines
 
             # The runner reads both streams; JSON on stdout stays alone there.
             for line in annotation_lines(self.suites, self.places):
                 print(line, file=sys.stderr if self.as_json else sys.stdout, flush=True)
         if self.junit is not None:
-            from bbfalsify.reporting.junit import junit_text
+            from bbfalsify.reporting.exports.junit import junit_text
 
             write_atomically(self.junit, junit_text(self.suites))
         if self.sarif is not None:
-            from bbfalsify.reporting.sarif import sarif_text
+            from bbfalsify.reporting.exports.sarif import sarif_text
 
             write_atomically(self.sarif, sarif_text(self.suites, self.places))
 

@@ -14,8 +14,8 @@ from bbfalsify.cli.options import AsJson, Quiet, Verbose
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bbfalsify.reporting.comparing import Found, RunChange, Shift
-    from bbfalsify.reporting.machines import MachineChange
+    from bbfalsify.reporting.compare import Found, RunChange, Shift
+    from bbfalsify.reporting.compare_machines import MachineChange
 
 WIDTH = 60
 """Of a word of actions."""
@@ -44,7 +44,7 @@ def compare(
     if old.is_file() or new.is_file():
         return _compare_machines(old, new, as_json=as_json)
     pairs, lonely = _pairs(old, new)
-    from bbfalsify.reporting.comparing import compare_runs
+    from bbfalsify.reporting.compare import compare_runs
 
     changes = [compare_runs(*pair) for pair in pairs]
     news = any(change.is_news for change in changes) or any(where == "new" for where, _ in lonely)
@@ -67,7 +67,7 @@ def compare(
 def _pairs(old: Path, new: Path) -> tuple[list[tuple[Path, Path]], list[tuple[str, str]]]:
     """The runs to compare; of campaigns those with the same name, and the names that only one of them has."""
     from bbfalsify.core.errors import UserError
-    from bbfalsify.core.json_files import read_json
+    from bbfalsify.records.json_files import read_json
 
     several = [(path / "campaign.json").is_file() for path in (old, new)]
     if not any(several):
@@ -85,8 +85,8 @@ def _pairs(old: Path, new: Path) -> tuple[list[tuple[Path, Path]], list[tuple[st
 
 
 def _compare_machines(old: Path, new: Path, *, as_json: bool) -> int:
-    from bbfalsify.modelling.mealy import read_dot
-    from bbfalsify.reporting.machines import compare_machines
+    from bbfalsify.automata.mealy import read_dot
+    from bbfalsify.reporting.compare_machines import compare_machines
 
     files = [path / "model.dot" if path.is_dir() else path for path in (old, new)]
     change = compare_machines(*map(read_dot, files))
@@ -114,7 +114,7 @@ def machine_lines(change: MachineChange) -> Iterator[str]:
 
 
 def change_lines(change: RunChange, *, everything: bool = False) -> Iterator[str]:
-    from bbfalsify.reporting.words import interval
+    from bbfalsify.reporting.formatting import interval
 
     for name, before, now in change.settings:
         yield f"not the same run: {name} was {before}, is {now}"
@@ -141,7 +141,7 @@ def change_lines(change: RunChange, *, everything: bool = False) -> Iterator[str
 
 
 def _found_line(word: str, found: Found) -> str:
-    from bbfalsify.reporting.words import interval, shorten_word
+    from bbfalsify.reporting.formatting import interval, shorten_word
 
     probability = "" if found.probability is None else f", {interval(found.probability)}"
     flaky = ", flaky" if found.status == "flaky" else ""
@@ -150,7 +150,7 @@ def _found_line(word: str, found: Found) -> str:
 
 
 def _shift_line(shift: Shift) -> str:
-    from bbfalsify.reporting.words import interval, shorten_word
+    from bbfalsify.reporting.formatting import interval, shorten_word
 
     word = "as before" if shift.explained else "more probable" if shift.new.value > shift.old.value else "less probable"
     status = "" if shift.statuses[0] == shift.statuses[1] else f"; {shift.statuses[0]} before, {shift.statuses[1]} now"

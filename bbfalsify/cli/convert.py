@@ -28,7 +28,7 @@ def convert(
     Example:  bbfalsify convert train_gate.xml -o train_gate.yaml
     """
     from bbfalsify.core.errors import UserError
-    from bbfalsify.modelling.yaml_writer import converted
+    from bbfalsify.modelling.formats.yaml_writer import converted
 
     text, notes = converted(model)
     if output is not None:

@@ -29,9 +29,9 @@ def doctor(
     """
     import math
 
-    from bbfalsify.cli.compiling import announce_compilation
+    from bbfalsify.cli.compile_notice import announce_compilation
     from bbfalsify.core.errors import Problem, UserError
-    from bbfalsify.running.doctor import examine
+    from bbfalsify.running.doctor.doctor import examine
     from bbfalsify.systems import load_system
     from bbfalsify.systems.simulated import ModelSymbolSystem, ModelSystem
 

@@ -43,7 +43,7 @@ def exit_of_run(data: Mapping[str, Any]) -> Exit:
     """Of the results of a run, whatever its engine: outcomes that were expected or accepted are no news; others are
     1, or decide as they are.
     """
-    from bbfalsify.running.accepted import ACCEPTED
+    from bbfalsify.records.accepted import ACCEPTED
 
     if data["stop_reason"] == StopReason.INTERRUPTED:
         return Exit.INTERRUPTED

@@ -30,7 +30,7 @@ def export(
     Example:  bbfalsify export runs/heater-2026-01-31-1/counterexamples/001-on-on-on-off.json --pytest
     """
     from bbfalsify.core.errors import UserError
-    from bbfalsify.reporting.regression_test import write_test
+    from bbfalsify.reporting.exports.regression_test import write_test
 
     if not pytest:
         raise UserError("say as what: --pytest writes a pytest test.")

@@ -135,7 +135,7 @@ def falsify(
               --require "always[0:20](T <= 75)" --horizon 20
     """
     from bbfalsify.cli.ci_files import ci_files
-    from bbfalsify.cli.described import described, listed, requirement
+    from bbfalsify.cli.inline_campaign import described, listed, requirement
     from bbfalsify.cli.session import run_campaign
 
     campaign = described(

@@ -50,7 +50,7 @@ def _models() -> list[tuple[str, str]]:
 
 
 def _engines() -> list[tuple[str, str]]:
-    from bbfalsify.running.kinds import engine_kind, engine_names
+    from bbfalsify.registry import engine_kind, engine_names
 
     return [(name, engine_kind(name).says) for name in engine_names()]
 

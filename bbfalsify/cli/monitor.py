@@ -29,10 +29,10 @@ def monitor(
     \b
     Example:  bbfalsify monitor "always(T <= 75)" trace.csv
     """
-    from bbfalsify.campaigns.requirements import load_requirements
+    from bbfalsify.campaigns.requirements.stl import load_requirements
     from bbfalsify.core.errors import UserError
     from bbfalsify.logic import Requirement, parse_stl
-    from bbfalsify.reporting.recordings import read_csv
+    from bbfalsify.reporting.exports.recordings import read_csv
 
     recordings, problems = None, []
     try:
@@ -68,7 +68,7 @@ def _is_file(text: str) -> bool:
 
 
 def _as_json(walk: str, name: str, judgement: Judgement) -> dict:
-    from bbfalsify.core.json_files import finite_or_null
+    from bbfalsify.records.json_files import finite_or_null
 
     return {
         **({"walk": walk} if walk else {}),

@@ -63,12 +63,12 @@ def new(
     if what is What.ADAPTER:
         return _adapter(name, kind, folder or Path("adapters"), quiet)
     if what is What.PROFILE:
-        from bbfalsify.cli.beginnings import PROFILE
+        from bbfalsify.cli.new_files import PROFILE
 
         file, text = (folder or Path("profiles")) / f"{name}.yaml", PROFILE.replace("NAME", name)
         then = f"bbfalsify simulate {file}"
     else:
-        from bbfalsify.cli.beginnings import campaign_text
+        from bbfalsify.cli.new_files import campaign_text
 
         file = (folder or Path("experiments")) / name / "campaign.yaml"
         places = _from(file, "adapters", name), _from(file, "profiles", f"{name}.yaml")

@@ -257,7 +257,7 @@ class RunProgress:
         return f"{closest}{max(self._found, sum(self._words.values()))} found{mass}"
 
     def _below(self) -> list[str]:
-        from bbfalsify.reporting.words import number, probability
+        from bbfalsify.reporting.formatting import number, probability
 
         lines = []
         for place, name in enumerate(self._requirements):
@@ -278,6 +278,6 @@ class RunProgress:
 
 
 def _word(actions: Sequence[str]) -> str:
-    from bbfalsify.reporting.words import shorten_word
+    from bbfalsify.reporting.formatting import shorten_word
 
     return shorten_word(actions, 40)

@@ -77,9 +77,9 @@ def reach(
     Exit codes: 1 found, 0 not found in the walks asked for, 4 the time was up.
     Example:  bbfalsify reach fischer.yaml --query "A[] not (P(1).cs && P(2).cs)"
     """
-    from bbfalsify.campaigns.states import EXAMPLE, STORED
+    from bbfalsify.campaigns.requirements.queries import EXAMPLE, STORED
     from bbfalsify.cli.ci_files import ci_files
-    from bbfalsify.cli.described import described
+    from bbfalsify.cli.inline_campaign import described
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.errors import UserError
 
@@ -101,8 +101,8 @@ def reach(
 
 def _contract(results: dict[str, Any]) -> dict[str, Any]:
     """What --json says of one query, the trace included."""
-    from bbfalsify.core.json_files import read_json
     from bbfalsify.core.verdict import FOUND, Outcome
+    from bbfalsify.records.json_files import read_json
 
     [row] = results["requirements"]
     found = row["outcome"] in FOUND

@@ -31,10 +31,10 @@ def replay(
     \b
     Example:  bbfalsify replay runs/heater-2026-01-31-1/counterexamples/001-on-on-on-off.json
     """
-    from bbfalsify.core.json_files import read_json
-    from bbfalsify.core.word_counterexample import KIND
+    from bbfalsify.records.json_files import read_json
+    from bbfalsify.records.word_counterexample import KIND
+    from bbfalsify.running.reach.trace_files import is_trace_file
     from bbfalsify.running.replay import replay as execute_again
-    from bbfalsify.running.traces import is_trace_file
     from bbfalsify.systems import load_system
 
     data = read_json(file)
@@ -74,10 +74,10 @@ def replay(
 
 def _replay_trace(file: Path, *, as_json: bool) -> int:
     """Follow a trace of `reach` again, on the model as it is now."""
-    from bbfalsify.core.json_files import read_json
     from bbfalsify.examples.models import named_model
     from bbfalsify.modelling import load_network
-    from bbfalsify.running.traces import replay_trace
+    from bbfalsify.records.json_files import read_json
+    from bbfalsify.running.reach.trace_files import replay_trace
 
     data = read_json(file)
     network = named_model(data["example"])[0] if "example" in data else load_network(data["model"])
@@ -104,7 +104,7 @@ def _replay_trace(file: Path, *, as_json: bool) -> int:
 
 
 def _replay_word(file: Path, system: Any, tries: int | None, *, as_json: bool) -> int:
-    from bbfalsify.running.replay_word import replay_word
+    from bbfalsify.running.check.replay_word import replay_word
 
     result = replay_word(file, system, tries=tries)
     found = result.counterexample

@@ -37,10 +37,10 @@ def report(
     """
     from bbfalsify.cli.ci_files import ci_files
     from bbfalsify.cli.session import write_files_of
-    from bbfalsify.core.json_files import read_json
+    from bbfalsify.records.json_files import read_json
+    from bbfalsify.reporting.exports.table_files import parquet_is_there, write_campaign_tables
     from bbfalsify.reporting.html import write_report
-    from bbfalsify.reporting.results import recorded_results
-    from bbfalsify.reporting.table_files import parquet_is_there, write_campaign_tables
+    from bbfalsify.results.recorded import recorded_results
 
     # The run itself has annotated already what there was to annotate.
     files = ci_files(junit, sarif, annotations or False, as_json=as_json)

@@ -13,7 +13,7 @@ from bbfalsify.cli.exits import Exit, exit_of_run
 from bbfalsify.cli.progress import CampaignClock, Progress
 from bbfalsify.cli.report import left_out, write_at_the_end
 from bbfalsify.core.verdict import FOUND, StopReason
-from bbfalsify.running.kinds import engine_kind, kind_of
+from bbfalsify.registry import engine_kind, kind_of
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns import Campaign, RunPlan
@@ -31,7 +31,7 @@ def run_campaign(
 ) -> int:  # fmt: skip
     """`printed` is what --json shows of the results of a single run; `extend` as in `run_all`."""
     from bbfalsify.campaigns.run_all import run_all
-    from bbfalsify.reporting.table_files import parquet_is_there, write_campaign_tables
+    from bbfalsify.reporting.exports.table_files import parquet_is_there, write_campaign_tables
 
     files = files or CiFiles()
     results: list[dict[str, Any]] = []
@@ -90,7 +90,7 @@ def run_campaign(
 def _resumable(runs: Iterator[Done], campaign: Campaign) -> Iterator[Done]:
     """A disk that is full ends a campaign; what is recorded stays, and it is said how to go on."""
     from bbfalsify.core.errors import Problem, UserError
-    from bbfalsify.core.json_files import WritingFailed
+    from bbfalsify.records.json_files import WritingFailed
 
     try:
         yield from runs
@@ -122,7 +122,7 @@ def _progress_of(plan: RunPlan, campaign: Campaign, progress: Progress, clock: C
 
 def write_files_of(data: dict[str, Any]) -> None:
     """Tables in the run directory, and the pictures that the engine has."""
-    from bbfalsify.reporting.table_files import parquet_is_there, write_tables
+    from bbfalsify.reporting.exports.table_files import parquet_is_there, write_tables
 
     write_tables(data["run_directory"], parquet=parquet_is_there())
     write = kind_of(data).named("files")
@@ -134,7 +134,7 @@ def show_run(data: dict[str, Any], varies: Mapping[str, Any], *, verbose: bool) 
     """The results of a run, whatever its engine."""
     from rich.console import Console
 
-    from bbfalsify.reporting.plain import result_lines
+    from bbfalsify.reporting.terminal.generic import result_lines
 
     console = Console(highlight=False, markup=False)
     if varies:

@@ -27,8 +27,8 @@ def show(
     Example:  bbfalsify show runs/heater-2026-01-31-1 --counterexample 2
     """
     from bbfalsify.cli.session import show_run
-    from bbfalsify.reporting.results import recorded_results
-    from bbfalsify.running.kinds import kind_of
+    from bbfalsify.registry import kind_of
+    from bbfalsify.results.recorded import recorded_results
 
     file, data = recorded_results(run)
     kind_of(data, file=str(file))  # says what is wrong with it
@@ -45,7 +45,7 @@ def show(
 def _steps(folder: Path, data: dict[str, Any], rank: int) -> tuple[list[dict[str, Any]], list[str]]:
     """The counterexamples with this rank (one per requirement), with all their steps; and the same as lines."""
     from bbfalsify.core.errors import Problem, UserError
-    from bbfalsify.running.kinds import kind_of
+    from bbfalsify.registry import kind_of
 
     rows = [row for row in data["counterexamples"] if row["rank"] == rank]
     if not rows:

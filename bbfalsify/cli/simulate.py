@@ -15,7 +15,7 @@ from bbfalsify.cli.options import AsJson, Quiet, Seed, Verbose
 from bbfalsify.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from bbfalsify.reporting.walks import SampledWalk
+    from bbfalsify.running.simulate import SampledWalk
 
 
 class Heuristic(StrEnum):
@@ -58,8 +58,8 @@ def simulate(
         wrong.append(f"--plot draws SVG; the file must end in .svg, found '{plot}'.")
     if wrong:
         return _refuse(wrong, as_json)
-    from bbfalsify.cli.compiling import announce_compilation
-    from bbfalsify.reporting.walks import load_walkable
+    from bbfalsify.cli.compile_notice import announce_compilation
+    from bbfalsify.running.simulate import load_walkable
 
     walkable = load_walkable(model, show)
     seed = draw_seed() if seed is None else seed

@@ -107,8 +107,8 @@ SERVER = '''"""NAME as a black box: a server on a loopback port, started by this
 
 import sys
 
-from bbfalsify.systems.servers import Server
-from bbfalsify.systems.sockets import LineMapper, SocketSystem
+from bbfalsify.systems.servers.server import Server
+from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
 
 # Replace this by the command of your server; {port} and {folder} are filled in.
 COMMAND = [sys.executable, "-c", """
@@ -147,7 +147,7 @@ from bbfalsify.systems import ProcessSystem
 
 # Replace this by the command of your program; serve.py shows the other end of the line in Python.
 COMMAND = [sys.executable, "-c", """
-from bbfalsify.systems.serve import serve
+from bbfalsify.systems.programs.serve import serve
 
 def run(times, inputs):
     level, levels = 0.0, []

@@ -51,9 +51,9 @@ def validate(
 
 def check_file(file: Path) -> tuple[str, str, list[Problem]]:
     """What the file is, a few words about it, and what was left out of it; raises UserError with all its problems."""
-    from bbfalsify.core.documents import read_yaml
     from bbfalsify.core.errors import Problem, UserError
-    from bbfalsify.modelling.uppaal import is_uppaal
+    from bbfalsify.modelling.formats.uppaal import is_uppaal
+    from bbfalsify.records.documents import read_yaml
 
     if is_uppaal(file):
         return "UPPAAL model", *_model(file)
@@ -88,14 +88,14 @@ def _campaign(file: Path) -> str:
 
 
 def _acceptances(file: Path) -> str:
-    from bbfalsify.running.accepted import load_acceptances
+    from bbfalsify.records.accepted import load_acceptances
 
     count = len(load_acceptances(file).entries)
     return f"{count} entr{'ies' if count != 1 else 'y'}"
 
 
 def _specification(file: Path) -> str:
-    from bbfalsify.campaigns.temporal import check_specification
+    from bbfalsify.campaigns.requirements.ltl import check_specification
 
     count = check_specification(file)
     return f"{count} requirement{'s' * (count != 1)}"
@@ -113,7 +113,7 @@ def _profile(file: Path) -> str:
 
 
 def _black_box(file: Path) -> str:
-    from bbfalsify.modelling.black_box import load_black_box
+    from bbfalsify.modelling.profiles.black_box import load_black_box
 
     box = load_black_box(file)
     if box.symbols:
@@ -123,7 +123,7 @@ def _black_box(file: Path) -> str:
 
 
 def _model(file: Path) -> tuple[str, list[Problem]]:
-    from bbfalsify.modelling.loading import load_with_text
+    from bbfalsify.modelling.formats.model_files import load_with_text
 
     network, text = load_with_text(file)
     edges = sum(len(p.edges) for p in network.processes)

@@ -17,18 +17,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.documents import KeyPath, read_yaml
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.json_files import write_atomically
 from bbfalsify.fitting.delays import FittedBounds, LawTest, check_law, check_uniform, fit_bounds, fit_rate
-from bbfalsify.fitting.following import Follower, Observations, Stay, is_silent
+from bbfalsify.fitting.log_replay import Follower, Observations, Stay, is_silent
 from bbfalsify.fitting.logs import Log, read_logs
+from bbfalsify.fitting.profile_writer import as_yaml, number_text
 from bbfalsify.fitting.structure import EdgeAt, LocationAt, Structure, compared_clock, constant, with_bound
 from bbfalsify.fitting.weights import FittedWeight, fit_weights
-from bbfalsify.fitting.writing import as_yaml, number_text
 from bbfalsify.modelling import Profile, parse_profile, profile_parameters
-from bbfalsify.modelling.parameters import RATE, WEIGHT
+from bbfalsify.modelling.profiles.parameters import RATE, WEIGHT
+from bbfalsify.records.documents import KeyPath, read_yaml
+from bbfalsify.records.json_files import write_atomically
 
 FEWEST_EVENTS = 2
 

@@ -17,14 +17,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.documents import KeyPath, read_yaml
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.fitting.delays import exponential_or_uniform, fit_bounds
 from bbfalsify.fitting.fit import Fit, Told, fit_structure, outward
-from bbfalsify.fitting.following import Follower
+from bbfalsify.fitting.log_replay import Follower
 from bbfalsify.fitting.logs import Log, Session, read_logs
+from bbfalsify.fitting.profile_writer import as_yaml
 from bbfalsify.fitting.structure import Structure
-from bbfalsify.fitting.writing import as_yaml
+from bbfalsify.records.documents import KeyPath, read_yaml
 
 LONGEST = 200
 """Actions of a session that are used: situations are told apart near the beginning, and the tree grows with this."""

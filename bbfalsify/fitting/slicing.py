@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from bbfalsify.modelling.expressions import (
+from bbfalsify.modelling.network.expressions import (
     Assign,
     Call,
     Evaluate,
@@ -21,8 +21,8 @@ from bbfalsify.modelling.expressions import (
     Statement,
     While,
 )
-from bbfalsify.modelling.network import Branch, Edge, Location, Network
-from bbfalsify.modelling.visit import expressions_of, subexpressions, substatements
+from bbfalsify.modelling.network.network import Branch, Edge, Location, Network
+from bbfalsify.modelling.network.visit import expressions_of, subexpressions, substatements
 
 Slot = tuple[bool, int]
 """Whether it is a real, and its place in that store."""

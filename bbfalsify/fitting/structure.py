@@ -11,11 +11,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from bbfalsify.core.documents import Document, KeyPath, parse_yaml
 from bbfalsify.core.errors import InvariantViolated, Problem, UserError
 from bbfalsify.modelling import Profile, parse_profile
-from bbfalsify.modelling.expressions import Binary, Constant, Expression, Kind, Read
-from bbfalsify.modelling.network import Process
+from bbfalsify.modelling.network.expressions import Binary, Constant, Expression, Kind, Read
+from bbfalsify.modelling.network.network import Process
+from bbfalsify.records.documents import Document, KeyPath, parse_yaml
 
 EdgeAt = tuple[str, int]
 """Automaton and number of the edge, as written."""

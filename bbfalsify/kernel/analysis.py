@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
-from bbfalsify.modelling.expressions import (
+from bbfalsify.modelling.network.expressions import (
     Assign,
     AtLocation,
     Binary,
@@ -32,7 +32,7 @@ from bbfalsify.modelling.expressions import (
     Unary,
     While,
 )
-from bbfalsify.modelling.network import Network
+from bbfalsify.modelling.network.network import Network
 
 Place = tuple[str, int]
 

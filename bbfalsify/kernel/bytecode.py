@@ -18,7 +18,6 @@ import math
 
 import numpy as np
 
-from bbfalsify.kernel.compiling import compiled
 from bbfalsify.kernel.layout import (
     CALL_DEPTH,
     ERROR_AFFINE,
@@ -54,6 +53,7 @@ from bbfalsify.kernel.layout import (
     X_BREAKPOINT,
     X_NOW,
 )
+from bbfalsify.kernel.numba_types import compiled
 from bbfalsify.kernel.rng import normal, unit
 
 # Operation codes; in brackets the words that follow.  i: integer stack, r: real stack.

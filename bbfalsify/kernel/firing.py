@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.bytecode import execute, fail
-from bbfalsify.kernel.compiling import compiled, inlined
 from bbfalsify.kernel.layout import (
     B_CODE,
     B_FAST,
@@ -103,6 +102,7 @@ from bbfalsify.kernel.layout import (
     X_NOW,
     X_ODE_STEP,
 )
+from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import advance
 from bbfalsify.kernel.rng import unit
 from bbfalsify.kernel.windows import enabled_at, invariant_deadline, slack

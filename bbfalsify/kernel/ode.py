@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.bytecode import execute
-from bbfalsify.kernel.compiling import compiled, inlined
 from bbfalsify.kernel.layout import (
     CLOCKS,
     GRID_ROWS,
@@ -36,6 +35,7 @@ from bbfalsify.kernel.layout import (
     X_NOW,
     X_ODE_STEP,
 )
+from bbfalsify.kernel.numba_types import compiled, inlined
 
 _OVERFLOW = 709.78
 

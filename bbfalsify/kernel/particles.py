@@ -9,11 +9,11 @@ import numpy as np
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.kernel import layout as at
-from bbfalsify.kernel.conditional import particle_batch
+from bbfalsify.kernel.action_law import particle_batch
 from bbfalsify.kernel.races import refuse_handshakes
-from bbfalsify.kernel.results import WalkStatus
 from bbfalsify.kernel.rng import seed_streams
 from bbfalsify.kernel.tables import CompiledModel
+from bbfalsify.kernel.walk_results import WalkStatus
 from bbfalsify.kernel.walker import Walker, error_message, initial_state, limits
 
 _NO_UNIFORMS = np.zeros((0, 2))
@@ -151,9 +151,7 @@ def _require_support(model: CompiledModel) -> None:
         raise UserError(f"conditional steps are not possible in '{model.network.name}': {reason}.")
 
 
-def _step(
-    model: CompiledModel, particles: Particles, action: int, uniforms: np.ndarray = _NO_UNIFORMS
-) -> StepResult:
+def _step(model: CompiledModel, particles: Particles, action: int, uniforms: np.ndarray = _NO_UNIFORMS) -> StepResult:
     moved = particles.copy()
     status, delay, edge, branch, _, errors = _run(model, moved, action, firing=1, uniforms=uniforms)
     actions = np.append(model.edge_action, np.int32(-1))[edge]  # no edge is −1, also where the model has none

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.compiling import compiled, inlined
 from bbfalsify.kernel.firing import weight_of
 from bbfalsify.kernel.layout import (
     E_ACTION,
@@ -48,6 +47,7 @@ from bbfalsify.kernel.layout import (
     S_URGENT,
     X_NOW,
 )
+from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.races import component_windows, covers, exponential_rate, own_bound, urgent_moment
 
 # Positive nodes of the Gauss–Legendre rule with 16 points on [−1, 1], and their weights; written out, so that every

@@ -13,20 +13,7 @@ import math
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.kernel.bytecode import execute, fail
-from bbfalsify.kernel.compiling import compiled, entry_point, inlined
 from bbfalsify.kernel.firing import fire, weight_of
-from bbfalsify.kernel.frame import (
-    DEADLOCK,
-    REACHED_END,
-    RUNTIME_ERROR,
-    STEP_LIMIT,
-    TIMELOCK,
-    begin_walk,
-    record_end,
-    record_state,
-    record_step,
-    stay,
-)
 from bbfalsify.kernel.layout import (
     E_ACTION,
     E_WEIGHT,
@@ -57,18 +44,29 @@ from bbfalsify.kernel.layout import (
     S_URGENT,
     X_NOW,
 )
+from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.ode import values_at
 from bbfalsify.kernel.rng import unit
 from bbfalsify.kernel.tables import CompiledModel
+from bbfalsify.kernel.walk_frame import (
+    DEADLOCK,
+    REACHED_END,
+    RUNTIME_ERROR,
+    STEP_LIMIT,
+    TIMELOCK,
+    begin_walk,
+    record_end,
+    record_state,
+    record_step,
+    stay,
+)
 from bbfalsify.kernel.windows import transition_windows
 
 
 def refuse_handshakes(model: CompiledModel) -> None:
     """Two components that must agree on a moment have no race."""
     network = model.network
-    used = dict.fromkeys(
-        e.channel for p in network.processes for e in p.edges if e.channel is not None
-    )
+    used = dict.fromkeys(e.channel for p in network.processes for e in p.edges if e.channel is not None)
     problems = [
         Problem(
             f"channel '{network.channels[c].name}' is a handshake: handshakes have no stochastic semantics; "
@@ -295,9 +293,7 @@ def stochastic_transition(T, F, S, X, R, incremental):
 
 
 @inlined
-def stochastic_walk(
-    T, F, S, X, R, until, max_steps, b, capacity, times, edges, branches, locations, integers, reals
-):
+def stochastic_walk(T, F, S, X, R, until, max_steps, b, capacity, times, edges, branches, locations, integers, reals):
     """Walk from the loaded state; (status, steps); RUNNING (0): no room left."""
     if capacity > 0:
         record_state(T, S, X, locations, integers, reals, b, 0)

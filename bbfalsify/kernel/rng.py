@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from bbfalsify.kernel.compiling import compiled, entry_point
+from bbfalsify.kernel.numba_types import compiled, entry_point
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -26,9 +26,9 @@ from bbfalsify.kernel.analysis import (
     plain_assignments,
     substituted,
 )
-from bbfalsify.kernel.compiler import COMPARISONS, Compiler
-from bbfalsify.modelling.expressions import Assign, Binary, Constant, Expression, Kind, Read, Statement, Unary
-from bbfalsify.modelling.network import Branch, Edge, Location, Network
+from bbfalsify.kernel.expression_compiler import COMPARISONS, Compiler
+from bbfalsify.modelling.network.expressions import Assign, Binary, Constant, Expression, Kind, Read, Statement, Unary
+from bbfalsify.modelling.network.network import Branch, Edge, Location, Network
 
 DEFAULT_ODE_STEP = 1.0 / 64.0
 _MIRRORED = {"<": ">", "<=": ">=", ">=": "<=", ">": "<", "==": "==", "!=": "!="}

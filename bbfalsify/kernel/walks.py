@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from bbfalsify.kernel.accelerated_walk import ret_batch
 from bbfalsify.kernel.races import refuse_handshakes, stochastic_batch
-from bbfalsify.kernel.results import Walks, WalkStatus
-from bbfalsify.kernel.ret import ret_batch
 from bbfalsify.kernel.tables import CompiledModel
+from bbfalsify.kernel.walk_results import Walks, WalkStatus
 from bbfalsify.kernel.walker import Walker, error_message, initial_state, limits
 
 TWO_POINTS = -1

@@ -14,8 +14,7 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.bytecode import compared, execute, fail
-from bbfalsify.kernel.compiling import compiled, inlined
-from bbfalsify.kernel.entry import entry_holds
+from bbfalsify.kernel.entry_invariants import entry_holds
 from bbfalsify.kernel.layout import (
     A_BOUND,
     A_OPERATOR,
@@ -74,6 +73,7 @@ from bbfalsify.kernel.layout import (
     X_NOW,
     X_ODE_STEP,
 )
+from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import values_at
 
 TOLERANCE = 2.0**-40

@@ -2,12 +2,12 @@
 
     text ──normalise──► RTAMT's parser ──parser──► Formula ──program──► dense │ discrete monitor ──► Judgement
 
-Requirements about symbols instead of signals (LTL, monitors, Büchi automata) are in `bbfalsify.logic.temporal`.
-Reading formulas is light; judging (`bbfalsify.logic.monitor`) imports numba and is imported where traces are judged.
+Requirements about symbols instead of signals (LTL, monitors, Büchi automata) are in `bbfalsify.logic.ltl`.
+Reading formulas is light; judging (`bbfalsify.logic.stl.monitor`) imports numba and is imported where traces are judged.
 """
 
-from bbfalsify.logic.formula import Formula
-from bbfalsify.logic.parser import parse_stl
-from bbfalsify.logic.requirements import Requirement
+from bbfalsify.logic.stl.formula import Formula
+from bbfalsify.logic.stl.parser import parse_stl
+from bbfalsify.logic.stl.requirement import Requirement
 
 __all__ = ["Formula", "Requirement", "parse_stl"]

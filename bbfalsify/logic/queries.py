@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.modelling import Network, parse_condition
-from bbfalsify.modelling.expressions import Binary, Builtin, Call, Expression, Kind, Unary
-from bbfalsify.modelling.folding import FALSE, TRUE, make_binary, make_unary
-from bbfalsify.modelling.visit import subexpressions
+from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary, make_unary
+from bbfalsify.modelling.network.expressions import Binary, Builtin, Call, Expression, Kind, Unary
+from bbfalsify.modelling.network.visit import subexpressions
 
 _FORMS = ("E<> φ (can φ be reached?)", "A[] φ (falsified by a state without φ)")
 _OTHER_FORMS = {

@@ -18,12 +18,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bbfalsify.modelling.builder import AutomatonBuilder, NetworkBuilder
-    from bbfalsify.modelling.checks import check_profile
-    from bbfalsify.modelling.loading import load_model, load_network
-    from bbfalsify.modelling.network import Network
-    from bbfalsify.modelling.parameters import Parameter, profile_parameters
-    from bbfalsify.modelling.profile import (
+    from bbfalsify.modelling.formats.model_files import load_model, load_network
+    from bbfalsify.modelling.formats.python_builder import AutomatonBuilder, NetworkBuilder
+    from bbfalsify.modelling.language.resolve import parse_condition, parse_expression
+    from bbfalsify.modelling.network.network import Network
+    from bbfalsify.modelling.network.summary import describe_network
+    from bbfalsify.modelling.profiles.parameters import Parameter, profile_parameters
+    from bbfalsify.modelling.profiles.profile import (
         ComputedInput,
         HeldInput,
         Profile,
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
         parse_network,
         parse_profile,
     )
-    from bbfalsify.modelling.resolve import parse_condition, parse_expression
-    from bbfalsify.modelling.summary import describe_network
+    from bbfalsify.modelling.profiles.profile_checks import check_profile
 
 _HOMES = {
     "AutomatonBuilder": "builder",

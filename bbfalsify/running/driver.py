@@ -26,25 +26,17 @@ from typing import Any
 
 from bbfalsify.core.budget import Budget, BudgetSpent, Spent
 from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError
-from bbfalsify.core.events import (
-    BatchAnswered,
-    Listener,
-    Recorder,
-    Repeated,
-    RunResumed,
-    RunStarted,
-    RunStopped,
-    TimeUp,
-)
+from bbfalsify.core.events import BatchAnswered, Listener, Repeated, RunResumed, RunStarted, RunStopped, TimeUp
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
-from bbfalsify.core.records import answer_record, with_checksums
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, StopReason
-from bbfalsify.running.answering import Judge
-from bbfalsify.running.executors import open_pool
+from bbfalsify.records.answer_records import answer_record, with_checksums
+from bbfalsify.records.event_log import Recorder
+from bbfalsify.records.recorded_answers import Tape
 from bbfalsify.running.failing import Failures, OnFailure
-from bbfalsify.running.tape import Tape
 from bbfalsify.running.voting import Poll, ballots
+from bbfalsify.running.workers.execute_query import Judge
+from bbfalsify.running.workers.executors import open_pool
 from bbfalsify.systems.interface import System, require_capability, usable_jobs
 from bbfalsify.systems.symbols import SymbolSystem
 

@@ -16,18 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from bbfalsify.core.counterexample import Counterexample, SystemRecord
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.logic import Requirement, parse_stl
-from bbfalsify.logic.formula import can_be_certain
-from bbfalsify.running.answering import Judge
+from bbfalsify.logic.stl.formula import can_be_certain
+from bbfalsify.records.counterexample import Counterexample, SystemRecord
 from bbfalsify.running.confirm import TOLERANCE_S, TRIES, compare
-from bbfalsify.running.judging import RequirementsJudge
-from bbfalsify.running.workers import WorkerPool
+from bbfalsify.running.judge import RequirementsJudge
+from bbfalsify.running.workers.execute_query import Judge
+from bbfalsify.running.workers.pool import WorkerPool
 from bbfalsify.systems import System, load_system
 
 _TRIES_IF_FLAKY = 10

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from bbfalsify.systems.border import check_outputs
 from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SessionFailure, SystemDied
 from bbfalsify.systems.function import FunctionSystem, system
 from bbfalsify.systems.interface import (
@@ -16,8 +15,9 @@ from bbfalsify.systems.interface import (
     require_capability,
 )
 from bbfalsify.systems.loading import load_system
-from bbfalsify.systems.process import ProcessSymbolSystem, ProcessSystem
-from bbfalsify.systems.program import ProgramSystem
+from bbfalsify.systems.output_checks import check_outputs
+from bbfalsify.systems.programs.one_shot import ProgramSystem
+from bbfalsify.systems.programs.persistent import ProcessSymbolSystem, ProcessSystem
 from bbfalsify.systems.symbols import MachineSystem, SymbolSession, SymbolSystem
 
 __all__ = [

@@ -27,12 +27,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from bbfalsify.automata.mealy import read_dot
 from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.modelling.loading import files_of
-from bbfalsify.modelling.mealy import read_dot
+from bbfalsify.modelling.formats.model_files import files_of
 from bbfalsify.systems.interface import Capabilities, System
-from bbfalsify.systems.launching import split_command
-from bbfalsify.systems.process import program_system
+from bbfalsify.systems.programs.launching import split_command
+from bbfalsify.systems.programs.persistent import program_system
 from bbfalsify.systems.symbols import MachineSystem, SymbolSystem, check_alphabet
 
 ENTRY_POINTS = "bbfalsify.systems"
@@ -111,7 +111,7 @@ def _load(reference: str, base: str | Path) -> System | SymbolSystem:
     if found.file is not None and found.file.suffix.lower() == ".dot":
         return MachineSystem(read_dot(found.file))
     if found.file is not None and found.file.suffix.lower() in _MODELS:
-        from bbfalsify.modelling.black_box import load_black_box
+        from bbfalsify.modelling.profiles.black_box import load_black_box
         from bbfalsify.systems.simulated import model_system
 
         return model_system(load_black_box(found.file))

@@ -19,8 +19,8 @@ import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.systems.border import check_outputs
 from bbfalsify.systems.interface import System
+from bbfalsify.systems.output_checks import check_outputs
 
 Answer = Callable[[Mapping[str, float]], str]
 """From the values of all inputs and outputs to an output symbol."""

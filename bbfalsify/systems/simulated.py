@@ -1,6 +1,6 @@
 """Models of our own language, played as black boxes: everything can be tried on a system whose inside is known.
 
-    system = load_system("heater.yaml")             # a model with `ports`, see modelling/black_box.py
+    system = load_system("heater.yaml")             # a model with `ports`, see modelling/profiles/black_box.py
 
 The model runs under its stochastic semantics, from the seed of the simulation.  A change of an input, and a symbol, is
 a step of the outside: as after every step, all components that wait draw anew.  While nothing changes, sampling more or
@@ -23,9 +23,9 @@ import numpy as np
 
 from bbfalsify.core.errors import unknown_name
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.modelling.black_box import BlackBox, InputVariable
-from bbfalsify.modelling.expressions import Kind, Read
-from bbfalsify.modelling.network import Branch, Edge, Location, Network, Process
+from bbfalsify.modelling.network.expressions import Kind, Read
+from bbfalsify.modelling.network.network import Branch, Edge, Location, Network, Process
+from bbfalsify.modelling.profiles.black_box import BlackBox, InputVariable
 from bbfalsify.systems.failures import SessionFailure
 from bbfalsify.systems.interface import Capabilities, Port, StepwiseSession
 
@@ -179,7 +179,7 @@ class Play:
 
     def _refuse_to_wait(self, state: Particles, until: float) -> None:
         """Nothing can fire; time may pass, but only as long as the invariants hold."""
-        from bbfalsify.kernel.inspect import State, maximal_delay
+        from bbfalsify.kernel.state_inspection import State, maximal_delay
 
         now = float(state.time[0])
         longest, strict = maximal_delay(

@@ -18,8 +18,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
 
+from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.errors import UserError, unknown_name
-from bbfalsify.modelling.mealy import MealyMachine
 from bbfalsify.systems.failures import MalformedAnswer
 from bbfalsify.systems.interface import Capabilities
 

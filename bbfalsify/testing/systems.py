@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bbfalsify.running.doctor import Examination, examine
+from bbfalsify.running.doctor.doctor import Examination, examine
 from bbfalsify.systems import SymbolSystem, System
 
 

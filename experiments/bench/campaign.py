@@ -43,11 +43,11 @@ def bookkeeping(runs: int) -> dict[str, float]:
     Each run is made twice, recorded and not, one right after the other, so that a busy machine is as busy for both.
     """
     from bbfalsify.campaigns.execute import Recording
-    from bbfalsify.campaigns.falsifying import run_falsify
+    from bbfalsify.campaigns.execute_falsify import run_falsify
     from bbfalsify.campaigns.plan import load_campaign
     from bbfalsify.campaigns.run_all import run_all
+    from bbfalsify.reporting.exports.table_files import write_campaign_tables
     from bbfalsify.reporting.html import write_report
-    from bbfalsify.reporting.table_files import write_campaign_tables
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "campaign.yaml"
@@ -100,8 +100,8 @@ def house(executor: str, jobs: int, simulations: int) -> None:
     from bbfalsify.core.query import Query
     from bbfalsify.engines.falsification.usage import Usage
     from bbfalsify.kernel import compile_network, stochastic_walks
-    from bbfalsify.running.executors import open_pool, opened
-    from bbfalsify.running.judging import RequirementsJudge
+    from bbfalsify.running.judge import RequirementsJudge
+    from bbfalsify.running.workers.executors import open_pool, opened
 
     [plan] = load_campaign(ROOT / "experiments/thermal_house/campaign.yaml").runs
     requirements = [planned.requirement for planned in plan.requirements]
@@ -131,8 +131,8 @@ def house(executor: str, jobs: int, simulations: int) -> None:
 def cpu_of_all(*, leaves: bool = False) -> float:
     """CPU time of this process and of all that it has started and that still live; or of those only that have started
     nothing themselves, which are the workers in which simulations run."""
-    from bbfalsify.systems.process_cost import cpu_seconds
-    from bbfalsify.systems.process_tree import descendants
+    from bbfalsify.systems.programs.process_cost import cpu_seconds
+    from bbfalsify.systems.programs.process_tree import descendants
 
     processes = [os.getpid(), *(pid for pid, _ in descendants(os.getpid()))]
     return sum(cpu_seconds(pid) or 0.0 for pid in processes if not leaves or not descendants(pid))

@@ -20,11 +20,11 @@ from aalpy.base import SUL, Oracle
 from aalpy.learning_algs import run_KV, run_Lsharp
 from aalpy.oracles import WMethodEqOracle
 
-from bbfalsify.engines.checking.testing import METHODS, test_batches
-from bbfalsify.modelling.machines.equivalence import difference, minimise
-from bbfalsify.modelling.machines.words import first_difference, run_many
-from bbfalsify.modelling.mealy import MealyMachine, parse_dot, read_dot
-from bbfalsify.modelling.observation_tree import ObservationTree, first_disagreement
+from bbfalsify.automata.equivalence import difference, minimise
+from bbfalsify.automata.mealy import MealyMachine, parse_dot, read_dot
+from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
+from bbfalsify.automata.words import first_difference, run_many
+from bbfalsify.engines.checking.conformance import METHODS, test_batches
 
 MACHINES = ("TCP_Linux_Client", "DropBear", "TCP_Windows8_Server", "BitVise")
 

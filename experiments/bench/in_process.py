@@ -13,7 +13,7 @@ from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement, parse_stl
-from bbfalsify.running.judging import RequirementsJudge
+from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.systems import System
 
 EXPERIMENTS = Path(__file__).parent.parent

@@ -15,12 +15,12 @@ import time
 
 import numpy as np
 
-from bbfalsify.logic.temporal import search
-from bbfalsify.logic.temporal.letters import Letters
-from bbfalsify.logic.temporal.properties import LtlProperty
-from bbfalsify.logic.temporal.syntax import atoms
-from bbfalsify.logic.temporal.tableau import translate
-from bbfalsify.testing.formulas import INPUTS, random_formula, random_machine
+from bbfalsify.logic.ltl import violation_search as search
+from bbfalsify.logic.ltl.letters import Letters
+from bbfalsify.logic.ltl.ltl_formula import atoms
+from bbfalsify.logic.ltl.properties import LtlProperty
+from bbfalsify.logic.ltl.tableau import translate
+from tests.support.formulas import INPUTS, random_formula, random_machine
 
 
 def show(what: str, times: list[float], states: list[int]) -> None:

@@ -19,7 +19,6 @@ from pathlib import Path
 
 import numpy as np
 
-from bbfalsify.core.events import Recorder
 from bbfalsify.core.query import Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
@@ -28,6 +27,7 @@ from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import accelerated_walks, compile_network
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import load_profile
+from bbfalsify.records.event_log import Recorder
 from bbfalsify.running import Driver, RequirementsJudge
 from bbfalsify.systems import FunctionSystem
 

@@ -17,7 +17,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.reachability.search import PORTFOLIO, in_this_process, search
 from bbfalsify.examples.models import named_model
 from bbfalsify.kernel import compile_network
-from bbfalsify.kernel.targets import Heuristic, Target, TargetSearch
+from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
 from bbfalsify.logic.queries import Query, parse_query
 
 MODELS = (

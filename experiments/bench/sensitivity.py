@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 
 from bbfalsify.campaigns import load_campaign
 from bbfalsify.campaigns.execute import Recording, execute
-from bbfalsify.running import stages
-from bbfalsify.running.compiled import compile_everything
+from bbfalsify.running.falsify import stages
+from bbfalsify.running.warm_up import compile_everything
 
 HERE = Path(__file__).parent.parent
 CAMPAIGNS = (HERE / "heater" / "campaign.yaml", HERE / "thermal_house" / "campaign.yaml")

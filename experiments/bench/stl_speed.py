@@ -17,7 +17,7 @@ import numpy as np
 import rtamt
 
 from bbfalsify.logic import parse_stl
-from bbfalsify.logic.monitor import judge, judge_batch, warm_up
+from bbfalsify.logic.stl.monitor import judge, judge_batch, warm_up
 
 FORMULA = "always((T<=16) implies (eventually[0:24](T>=18)))"
 

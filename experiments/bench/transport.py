@@ -5,7 +5,7 @@
 bare     write the bytes of the request, read a line: no numbers are written or read, nothing is checked, no limits
 echo     a program that sends back each line it reads
 step     a program that answers each step with next to no work of its own: what our end costs
-helper   the same with bbfalsify.systems.serve as the program, which reads and writes JSON in Python
+helper   the same with bbfalsify.systems.programs.serve as the program, which reads and writes JSON in Python
 samples  whole signals, one message each, with the helper as the program
 socket   a symbol to a server that sends back each line, through SocketSystem and its LineMapper; bare: send and receive
          over the same kind of connection to the same kind of server
@@ -30,9 +30,10 @@ from typing import Protocol
 import numpy as np
 
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.systems import ProcessSystem, protocol
-from bbfalsify.systems.servers import Server
-from bbfalsify.systems.sockets import LineMapper, SocketSystem
+from bbfalsify.systems import ProcessSystem
+from bbfalsify.systems.programs import line_protocol as protocol
+from bbfalsify.systems.servers.server import Server
+from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
 
 TARGET = 1.5
 STEP = protocol.encode(1000, "step", {"inputs": {"u": 0.1234567890123}, "duration": 0.1})
@@ -59,7 +60,7 @@ with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as door:
                 line.sendall(data)
 """
 BOX = """
-from bbfalsify.systems.serve import serve
+from bbfalsify.systems.programs.serve import serve
 if {stepwise}:
     serve(name="box", inputs={{"u": "1"}}, outputs={{"y": "1"}}, reset=lambda: {{"y": 0.0}},
           step=lambda inputs, duration: {{"y": inputs["u"]}})

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.modelling.uppaal import is_uppaal, read_uppaal
+from bbfalsify.modelling.formats.uppaal import is_uppaal, read_uppaal
 
 LOCATIONS = 10_000
 

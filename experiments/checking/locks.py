@@ -7,7 +7,7 @@ requirement "it never opens" is violated by one word, and nothing that the lock 
 """
 
 from bbfalsify import check
-from bbfalsify.testing.boxes import combination_lock
+from tests.support.boxes import combination_lock
 
 LETTERS = "abc"
 NEVER = "never out == open"

@@ -18,16 +18,16 @@ import numpy as np
 
 from bbfalsify.campaigns import load_campaign
 from bbfalsify.campaigns.plan import RunPlan
-from bbfalsify.core.counterexample import Counterexample
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.continuing import continued
 from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.kernel import Walk, compile_network, stochastic_walks
-from bbfalsify.reporting import svg
-from bbfalsify.running.judging import RequirementsJudge
+from bbfalsify.records.counterexample import Counterexample
+from bbfalsify.reporting.drawing import svg
+from bbfalsify.running.judge import RequirementsJudge
 
 WINDOW = 24.0
 """The requirement looks so far ahead: the violating stretch is the window that ends when the violation is certain."""

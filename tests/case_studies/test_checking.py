@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from bbfalsify import check
+from bbfalsify.automata.mealy import read_dot
 from bbfalsify.campaigns import load_campaign
 from bbfalsify.campaigns.run_all import run_all
 from bbfalsify.core.query import WordQuery
-from bbfalsify.modelling.mealy import read_dot
 from bbfalsify.running import Driver
 from bbfalsify.systems import load_system
 

@@ -11,13 +11,6 @@ import numpy as np
 import pytest
 
 from bbfalsify.campaigns import load_campaign
-from bbfalsify.core.counterexample import (
-    Counterexample,
-    RequirementRecord,
-    SeedRecord,
-    SystemRecord,
-    signals_as_samples,
-)
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Outcome, Verdict
@@ -34,8 +27,15 @@ from bbfalsify.kernel import (
     step_probability,
     stochastic_walks,
 )
-from bbfalsify.running.falsify import falsify
-from bbfalsify.running.judging import RequirementsJudge
+from bbfalsify.records.counterexample import (
+    Counterexample,
+    RequirementRecord,
+    SeedRecord,
+    SystemRecord,
+    signals_as_samples,
+)
+from bbfalsify.running.falsify.falsify import falsify
+from bbfalsify.running.judge import RequirementsJudge
 
 ROOT = Path(__file__).parent.parent.parent
 PLAN = load_campaign(ROOT / "experiments" / "thermal_house" / "campaign.yaml").runs[0]

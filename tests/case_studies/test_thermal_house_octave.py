@@ -14,7 +14,7 @@ from bbfalsify.core.trace import Stimulus
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.running import RequirementsJudge, WorkerPool
-from bbfalsify.running.falsify import falsify
+from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.systems import load_system
 
 ROOT = Path(__file__).parent.parent.parent

@@ -3,7 +3,7 @@
 import pytest
 
 from bbfalsify.campaigns.schema import FalsifyEntry
-from bbfalsify.running.kinds import engine_names
+from bbfalsify.registry import engine_names
 
 
 def edit(file, old: str, new: str) -> None:
@@ -243,10 +243,7 @@ def test_ten_mistakes_are_ten_messages(cli, heater):
         pytest.param(
             "action: on, guard",
             'sync: "on!", guard',
-            [
-                "15: channel 'on' is a handshake, which has no meaning in a random profile; "
-                "declare it 'broadcast chan'."
-            ],
+            ["15: channel 'on' is a handshake, which has no meaning in a random profile; declare it 'broadcast chan'."],
             id="handshake",
         ),
         pytest.param(

@@ -207,6 +207,8 @@ def test_what_nobody_expected_is_in_the_summary(cli, heater):
     called = cli("run", heater / "campaign.yaml", "-q")
     assert called.code == 1 and "2 runs: 2 without an expectation" in called.out
     assert "nobody said what to expect: heater-2 (seed 2): R1 falsified" in called.out
+
+
 def test_of_many_runs_there_is_a_line_each_and_tables_and_a_report_of_all(cli, heater):
     """The rest is made when it is asked for."""
     seeds = list(range(101))

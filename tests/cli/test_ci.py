@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.reporting.annotations import annotation_lines
-from bbfalsify.reporting.cases import suite_of
-from bbfalsify.reporting.junit import junit_text
-from bbfalsify.reporting.sarif import sarif_text
+from bbfalsify.reporting.exports.annotations import annotation_lines
+from bbfalsify.reporting.exports.cases import suite_of
+from bbfalsify.reporting.exports.junit import junit_text
+from bbfalsify.reporting.exports.sarif import sarif_text
 from tests.cli.test_run import falsify
 
 ROOT = Path(__file__).resolve().parent.parent.parent

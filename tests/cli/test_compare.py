@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bbfalsify.modelling.mealy import MealyMachine, dot_text
+from bbfalsify.automata.mealy import MealyMachine, dot_text
 from tests.cli.test_run import falsify
 
 

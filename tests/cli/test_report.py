@@ -222,7 +222,7 @@ def test_what_is_spoilt_is_named_and_the_rest_shown(page, run_directory, tmp_pat
 
 def test_a_check_shows_the_way_of_each_violation_through_what_was_learned(page, tmp_path):
     from bbfalsify import check
-    from bbfalsify.modelling.mealy import MealyMachine
+    from bbfalsify.automata.mealy import MealyMachine
 
     steps = {
         ("off", "push"): ("on", "light"),
@@ -253,7 +253,7 @@ def test_a_check_shows_the_way_of_each_violation_through_what_was_learned(page, 
 
 def test_a_large_machine_is_zoomed_and_searched(page, tmp_path):
     from bbfalsify import check
-    from bbfalsify.modelling.mealy import MealyMachine
+    from bbfalsify.automata.mealy import MealyMachine
 
     table = {(f"s{i}", "next"): (f"s{(i + 1) % 30}", "a rather long answer") for i in range(30)}
     table |= {(f"s{i}", "back"): ("s0" if i % 3 else f"s{max(0, i - 2)}", f"answer {i}") for i in range(30)}

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.systems import ProcessSystem, load_system, serve
-from bbfalsify.systems.octave import octave_command
+from bbfalsify.systems import ProcessSystem, load_system
+from bbfalsify.systems.programs import serve
+from bbfalsify.systems.programs.octave import octave_command
 from tests.examples.documents import ROOT, blocks_of
 
 BLOCKS = blocks_of(ROOT / "adapters" / "README.md")

@@ -15,8 +15,8 @@ from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.query import WordQuery
 from bbfalsify.core.verdict import SimulationStatus as Status
 from bbfalsify.running import Driver
-from bbfalsify.systems.servers import Server
-from bbfalsify.systems.sockets import LineMapper, SocketSystem
+from bbfalsify.systems.servers.server import Server
+from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
 from tests.hostile.processes import nothing_stays
 
 PROGRAM = Path(__file__).with_name("hostile_server.py")

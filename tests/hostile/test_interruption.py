@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bbfalsify.core.events import read_events, recorded_answers
+from bbfalsify.records.event_log import read_events, recorded_answers
 from bbfalsify.running import WorkerPool
 from tests.hostile.hostile_systems import hangs, judge, misbehaving, queries
 from tests.hostile.processes import listen_to_interrupts, nothing_stays, survivors, worker_sessions

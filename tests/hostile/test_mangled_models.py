@@ -16,12 +16,15 @@ from tests.unit.modelling.uppaal.test_xml_reader import BRANCHES, FISCHER
 from tests.unit.modelling.uppaal.test_xta_reader import CSP, OLD, TRAINS
 from tests.unit.modelling.uppaal.uppaal_files import xml_model
 
-RICH = POINTS + """
+RICH = (
+    POINTS
+    + """
 typedef int[1,3] id_t; id_t list[4]; int len; const int T[2] = {3, 4};
 int top(int a[2]) { int m = a[0]; for (k : int[0,1]) if (a[k] > m) m = a[k]; return m; }
 const int MOST = top(T); broadcast chan go[id_t]; chan hand; chan priority hand < default;
 void put(int &v, const id_t e) { v = e; list[len++] = e; q[i] = p; while (len > MOST) { len--; } }
 """
+)
 SEEDS = {
     "fischer.xml": FISCHER,
     "rich.xml": xml_model(declarations=RICH, local="clock x[2];", select="e : id_t", guard="x[0] >= 2 && p == q[0]",

@@ -11,7 +11,7 @@ import pytest
 
 from bbfalsify.running import Driver
 from bbfalsify.systems import load_system
-from bbfalsify.systems.servers import free_port
+from bbfalsify.systems.servers.server import free_port
 from tests.cli.conftest import cli  # noqa: F401 - a fixture
 
 ROOT = Path(__file__).parent.parent.parent
@@ -60,7 +60,7 @@ outputs: {level: }
 """
 PROGRAM = """
 import os, sys
-from bbfalsify.systems.serve import serve
+from bbfalsify.systems.programs.serve import serve
 
 def run(times, inputs):
     token = os.environ["TANK_LICENSE"]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bbfalsify.modelling.machines.equivalence import difference
-from bbfalsify.modelling.mealy import MealyMachine
+from bbfalsify.automata.equivalence import difference
+from bbfalsify.automata.mealy import MealyMachine
 
 
 class TooMany(Exception):
@@ -54,7 +54,7 @@ class _Search:
         return None
 
     def _run(self):
-        """"fails", the first (state, input, output) that is not decided, or None when every word passes."""
+        """ "fails", the first (state, input, output) that is not decided, or None when every word passes."""
         stuck = None
         for test in self.tests:
             state = 0

@@ -12,9 +12,9 @@ from fractions import Fraction
 
 from scipy.integrate import quad
 
-from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.modelling.reference_state import State, Transition
-from bbfalsify.modelling.reference_windows import contains, endpoints
+from bbfalsify.modelling.reference.delay_sets import contains, endpoints
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from bbfalsify.modelling.reference.state import State, Transition
 
 Number = Fraction | float
 

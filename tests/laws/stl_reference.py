@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from bbfalsify.logic.formula import Compare, Connective, Not, Number, Reach, Signal, Step, Truth, Window
+from bbfalsify.logic.stl.formula import Compare, Connective, Not, Number, Reach, Signal, Step, Truth, Window
 
 TOP, BOTTOM = math.inf, -math.inf
 

@@ -9,15 +9,15 @@ import itertools
 import numpy as np
 import pytest
 
+from bbfalsify.automata.equivalence import difference
+from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.checking.findings import CheckVerdict, Claim, Progress
+from bbfalsify.engines.checking.claims import CheckVerdict, Claim, Progress
+from bbfalsify.engines.checking.conformance import METHODS
 from bbfalsify.engines.checking.strategy import Options, run
-from bbfalsify.engines.checking.testing import METHODS
-from bbfalsify.logic.temporal import find_violation, ltl, violates
-from bbfalsify.modelling.machines.equivalence import difference
-from bbfalsify.modelling.observation_tree import ObservationTree
-from bbfalsify.testing.boxes import AskedBox
-from bbfalsify.testing.formulas import random_formula, random_machine
+from bbfalsify.logic.ltl import find_violation, ltl, violates
+from tests.support.boxes import AskedBox
+from tests.support.formulas import random_formula, random_machine
 
 
 class Nobody:

@@ -13,13 +13,13 @@ from aalpy.oracles import WpMethodEqOracle
 from aalpy.SULs import MealySUL
 from aalpy.utils import load_automaton_from_file
 
-from bbfalsify.engines.checking.testing import METHODS, RANDOM_METHODS, test_batches, test_words
-from bbfalsify.modelling.machines.equivalence import difference, minimise
-from bbfalsify.modelling.machines.words import first_difference, run_many
-from bbfalsify.modelling.mealy import dot_text, parse_dot
-from bbfalsify.modelling.observation_tree import ObservationTree, first_disagreement
-from bbfalsify.testing.machines import lock, mutants, random_machine
+from bbfalsify.automata.equivalence import difference, minimise
+from bbfalsify.automata.mealy import dot_text, parse_dot
+from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
+from bbfalsify.automata.words import first_difference, run_many
+from bbfalsify.engines.checking.conformance import METHODS, RANDOM_METHODS, test_batches, test_words
 from tests.laws.box_search import TooMany, wrong_box
+from tests.support.machines import lock, mutants, random_machine
 
 
 def known_beforehand(hypothesis, box, rng, most):
@@ -178,9 +178,7 @@ def test_learning_with_the_true_bound_ends_with_the_box(method, tmp_path):
 
 def test_the_same_harness_finds_a_tester_that_is_not_complete(tmp_path):
     """AALpy 2.0's own Wp: a hypothesis of one state gets no tests of its transitions' targets."""
-    wrong, _ = learned_wrongly(
-        lambda box, sul: WpMethodEqOracle(list(box.inputs), sul, len(box)), range(60), tmp_path
-    )
+    wrong, _ = learned_wrongly(lambda box, sul: WpMethodEqOracle(list(box.inputs), sul, len(box)), range(60), tmp_path)
     assert wrong
 
 

@@ -1,6 +1,6 @@
 """The compiled kernel judged by the reference interpreter: every step of every walk must be one the semantics allows.
 
-Random networks (`bbfalsify.testing.networks`) walk under the kernel; the reference replays each walk in exact fractions
+Random networks (`tests.support.networks`) walk under the kernel; the reference replays each walk in exact fractions
 and must find the edge enabled, the delay inside its window, and the recorded state among those the transition may
 enter.  Where a walk ended early, the reference must agree that nothing can happen, or that the model failed.
 The default profile takes about a minute; `pytest -m slow` looks at thousands of networks.
@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given, note
 
 from bbfalsify.kernel import WalkStatus, accelerated_walks, compile_network, stochastic_walks
-from bbfalsify.modelling.network import Network
-from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.modelling.reference_state import State
-from bbfalsify.testing.classics import cooling_and_heating, fischer, leaking_gas, train_gate
-from bbfalsify.testing.judging import judge_walk
-from bbfalsify.testing.networks import networks
-from bbfalsify.testing.printing import network_text
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from bbfalsify.modelling.reference.state import State
 from tests.drawing import examples
+from tests.support.classics import cooling_and_heating, fischer, leaking_gas, train_gate
+from tests.support.judging import judge_walk
+from tests.support.networks import networks
+from tests.support.printing import network_text
 
 FOREVER = 1e9
 

@@ -26,18 +26,18 @@ from bbfalsify.kernel import (
     supports_conditional,
 )
 from bbfalsify.kernel.tables import CompiledModel
-from bbfalsify.modelling.expressions import Kind, Read
-from bbfalsify.modelling.network import Location, Network
-from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.modelling.reference_law import StepLaw
-from bbfalsify.modelling.reference_state import State
-from bbfalsify.testing.classics import fischer, train_gate
-from bbfalsify.testing.judging import edge_numbers, exact_state, shown
-from bbfalsify.testing.networks import networks
-from bbfalsify.testing.printing import network_text
-from bbfalsify.testing.sketches import Sketch, both, edge, let, op
+from bbfalsify.modelling.network.expressions import Kind, Read
+from bbfalsify.modelling.network.network import Location, Network
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from bbfalsify.modelling.reference.state import State
+from bbfalsify.modelling.reference.step_law import StepLaw
 from tests.drawing import examples
 from tests.laws.race_reference import race_probabilities
+from tests.support.classics import fischer, train_gate
+from tests.support.judging import edge_numbers, exact_state, shown
+from tests.support.networks import networks
+from tests.support.printing import network_text
+from tests.support.sketches import Sketch, both, edge, let, op
 
 
 def states_of(particles: Particles) -> list[State]:

@@ -15,16 +15,16 @@ from hypothesis import given, note, settings
 from hypothesis import seed as hypothesis_seed
 
 from bbfalsify.kernel import compile_network
-from bbfalsify.kernel import inspect as kernel
+from bbfalsify.kernel import state_inspection as kernel
 from bbfalsify.kernel.tables import CompiledModel
-from bbfalsify.modelling.network import Network
-from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.modelling.reference_state import State, Transition
-from bbfalsify.modelling.reference_windows import Window
-from bbfalsify.testing.judging import edge_numbers, exact_state, shown
-from bbfalsify.testing.networks import networks
-from bbfalsify.testing.printing import network_text
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference.delay_sets import Window
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from bbfalsify.modelling.reference.state import State, Transition
 from tests.drawing import examples
+from tests.support.judging import edge_numbers, exact_state, shown
+from tests.support.networks import networks
+from tests.support.printing import network_text
 
 MOST_BINARY_DIGITS = 30
 INFINITE = (math.inf, False)

@@ -6,13 +6,13 @@
 import numpy as np
 import pytest
 
-from bbfalsify.logic.temporal import find_violation, first_bad_prefix, hoa, hoa_text, violates
-from bbfalsify.logic.temporal.properties import LtlfProperty, LtlProperty
-from bbfalsify.logic.temporal.reading import parse
-from bbfalsify.logic.temporal.syntax import Atom, Unary
-from bbfalsify.logic.temporal.tableau import translate
-from bbfalsify.logic.temporal.words import satisfies, satisfies_finite
-from bbfalsify.testing.formulas import INPUTS, random_formula, random_machine, random_word
+from bbfalsify.logic.ltl import find_violation, first_bad_prefix, hoa, hoa_text, violates
+from bbfalsify.logic.ltl.ltl_formula import Atom, Unary
+from bbfalsify.logic.ltl.ltl_parser import parse
+from bbfalsify.logic.ltl.properties import LtlfProperty, LtlProperty
+from bbfalsify.logic.ltl.tableau import translate
+from bbfalsify.logic.ltl.word_semantics import satisfies, satisfies_finite
+from tests.support.formulas import INPUTS, random_formula, random_machine, random_word
 
 LONGEST = 20
 """Operators and atoms in a formula."""

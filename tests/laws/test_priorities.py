@@ -15,16 +15,16 @@ import pytest
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
-from bbfalsify.modelling.network import Network
-from bbfalsify.modelling.priorities import Priorities
-from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.modelling.reference_values import ModelRuntimeError
-from bbfalsify.modelling.scopes import Assembly
-from bbfalsify.modelling.tree import Place
-from bbfalsify.testing.networks import networks
-from bbfalsify.testing.printing import network_text
+from bbfalsify.modelling.language.priorities import Priorities
+from bbfalsify.modelling.language.scopes import Assembly
+from bbfalsify.modelling.language.syntax_tree import Place
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from bbfalsify.modelling.reference.values import ModelRuntimeError
 from tests.drawing import examples
 from tests.laws.test_kernel_against_reference import accelerated_walks_are_allowed, caches_change_nothing
+from tests.support.networks import networks
+from tests.support.printing import network_text
 
 DELAYS = [Fraction(n, 8) for n in (0, 1, 8, 13, 16, 24, 33)]
 

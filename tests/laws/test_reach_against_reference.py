@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.reachability.search import PORTFOLIO, in_this_process, search
 from bbfalsify.kernel import compile_network
-from bbfalsify.kernel.targets import Target, TargetSearch
+from bbfalsify.kernel.target_search import Target, TargetSearch
 from bbfalsify.logic.queries import Query, parse_query
-from bbfalsify.modelling.network import Network
-from bbfalsify.modelling.reference_replay import Replayer
-from bbfalsify.modelling.reference_windows import contains, endpoints
-from bbfalsify.testing.networks import networks
-from bbfalsify.testing.printing import network_text
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference.delay_sets import contains, endpoints
+from bbfalsify.modelling.reference.step_replay import Replayer
 from tests.drawing import examples
+from tests.support.networks import networks
+from tests.support.printing import network_text
 
 
 @st.composite

@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from bbfalsify.modelling.network import Network
-from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.modelling.reference_replay import NotAllowed, Replayer
-from bbfalsify.modelling.reference_run import Run
-from bbfalsify.modelling.reference_state import Move
-from bbfalsify.modelling.reference_values import ModelRuntimeError
-from bbfalsify.testing.classics import cooling_and_heating, fischer, leaking_gas, train_gate
-from bbfalsify.testing.networks import networks
-from bbfalsify.testing.printing import network_text
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from bbfalsify.modelling.reference.long_replay import Run
+from bbfalsify.modelling.reference.state import Move
+from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
+from bbfalsify.modelling.reference.values import ModelRuntimeError
 from tests.drawing import examples
+from tests.support.classics import cooling_and_heating, fischer, leaking_gas, train_gate
+from tests.support.networks import networks
+from tests.support.printing import network_text
 
 Recorded = tuple[list[tuple[Move, ...]], list[float]]
 

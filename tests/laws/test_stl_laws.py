@@ -9,8 +9,8 @@ import numpy as np
 
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import Formula, parse_stl
-from bbfalsify.logic.formula import Not, walk
-from bbfalsify.logic.monitor import judge, judge_batch
+from bbfalsify.logic.stl.formula import Not, walk
+from bbfalsify.logic.stl.monitor import judge, judge_batch
 from tests.laws.stl_reference import Generator
 
 KINDS = ("dense", "discrete")
@@ -110,7 +110,7 @@ def test_printing_and_parsing_and_pickling_come_back():
 SCRIPT = """
 import pickle, sys
 from tests.laws.test_stl_laws import cases, period
-from bbfalsify.logic.monitor import judge
+from bbfalsify.logic.stl.monitor import judge
 pickle.dump([judge(f, t, s, time=k, period=period(k)) for f, t, s, k in cases(7, 60)], sys.stdout.buffer)
 """
 

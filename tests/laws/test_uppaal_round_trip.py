@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, note
 
 from bbfalsify.kernel import accelerated_walks, compile_network, stochastic_walks
-from bbfalsify.modelling.network import Network
-from bbfalsify.modelling.uppaal import read_uppaal
-from bbfalsify.testing.networks import networks
-from bbfalsify.testing.printing import network_text
+from bbfalsify.modelling.formats.uppaal import read_uppaal
+from bbfalsify.modelling.network.network import Network
 from tests.drawing import examples
 from tests.laws.test_kernel_against_reference import FOREVER, seeds
 from tests.laws.uppaal_writer import UppaalWriter, expressible, reads_locations
+from tests.support.networks import networks
+from tests.support.printing import network_text
 
 RECORDED = ("status", "steps", "times", "edges", "locations", "integers", "reals")
 

@@ -11,11 +11,11 @@ import dataclasses
 from fractions import Fraction
 from xml.sax.saxutils import escape
 
-from bbfalsify.modelling import expressions as ex
-from bbfalsify.modelling.expressions import Kind
-from bbfalsify.modelling.network import Branch, Edge, Location, Network, Process, Variable
-from bbfalsify.modelling.visit import expressions_of, subexpressions, substatements
-from bbfalsify.testing.printing import Printer
+from bbfalsify.modelling.network import expressions as ex
+from bbfalsify.modelling.network.expressions import Kind
+from bbfalsify.modelling.network.network import Branch, Edge, Location, Network, Process, Variable
+from bbfalsify.modelling.network.visit import expressions_of, subexpressions, substatements
+from tests.support.printing import Printer
 
 
 def expressible(network: Network) -> Network:

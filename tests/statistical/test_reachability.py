@@ -11,7 +11,7 @@ from scipy import stats
 
 from bbfalsify.examples.models import difficult
 from bbfalsify.kernel import compile_network
-from bbfalsify.kernel.targets import Heuristic, Target, TargetSearch
+from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
 from bbfalsify.logic.queries import parse_query
 from bbfalsify.modelling import Network, NetworkBuilder
 

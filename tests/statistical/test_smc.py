@@ -8,13 +8,13 @@ import pytest
 
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import StopReason
+from bbfalsify.engines.falsification.smc import Options, Progress, run
 from bbfalsify.engines.falsification.usage import Usage
-from bbfalsify.engines.smc import Options, Progress, run
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.running.driver import Driver
-from bbfalsify.running.judging import RequirementsJudge
+from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.stats.intervals import clopper_pearson
 from bbfalsify.stats.sequential import ConfidenceSequence
 from tests import heater

@@ -18,9 +18,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from bbfalsify.automata.observation_tree import ObservationTree, Word
 from bbfalsify.core.query import Answer, Ask, WordQuery
 from bbfalsify.core.verdict import SimulationStatus
-from bbfalsify.modelling.observation_tree import ObservationTree, Word
 
 REPETITIONS = 5
 """Of a word that was answered in two ways, before one of them is believed."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from bbfalsify.automata.observation_tree import Word
 from bbfalsify.engines.checking.box import Box
-from bbfalsify.modelling.observation_tree import Word
 
 
 def find_deadlock(box: Box, alphabet: Sequence[str], max_states: int, refused: Collection[str]) -> Word | None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.automata.observation_tree import Word
 from bbfalsify.engines.checking.box import Box
-from bbfalsify.modelling.mealy import MealyMachine
-from bbfalsify.modelling.observation_tree import Word
 
 
 def identify(box: Box, alphabet: Sequence[str], max_states: int) -> MealyMachine | None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from bbfalsify.automata.observation_tree import Word
 from bbfalsify.engines.checking.box import Box
-from bbfalsify.logic.temporal import Lasso, Property, first_bad_prefix, violates
-from bbfalsify.modelling.observation_tree import Word
+from bbfalsify.logic.ltl import Lasso, Property, first_bad_prefix, violates
 
 
 def search(box: Box, alphabet: Sequence[str], requirement: Property, max_states: int, longest: int) -> Lasso | None:

@@ -16,10 +16,10 @@ import numpy as np
 from bbfalsify.core.errors import SystemFailure
 from bbfalsify.core.query import Ask, WordQuery
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.checking.findings import Claim, Progress, Violation
+from bbfalsify.engines.checking.claims import Claim, Progress, Violation
 from bbfalsify.engines.checking.learners import from_aalpy
 from bbfalsify.engines.checking.strategy import ROUNDS_WITHOUT_BOUND, CheckListener, Options
-from bbfalsify.logic.temporal import Lasso, find_violation, first_bad_prefix, violates
+from bbfalsify.logic.ltl import Lasso, find_violation, first_bad_prefix, violates
 
 WALKS, WALK_LENGTH = 20, 20
 """Random walks that a hypothesis has to survive, each from where the one before ended."""

@@ -23,16 +23,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.automata.observation_tree import ObservationTree, Word, first_disagreement
 from bbfalsify.core.errors import Problem, SystemFailure, UserError, unknown_name
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.checking.box import FAILURES, Box, Relearn, Repeat
-from bbfalsify.engines.checking.findings import Claim, Progress, Violation
+from bbfalsify.engines.checking.claims import Claim, Progress, Violation
+from bbfalsify.engines.checking.conformance import METHODS, RANDOM_METHODS, test_words
 from bbfalsify.engines.checking.learners import LEARNERS, learn
-from bbfalsify.engines.checking.testing import METHODS, RANDOM_METHODS, test_words
-from bbfalsify.logic.temporal import Lasso, find_violation, first_bad_prefix
-from bbfalsify.modelling.mealy import MealyMachine
-from bbfalsify.modelling.observation_tree import ObservationTree, Word, first_disagreement
+from bbfalsify.logic.ltl import Lasso, find_violation, first_bad_prefix
 
 ROUNDS_WITHOUT_BOUND = 20
 """Of a loop, where nobody says how many states the box has at most."""

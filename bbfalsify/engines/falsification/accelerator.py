@@ -141,9 +141,7 @@ class Search:
                 steps = violating_step(walk.times, judgement.first_violation_time)
                 word = tuple(zip(walk.times.tolist(), walk.actions(usage.model), strict=True))
                 actions = tuple(action for _, action in word[:steps])
-                yield Finding(
-                    number, actions, word, run.stimulus, judgement, answer.status, run.iteration, walk=walk
-                )
+                yield Finding(number, actions, word, run.stimulus, judgement, answer.status, run.iteration, walk=walk)
 
 
 def query_name(iteration: int) -> str:

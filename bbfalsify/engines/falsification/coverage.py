@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bbfalsify.kernel import CompiledModel, Walk, Walks, WalkStatus
-from bbfalsify.modelling.parameters import branch_names, edge_names
+from bbfalsify.modelling.profiles.parameters import branch_names, edge_names
 
 
 @dataclass

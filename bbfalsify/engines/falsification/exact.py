@@ -21,12 +21,12 @@ from itertools import product
 
 import numpy as np
 
-from bbfalsify.engines.falsification.determinate import Dependence, Situation, real_name
+from bbfalsify.engines.falsification.dependence import Dependence, Situation, real_name
 from bbfalsify.kernel import CompiledModel, Particles, edge_probability, supports_conditional
-from bbfalsify.modelling.expressions import Expression
-from bbfalsify.modelling.network import Edge
-from bbfalsify.modelling.reference_machine import Machine, Memory
-from bbfalsify.modelling.reference_values import UNKNOWN, DependsOnDraw, ModelRuntimeError
+from bbfalsify.modelling.network.expressions import Expression
+from bbfalsify.modelling.network.network import Edge
+from bbfalsify.modelling.reference.evaluation import Machine, Memory
+from bbfalsify.modelling.reference.values import UNKNOWN, DependsOnDraw, ModelRuntimeError
 
 METHOD = "exact product"
 ROUNDING = 1e-12

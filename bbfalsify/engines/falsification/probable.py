@@ -34,13 +34,13 @@ from bbfalsify.engines.falsification.accelerator import (
     query_name,
     shortest_failing,
 )
-from bbfalsify.engines.falsification.continuing import continued
 from bbfalsify.engines.falsification.cylinders import Cylinders
 from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
 from bbfalsify.engines.falsification.pool import Key, Pool, Word
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.kernel import CompiledModel, Walk, stochastic_walks
 
 LOOKS = 2

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator
 
 from bbfalsify.engines.falsification.neighbours import Key, Place
-from bbfalsify.modelling.network import Edge, Network
+from bbfalsify.modelling.network.network import Edge, Network
 
 MOST_PLACES = 2000
 """Visited from one start; a network of many components has more than anyone wants to look at."""

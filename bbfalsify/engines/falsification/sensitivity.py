@@ -23,10 +23,10 @@ import numpy as np
 from scipy import special
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.json_files import finite_or_null
 from bbfalsify.engines.falsification.estimating import Ranked
 from bbfalsify.kernel import CompiledModel, score_walks
 from bbfalsify.modelling import Parameter
+from bbfalsify.records.json_files import finite_or_null
 from bbfalsify.stats.ratios import ratio_of_means
 
 FACTORS = 10.0 ** np.linspace(-1.0, 1.0, 41)

@@ -9,7 +9,7 @@ of the profile that still violates the same requirement, and then for its most o
                         moments as they were, as early and as late as possible, and with drawn delays.
     2. probable delays  each delay is moved towards the median of its law, as far as the violation stays.
 
-Every run that is tried is one that the profile allows (`following.py`), so the result is a counterexample like any
+Every run that is tried is one that the profile allows (`directed_walks.py`), so the result is a counterexample like any
 other: it has a key, a probability, a file.  Among equally short words the more probable one is preferred.  Several
 findings often have the same core, so those of shorter findings are tried first: believed only where this finding's own
 actions, with all others left out, still violate, for a word may contain the actions of another failure by chance.
@@ -29,13 +29,13 @@ from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.engines.falsification.accelerator import Finding
-from bbfalsify.engines.falsification.continuing import continued
-from bbfalsify.engines.falsification.cutting import Cut, cuts_of_size, latest_places, next_size
 from bbfalsify.engines.falsification.cylinders import Cylinders
-from bbfalsify.engines.falsification.following import LATEST, Followed, Follower, Wish
+from bbfalsify.engines.falsification.delta_debugging import Cut, cuts_of_size, latest_places, next_size
+from bbfalsify.engines.falsification.directed_walks import LATEST, Followed, Follower, Wish
 from bbfalsify.engines.falsification.neighbours import Key
 from bbfalsify.engines.falsification.routes import Routes
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
+from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.kernel import Walk
 
 HINTS = 4

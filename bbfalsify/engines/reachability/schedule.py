@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.kernel.targets import Heuristic
+from bbfalsify.kernel.target_search import Heuristic
 
 CYCLE = 11
 FIRST_DEPTH, LAST_DEPTH = 2**4, 2**18

@@ -8,10 +8,10 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.json_files import read_json
+from bbfalsify.records.json_files import read_json
+from bbfalsify.reporting.formatting import interval, number
 from bbfalsify.reporting.html.badges import badge, compared
 from bbfalsify.reporting.html.commands import how_to_reproduce
-from bbfalsify.reporting.words import interval, number
 
 _MADE = {"check": "queries", "reach": "walks"}
 """What engines count that do not simulate."""

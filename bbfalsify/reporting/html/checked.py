@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.automata.mealy import MealyMachine, read_dot
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.modelling.mealy import MealyMachine, read_dot
-from bbfalsify.reporting.graphs import machine_svg
+from bbfalsify.records.run_directory import readable_manifest
+from bbfalsify.reporting.drawing.graphs import machine_svg
+from bbfalsify.reporting.formatting import interval
 from bbfalsify.reporting.html.badges import badge, compared, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
 from bbfalsify.reporting.html.log import recorded
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
-from bbfalsify.reporting.words import interval
-from bbfalsify.running.rundir import readable_manifest
 
 DRAWN = 80
 """A machine with more states is a table."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.json_files import format_json
+from bbfalsify.records.json_files import format_json
 
 _NOT_OPTIONS = {"kind", "batch", "fan"}
 """Engine keys without an option on the command line; none of them changes what is found."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.reporting.html.log import recorded
-from bbfalsify.reporting.insights import SHOWN_RANKS
-from bbfalsify.reporting.results import CounterexampleRow, RequirementRow, RunResult
+from bbfalsify.reporting.terminal.insight_lines import SHOWN_RANKS
+from bbfalsify.results.recorded import CounterexampleRow, RequirementRow, RunResult
 
 Lines = Callable[[RequirementRow], Iterable[str]]
 

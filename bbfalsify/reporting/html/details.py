@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bbfalsify.core.counterexample import Counterexample
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.trace import Trace, thinned
-from bbfalsify.reporting.equations import MEANINGS
+from bbfalsify.records.counterexample import Counterexample
+from bbfalsify.reporting.formatting import interval, number
 from bbfalsify.reporting.html.commands import replay_command
 from bbfalsify.reporting.html.curves import moments_of
 from bbfalsify.reporting.html.signals import exact, fan_points, packed_fan, points_for, thin_line
-from bbfalsify.reporting.results import CounterexampleRow, RunResult
-from bbfalsify.reporting.words import interval, number
-from bbfalsify.running.fans import FILE, Fan, read_fans
+from bbfalsify.reporting.terminal.equations import MEANINGS
+from bbfalsify.results.recorded import CounterexampleRow, RunResult
+from bbfalsify.running.falsify.fans import FILE, Fan, read_fans
 
 if TYPE_CHECKING:
-    from bbfalsify.logic.formula import Formula
+    from bbfalsify.logic.stl.formula import Formula
 
 AROUND = 0.06
 """Of the whole time, shown on each side of a violation by the button that zooms there."""
@@ -104,7 +104,7 @@ class Details:
 @functools.lru_cache(maxsize=64)
 def _formula(text: str) -> Formula:
     """Parsing takes longer than everything else about a counterexample, and they share few formulas."""
-    from bbfalsify.logic.parser import parse_stl
+    from bbfalsify.logic.stl.parser import parse_stl
 
     return parse_stl(text)
 
@@ -116,8 +116,8 @@ def _files(row: CounterexampleRow) -> list[str]:
 
 def _robustness(found: Counterexample, trace: Trace, most: int) -> dict[str, Any] | None:
     """Of what stands under the outermost always, over time; None where it has no meaning in dense time."""
-    from bbfalsify.logic.monitor import robustness_over_time
-    from bbfalsify.running.judging import on_grid
+    from bbfalsify.logic.stl.monitor import robustness_over_time
+    from bbfalsify.running.judge import on_grid
 
     if not found.outputs:
         return None

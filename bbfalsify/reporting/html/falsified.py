@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.reporting.convergence import convergence_lines
+from bbfalsify.records.accepted import ACCEPTED
+from bbfalsify.records.run_directory import readable_manifest
+from bbfalsify.reporting.formatting import interval, number, shorten_word
 from bbfalsify.reporting.html.badges import badge, compared, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
 from bbfalsify.reporting.html.curves import search_plots, time_plots
 from bbfalsify.reporting.html.details import Details
-from bbfalsify.reporting.insights import KINDS, coverage_lines, swap_lines, time_lines
-from bbfalsify.reporting.results import CounterexampleRow, RequirementRow, RunResult, result_from_json
-from bbfalsify.reporting.tables import effort_line, store_lines, unmet_lines
-from bbfalsify.reporting.words import interval, number, shorten_word
-from bbfalsify.running.accepted import ACCEPTED
-from bbfalsify.running.rundir import readable_manifest
+from bbfalsify.reporting.terminal.convergence import convergence_lines
+from bbfalsify.reporting.terminal.insight_lines import KINDS, coverage_lines, swap_lines, time_lines
+from bbfalsify.reporting.terminal.tables import effort_line, store_lines, unmet_lines
+from bbfalsify.results.recorded import CounterexampleRow, RequirementRow, RunResult, result_from_json
 
 WORD_WIDTH = 90
 MOST_PARAMETERS = 12

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.events import RecordedEvent, read_events
+from bbfalsify.records.event_log import RecordedEvent, read_events
 
 
 def recorded(directory: Path, notes: list[str]) -> Iterator[RecordedEvent]:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.json_files import read_json
+from bbfalsify.records.json_files import read_json
+from bbfalsify.records.run_directory import readable_manifest
+from bbfalsify.reporting.formatting import number
 from bbfalsify.reporting.html.badges import badge, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
-from bbfalsify.reporting.reaching import effort_lines
-from bbfalsify.reporting.words import number
-from bbfalsify.running.rundir import readable_manifest
+from bbfalsify.reporting.terminal.reach import effort_lines
 
 MOST_CHARTS_OPEN = 3
 """Of more traces than this, the charts are folded."""

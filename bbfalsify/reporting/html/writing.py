@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.json_files import write_atomically
-from bbfalsify.reporting.results import recorded_results
-from bbfalsify.running.kinds import kind_of
+from bbfalsify.records.json_files import write_atomically
+from bbfalsify.registry import kind_of
+from bbfalsify.results.recorded import recorded_results
 
 if TYPE_CHECKING:
     from jinja2 import Environment

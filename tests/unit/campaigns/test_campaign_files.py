@@ -13,18 +13,18 @@ import yaml
 from bbfalsify.campaigns.categories import category, worst
 from bbfalsify.campaigns.json_schema import schema_of
 from bbfalsify.campaigns.plan import plan_document
-from bbfalsify.campaigns.requirements import load_requirements
+from bbfalsify.campaigns.requirements.stl import load_requirements
 from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS, Entry
 from bbfalsify.cli.check import check
 from bbfalsify.cli.falsify import falsify
 from bbfalsify.cli.reach import reach
 from bbfalsify.cli.session import run_campaign
-from bbfalsify.core.documents import Document
 from bbfalsify.core.errors import UserError
 from bbfalsify.examples import example_folder
-from bbfalsify.reporting.comparing import compare_runs
-from bbfalsify.running.kinds import ENGINES, ENTRY_POINTS, EngineKind, engine_kind, engine_names
-from bbfalsify.running.rundir import RunDirectory
+from bbfalsify.records.documents import Document
+from bbfalsify.records.run_directory import RunDirectory
+from bbfalsify.registry import ENGINES, ENTRY_POINTS, EngineKind, engine_kind, engine_names
+from bbfalsify.reporting.compare import compare_runs
 
 ROOT = Path(__file__).parents[3]
 HEATER = example_folder("heater")

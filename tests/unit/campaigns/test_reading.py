@@ -5,7 +5,7 @@ import pytest
 from bbfalsify.campaigns.engine_entries import read_engines
 from bbfalsify.campaigns.reading import Reader, dotted
 from bbfalsify.campaigns.schema import FalsifyEntry, RequirementEntry
-from bbfalsify.core.documents import parse_yaml
+from bbfalsify.records.documents import parse_yaml
 
 
 def problems_of(adapter, text: str) -> list[str]:

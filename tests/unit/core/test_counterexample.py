@@ -5,10 +5,10 @@ import math
 
 import pytest
 
-from bbfalsify.core.counterexample import Counterexample, RequirementRecord, SeedRecord, SystemRecord
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.records.counterexample import Counterexample, RequirementRecord, SeedRecord, SystemRecord
 
 
 def example(**changes):

@@ -5,16 +5,11 @@ import pytest
 
 from bbfalsify.core.budget import Budget, Spent
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.events import (
-    BatchAnswered,
-    FindingReported,
-    Note,
-    Recorder,
-    read_events,
-)
+from bbfalsify.core.events import BatchAnswered, FindingReported, Note
 from bbfalsify.core.query import Answer
-from bbfalsify.core.records import answer_from_record, answer_record
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
+from bbfalsify.records.answer_records import answer_from_record, answer_record
+from bbfalsify.records.event_log import Recorder, read_events
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@ import sys
 
 import pytest
 
-from bbfalsify.core.documents import parse_yaml
 from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.records.documents import parse_yaml
 
 
 def test_seeds_depend_on_names_only():

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.reachability.concrete_trace import follow
 from bbfalsify.engines.reachability.schedule import CYCLE, LAST_DEPTH, turns
 from bbfalsify.engines.reachability.search import PORTFOLIO, Wanted, in_this_process, search
-from bbfalsify.engines.reachability.trace import follow
 from bbfalsify.examples.models import FAMILIES, named_model
 from bbfalsify.kernel import compile_network
-from bbfalsify.kernel.targets import Heuristic, Target
+from bbfalsify.kernel.target_search import Heuristic, Target
 from bbfalsify.logic.queries import parse_query
 from bbfalsify.modelling import Network, NetworkBuilder
-from bbfalsify.modelling.reference_replay import NotAllowed, Replayer
-from bbfalsify.running.reach import reach
+from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
+from bbfalsify.running.reach.reach import reach
 
 
 def look(name: str, query: str | None = None, heuristics=(Heuristic.RET,), **options):
@@ -86,7 +86,7 @@ def test_a_trace_of_no_steps_cannot_be_shortened():
 
 def test_any_number_of_workers_finds_the_same(monkeypatch):
     """Workers from the first turn on, and a target that is met late: the first in the order of turns counts."""
-    monkeypatch.setattr("bbfalsify.running.reach_team.ALONE_S", -1.0)
+    monkeypatch.setattr("bbfalsify.running.reach.team.ALONE_S", -1.0)
     network, family = named_model("gossip-masks:5")
     results = [reach(network, family.query, seed=2, jobs=jobs, walks=200, timeout=None) for jobs in (1, 3)]
     first, second = ((r.finding.heuristic, r.finding.walk, r.finding.trace) for r in results)

@@ -9,17 +9,18 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.accelerator import Run, Search
-from bbfalsify.engines.falsification.cutting import Cut, cuts_of_size, latest_places, next_size
-from bbfalsify.engines.falsification.following import LATEST, Follower, Wish
+from bbfalsify.engines.falsification.delta_debugging import Cut, cuts_of_size, latest_places, next_size
+from bbfalsify.engines.falsification.directed_walks import LATEST, Follower, Wish
 from bbfalsify.engines.falsification.routes import Routes
 from bbfalsify.engines.falsification.shrinking import Tools, shrink
 from bbfalsify.kernel import stochastic_walks
-from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.testing.judging import judge_walk
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from tests.support.judging import judge_walk
 from tests.unit.engines.test_falsification import usage_of
 
 LETTERS = "abcdefgh"
-FREE = """
+FREE = (
+    """
 format_version: 1
 name: letters
 automata:
@@ -28,9 +29,10 @@ automata:
     initial: S
     locations: {S: {invariant: "x <= 3"}}
     edges:
-""" + "".join(
-    f'      - {{from: S, to: S, action: {letter}, guard: "x >= 1", update: "x = 0"}}\n' for letter in LETTERS
-) + "inputs: {u: {actions: {a: 1, b: 2}, initial: 0}}\n"
+"""
+    + "".join(f'      - {{from: S, to: S, action: {letter}, guard: "x >= 1", update: "x = 0"}}\n' for letter in LETTERS)
+    + "inputs: {u: {actions: {a: 1, b: 2}, initial: 0}}\n"
+)
 
 OFFICE = """
 format_version: 1

@@ -11,9 +11,9 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
-from bbfalsify.engines import smc
+from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.smc import Options, Progress, run
 from bbfalsify.engines.falsification.usage import Usage
-from bbfalsify.engines.smc import Options, Progress, run
 from bbfalsify.kernel import compile_network
 from bbfalsify.modelling import parse_profile
 from bbfalsify.stats.sequential import StoppingRule

@@ -9,9 +9,9 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.kernel import CompiledModel, Sampler, accelerated_walks, compile_network, sample_expressions
-from bbfalsify.kernel.inspect import State, enabled_windows, fire
+from bbfalsify.kernel.state_inspection import State, enabled_windows, fire
 from bbfalsify.modelling import parse_expression, parse_network
-from bbfalsify.modelling.reference_flow import Flow
+from bbfalsify.modelling.reference.flow import Flow
 from tests.unit.kernel.kernel_models import BRAKING, model, one, several
 
 TIMES = np.array([0.0, 0.013, 0.5, 1.0, 2.75, 7.0, 30.0])

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bbfalsify.kernel import WalkStatus, accelerated_walks, count_steps, sample_expressions, stochastic_walks
-from bbfalsify.modelling.expressions import Kind, Read
+from bbfalsify.modelling.network.expressions import Kind, Read
 from tests.unit.kernel.kernel_models import BRAKING, COOLING, FISCHER, GAP, HEATER, MIXED, model, one
 
 MODELS = {"heater": HEATER, "gap": GAP, "fischer": FISCHER, "mixed": MIXED, "cooling": COOLING, "braking": BRAKING}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from bbfalsify.kernel.inspect import State, enabled_windows, fire, maximal_delay
+from bbfalsify.kernel.state_inspection import State, enabled_windows, fire, maximal_delay
 from tests.unit.kernel.kernel_models import COOLING, model, one, several
 
 INF = math.inf

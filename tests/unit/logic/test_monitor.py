@@ -9,7 +9,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.logic import Requirement, parse_stl
-from bbfalsify.logic.monitor import judge, judge_batch, robustness_over_time, warm_up
+from bbfalsify.logic.stl.monitor import judge, judge_batch, robustness_over_time, warm_up
 
 VIOLATED, SATISFIED, INCONCLUSIVE = Verdict.VIOLATED, Verdict.SATISFIED, Verdict.INCONCLUSIVE
 BOTH = pytest.mark.parametrize("time", ["dense", "discrete"])

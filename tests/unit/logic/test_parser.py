@@ -9,7 +9,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.logic import Requirement, parse_stl
-from bbfalsify.logic.formula import Arithmetic, Compare, Connective, Number, Reach, Signal, Window
+from bbfalsify.logic.stl.formula import Arithmetic, Compare, Connective, Number, Reach, Signal, Window
 
 SIGNALS = ["T", "x", "y", "house.T_in"]
 
@@ -62,7 +62,7 @@ def test_reading_and_printing(text, canonical):
 )
 def test_arithmetic_is_read_as_at_school(text, value):
     """RTAMT alone reads a - b + c as a - (b + c), and x/2 as the name of a signal."""
-    from bbfalsify.logic.program import term_values
+    from bbfalsify.logic.stl.program import term_values
 
     compare = parse_stl(text, signals=SIGNALS).root
     assert isinstance(compare, Compare)

@@ -3,8 +3,8 @@ import pytest
 from bbfalsify.core.errors import UserError
 from bbfalsify.examples.models.protocols import fischer
 from bbfalsify.logic.queries import parse_query, simplified
-from bbfalsify.modelling.expressions import AtLocation, Binary, Kind, Read, Unary
-from bbfalsify.modelling.folding import FALSE, TRUE
+from bbfalsify.modelling.language.folding import FALSE, TRUE
+from bbfalsify.modelling.network.expressions import AtLocation, Binary, Kind, Read, Unary
 
 NETWORK = fischer(3)
 A, B = AtLocation(0, 1), AtLocation(1, 1)

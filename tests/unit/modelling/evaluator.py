@@ -6,8 +6,8 @@ import math
 import operator
 from fractions import Fraction
 
-from bbfalsify.modelling import expressions as e
-from bbfalsify.modelling.expressions import Kind
+from bbfalsify.modelling.network import expressions as e
+from bbfalsify.modelling.network.expressions import Kind
 
 
 class Returned(Exception):

@@ -6,7 +6,7 @@ import pytest
 
 from bbfalsify.examples.models.scheduling import preemptive_tasks
 from bbfalsify.modelling import NetworkBuilder, check_profile, parse_profile
-from bbfalsify.modelling.checks import check_network
+from bbfalsify.modelling.profiles.profile_checks import check_network
 
 PROFILE = """\
 format_version: 1

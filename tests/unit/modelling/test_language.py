@@ -8,7 +8,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import NetworkBuilder, parse_expression
-from bbfalsify.modelling.expressions import Assign, Binary, Bound, Constant, Kind, Quantifier, Read
+from bbfalsify.modelling.network.expressions import Assign, Binary, Bound, Constant, Kind, Quantifier, Read
 from tests.unit.modelling.evaluator import Evaluator
 from tests.unit.modelling.helpers import after, declared, value_of
 
@@ -186,7 +186,7 @@ def test_local_functions_belong_to_their_process():
 
 
 def _call(function: int):
-    from bbfalsify.modelling.expressions import Call
+    from bbfalsify.modelling.network.expressions import Call
 
     return Call(function, (), Kind.INT)
 
@@ -221,9 +221,16 @@ def test_folding_leaves_run_time_errors_to_the_run():
 
 
 def test_implicit_booleans_as_in_uppaal():
-    from bbfalsify.modelling.resolve import resolve_model
-    from bbfalsify.modelling.source import BranchText, EdgeText, LocationText, ModelText, TemplateText, Text
-    from bbfalsify.modelling.tree import Place
+    from bbfalsify.modelling.language.model_text import (
+        BranchText,
+        EdgeText,
+        LocationText,
+        ModelText,
+        TemplateText,
+        Text,
+    )
+    from bbfalsify.modelling.language.resolve import resolve_model
+    from bbfalsify.modelling.language.syntax_tree import Place
 
     place = Place("m.xml", 1)
     edge = EdgeText("L", place, (BranchText("L", place, None, Text("n = b + 1, b = n", place)),), Text("n", place))

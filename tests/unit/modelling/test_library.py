@@ -8,7 +8,7 @@ from scipy import stats
 
 from bbfalsify.kernel import compile_network, stochastic_walks
 from bbfalsify.modelling import NetworkBuilder
-from bbfalsify.modelling.library import LIBRARY
+from bbfalsify.modelling.language.builtin_functions import LIBRARY
 from tests.unit.modelling.helpers import value_of
 
 VALUES = {

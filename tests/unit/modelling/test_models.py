@@ -8,9 +8,9 @@ import numpy as np
 
 from bbfalsify.examples.models.protocols import fischer, train_gate
 from bbfalsify.examples.models.scheduling import preemptive_tasks
-from bbfalsify.modelling.expressions import Binary, Call, Conditional, Constant, Kind, Read
-from bbfalsify.modelling.network import Rate
-from bbfalsify.modelling.reference import ReferenceInterpreter
+from bbfalsify.modelling.network.expressions import Binary, Call, Conditional, Constant, Kind, Read
+from bbfalsify.modelling.network.network import Rate
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from tests.unit.modelling.evaluator import Evaluator
 
 

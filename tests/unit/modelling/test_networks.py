@@ -9,8 +9,8 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import NetworkBuilder, parse_expression, parse_network
-from bbfalsify.modelling.expressions import AtLocation, Binary, Call, Conditional, Constant, Kind, Read
-from bbfalsify.modelling.network import Channel, Rate
+from bbfalsify.modelling.network.expressions import AtLocation, Binary, Call, Conditional, Constant, Kind, Read
+from bbfalsify.modelling.network.network import Channel, Rate
 from tests.unit.modelling.helpers import without_lines
 
 FISCHER = """\

@@ -6,7 +6,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import load_network, parse_network
-from bbfalsify.modelling.reference import ReferenceInterpreter
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from tests.unit.modelling.uppaal.uppaal_files import problems, read
 
 ABC = """chan low, mid, high; int n; clock x;
@@ -103,7 +103,7 @@ def test_what_is_refused(tmp_path, change, to, line, message):
 
 
 def test_in_yaml(tmp_path):
-    from bbfalsify.modelling.yaml_writer import converted
+    from bbfalsify.modelling.formats.yaml_writer import converted
 
     (tmp_path / "abc.xta").write_text(ABC.replace("system S, R, T", "system S, R < T"))
     text, _ = converted(tmp_path / "abc.xta")

@@ -12,8 +12,8 @@ import pytest
 from bbfalsify.core.units import UNITS, unit_problem
 from bbfalsify.modelling import ComputedInput, HeldInput, check_profile, describe_network, load_profile, parse_network
 from bbfalsify.modelling import parse_profile as parse
-from bbfalsify.modelling.expressions import Binary, Call, Constant, Kind, Random, Read
-from bbfalsify.modelling.network import Rate
+from bbfalsify.modelling.network.expressions import Binary, Call, Constant, Kind, Random, Read
+from bbfalsify.modelling.network.network import Rate
 from tests.unit.modelling.evaluator import Evaluator
 from tests.unit.modelling.helpers import problems_of
 
@@ -108,7 +108,7 @@ def test_weather_without_anomaly(hour, expected):
 
 
 def _parts(expression):
-    from bbfalsify.modelling.visit import subexpressions
+    from bbfalsify.modelling.network.visit import subexpressions
 
     return list(subexpressions(expression))
 

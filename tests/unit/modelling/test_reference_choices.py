@@ -3,9 +3,9 @@
 import pytest
 
 from bbfalsify.modelling import Network, NetworkBuilder
-from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.modelling.reference_choices import ChoicesMeet, every_choice_enters
-from bbfalsify.modelling.reference_replay import Replayer
+from bbfalsify.modelling.reference.choices import ChoicesMeet, every_choice_enters
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from bbfalsify.modelling.reference.step_replay import Replayer
 
 
 def broadcast(first: tuple[str, str], second: tuple[str, str], invariant: str) -> Network:

@@ -12,13 +12,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbfalsify.modelling.network import Network
-from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.modelling.reference_state import State
-from bbfalsify.modelling.reference_values import ModelRuntimeError
-from bbfalsify.modelling.reference_windows import Window, contains, endpoints
-from bbfalsify.testing.networks import networks
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference.delay_sets import Window, contains, endpoints
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from bbfalsify.modelling.reference.state import State
+from bbfalsify.modelling.reference.values import ModelRuntimeError
 from tests.drawing import examples
+from tests.support.networks import networks
 
 
 def walk(network: Network, seed: int, steps: int) -> list[State]:

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from bbfalsify.modelling.network import Location
-from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.testing.sketches import Sketch, both, edge, let, op, term
+from bbfalsify.modelling.network.network import Location
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from tests.support.sketches import Sketch, both, edge, let, op, term
 
 
 def law_of(sketch: Sketch):

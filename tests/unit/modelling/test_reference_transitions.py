@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bbfalsify.modelling.expressions import (
+from bbfalsify.modelling.network.expressions import (
     Assign,
     AtLocation,
     Bound,
@@ -19,10 +19,10 @@ from bbfalsify.modelling.expressions import (
     Return,
     While,
 )
-from bbfalsify.modelling.network import Branch, Location
-from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.modelling.reference_values import ModelRuntimeError
-from bbfalsify.testing.sketches import Sketch, edge, element, let, negation, op, term
+from bbfalsify.modelling.network.network import Branch, Location
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from bbfalsify.modelling.reference.values import ModelRuntimeError
+from tests.support.sketches import Sketch, edge, element, let, negation, op, term
 
 ZERO = Fraction(0)
 

@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from bbfalsify.modelling.expressions import Builtin, Conditional, Kind
-from bbfalsify.modelling.network import Location, Rate
-from bbfalsify.modelling.reference import ReferenceInterpreter
-from bbfalsify.testing.sketches import Sketch, both, edge, let, negation, op, term
+from bbfalsify.modelling.network.expressions import Builtin, Conditional, Kind
+from bbfalsify.modelling.network.network import Location, Rate
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from tests.support.sketches import Sketch, both, edge, let, negation, op, term
 
 
 def windows_of(sketch: Sketch) -> dict[str, list[str]]:

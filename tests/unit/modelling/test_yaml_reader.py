@@ -6,7 +6,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import load_network, load_profile, parse_network, parse_profile
-from bbfalsify.modelling.expressions import Constant, Kind
+from bbfalsify.modelling.network.expressions import Constant, Kind
 from tests.unit.modelling.helpers import model, problems_of
 
 TWELVE_MISTAKES = """\

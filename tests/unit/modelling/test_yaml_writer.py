@@ -3,7 +3,7 @@
 import pytest
 
 from bbfalsify.modelling import load_model, load_profile, parse_network, parse_profile
-from bbfalsify.modelling.yaml_writer import converted
+from bbfalsify.modelling.formats.yaml_writer import converted
 from tests.unit.modelling.helpers import without_lines
 from tests.unit.modelling.test_structs_and_references import INSTANCES
 from tests.unit.modelling.uppaal.test_xml_reader import BRANCHES, FISCHER

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from bbfalsify.modelling.mealy import MealyMachine
-from bbfalsify.reporting.graphs import LINE, machine_svg, text_width
+from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.reporting.drawing.graphs import LINE, machine_svg, text_width
 
 STATES, SYMBOLS = ("start", "greeted", "mail", "recipient", "content"), ("helo", "mail", "rcpt", "data", "quit")
 NUMBER = r"(-?[\d.]+)"

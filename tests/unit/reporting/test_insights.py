@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 from rich.console import Console
 
-from bbfalsify.reporting.insights import (
+from bbfalsify.reporting.terminal.insight_lines import (
     bar_line,
     coverage_lines,
     coverage_table,
@@ -15,7 +15,7 @@ from bbfalsify.reporting.insights import (
     time_lines,
     time_plot,
 )
-from bbfalsify.reporting.results import result_from_json
+from bbfalsify.results.recorded import result_from_json
 from tests.unit.reporting.test_tables import estimate, results
 
 ON, OFF = "weight of User.S -> S (on)", "weight of User.S -> S (off)"

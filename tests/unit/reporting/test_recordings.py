@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.reporting.recordings import csv_text, read_csv
+from bbfalsify.reporting.exports.recordings import csv_text, read_csv
 
 
 def test_what_is_written_is_read_back_bit_by_bit(tmp_path):

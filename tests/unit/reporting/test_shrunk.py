@@ -1,7 +1,7 @@
 """What of the counterexamples matters, in words."""
 
-from bbfalsify.reporting.results import result_from_json
-from bbfalsify.reporting.shrunk import FEW, shrunk_lines
+from bbfalsify.reporting.terminal.shrunk import FEW, shrunk_lines
+from bbfalsify.results.recorded import result_from_json
 from tests.unit.reporting.test_tables import estimate, results
 
 

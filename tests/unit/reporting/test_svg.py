@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from bbfalsify.reporting.svg import Line, nice_ticks, plot
+from bbfalsify.reporting.drawing.svg import Line, nice_ticks, plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -24,9 +24,7 @@ def test_ticks_are_round_numbers(low, high, about, ticks):
 
 def test_a_plot_is_xml_with_one_panel_per_signal_and_one_line_per_walk():
     times = np.linspace(0, 10, 11)
-    lines = [
-        Line(f"walk {i}", times, [times * i, np.full(11, 3.0)], ((2.0, "on & off"),)) for i in (1, 2)
-    ]
+    lines = [Line(f"walk {i}", times, [times * i, np.full(11, 3.0)], ((2.0, "on & off"),)) for i in (1, 2)]
     root = ElementTree.fromstring(plot("a < b", ["T", "heat"], lines))
     assert len(root.findall(f"{SVG}polyline")) == 4
     texts = [t.text for t in root.findall(f"{SVG}text")]

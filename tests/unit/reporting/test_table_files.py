@@ -10,9 +10,9 @@ from pyarrow import parquet
 
 from bbfalsify.campaigns.plan import load_campaign
 from bbfalsify.campaigns.run_all import run_all
-from bbfalsify.core.json_files import WritingFailed
 from bbfalsify.examples import example_folder
-from bbfalsify.reporting.table_files import write_campaign_tables, write_tables
+from bbfalsify.records.json_files import WritingFailed
+from bbfalsify.reporting.exports.table_files import write_campaign_tables, write_tables
 
 NAMES = ("simulations", "counterexamples", "requirements", "convergence")
 

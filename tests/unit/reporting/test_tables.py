@@ -4,9 +4,9 @@ import pytest
 from rich.console import Console
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.reporting.equations import equations_table, equations_title
-from bbfalsify.reporting.results import read_results, result_from_json
-from bbfalsify.reporting.tables import closing_lines, result_table
+from bbfalsify.reporting.terminal.equations import equations_table, equations_title
+from bbfalsify.reporting.terminal.tables import closing_lines, result_table
+from bbfalsify.results.recorded import read_results, result_from_json
 
 
 def estimate(value: float) -> dict:

@@ -13,7 +13,7 @@ from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.running import WorkerPool
-from bbfalsify.running.falsify import falsify
+from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.systems import FunctionSystem
 from tests import heater
 

@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 
 from bbfalsify import UserError
+from bbfalsify.automata.equivalence import difference
+from bbfalsify.automata.mealy import MealyMachine, read_dot
 from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.core.word_counterexample import WordCounterexample
-from bbfalsify.engines.checking.findings import CheckVerdict
-from bbfalsify.modelling.machines.equivalence import difference
-from bbfalsify.modelling.mealy import MealyMachine, read_dot
-from bbfalsify.running.check import check
+from bbfalsify.engines.checking.claims import CheckVerdict
+from bbfalsify.records.word_counterexample import WordCounterexample
+from bbfalsify.running.check.check import check
+from bbfalsify.running.check.replay_word import replay_word
 from bbfalsify.running.replay import ReplayOutcome
-from bbfalsify.running.replay_word import replay_word
 from bbfalsify.systems import Capabilities
 from bbfalsify.systems.symbols import MachineSystem
-from bbfalsify.testing.boxes import combination_lock
-from bbfalsify.testing.machines import random_machine
+from tests.support.boxes import combination_lock
+from tests.support.machines import random_machine
 
 DOOR = MealyMachine.from_transitions(
     {
@@ -148,8 +148,8 @@ def test_neither_the_number_of_workers_nor_earlier_checks_change_anything():
 def test_the_hash_seed_changes_nothing():
     code = """
 import numpy as np
-from bbfalsify.running.check import check
-from bbfalsify.testing.machines import random_machine
+from bbfalsify.running.check.check import check
+from tests.support.machines import random_machine
 box = random_machine(np.random.default_rng(3), states=9, inputs=3, outputs=2)
 for learner in ("lsharp", "kv", "lstar"):
     r = check(box, "G(out != no)", max_states=10, seed=5, learner=learner)

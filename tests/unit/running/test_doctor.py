@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from bbfalsify.running.doctor import examine
+from bbfalsify.running.doctor.doctor import examine
 from bbfalsify.systems import Capabilities, FunctionSystem, MachineSystem, Port, StepwiseSession, load_system
 from bbfalsify.systems.symbols import MachineSession
 from bbfalsify.testing import check_system

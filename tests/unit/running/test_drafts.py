@@ -14,8 +14,8 @@ from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network, stochastic_walks
 from bbfalsify.modelling import parse_profile
-from bbfalsify.running.channel import frame
-from bbfalsify.running.workers import WorkerPool
+from bbfalsify.running.workers.channel import frame
+from bbfalsify.running.workers.pool import WorkerPool
 from bbfalsify.systems import FunctionSystem
 
 PROFILE = """

@@ -9,11 +9,11 @@ import pytest
 
 from bbfalsify.core.budget import Budget, BudgetSpent
 from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError
-from bbfalsify.core.events import Recorder, read_events, recorded_answers
 from bbfalsify.core.query import Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
+from bbfalsify.records.event_log import Recorder, read_events, recorded_answers
 from bbfalsify.running import Driver, drive
 from bbfalsify.systems import FunctionSystem
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from bbfalsify.core.counterexample import Counterexample
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.running import Driver, RequirementsJudge
-from bbfalsify.running.falsify import falsify
+from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import Capabilities, CapabilityMissing, Port, StepwiseSession
 from tests import heater

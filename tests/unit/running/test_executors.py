@@ -11,6 +11,7 @@ from multiprocessing import get_context
 import distributed
 import pytest
 
+from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.engines.falsification.engine import Options
@@ -18,12 +19,11 @@ from bbfalsify.examples import example_folder
 from bbfalsify.examples.models import named_model
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import load_profile
-from bbfalsify.modelling.mealy import MealyMachine
-from bbfalsify.running.check import check
-from bbfalsify.running.executors import open_pool, opened
-from bbfalsify.running.falsify import falsify
-from bbfalsify.running.reach import reach
-from bbfalsify.running.remote import task_size
+from bbfalsify.running.check.check import check
+from bbfalsify.running.falsify.falsify import falsify
+from bbfalsify.running.reach.reach import reach
+from bbfalsify.running.workers.executors import open_pool, opened
+from bbfalsify.running.workers.remote import task_size
 from bbfalsify.systems import load_system
 from tests.hostile.hostile_systems import exits, hangs, judge, misbehaving, queries, raises
 from tests.hostile.processes import descendants
@@ -192,7 +192,7 @@ def test_checks_and_walks_on_dask_come_to_the_same(cluster, monkeypatch):
     )
     assert [r.as_json() for r in here.requirements] == [r.as_json() for r in there.requirements]
     assert (here.queries, here.symbols) == (there.queries, there.symbols)
-    monkeypatch.setattr("bbfalsify.running.reach_team.ALONE_S", -1.0)
+    monkeypatch.setattr("bbfalsify.running.reach.team.ALONE_S", -1.0)
     network = named_model("fischer-faulty:4")[0]
     asked = {"walks": 220, "timeout": None, "trace": "shortest", "seed": 4, "jobs": 2}
     here, there = (

@@ -7,8 +7,8 @@ import pytest
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.examples.models import named_model
-from bbfalsify.running import reach_run
-from bbfalsify.running.reach_run import Question, Settings, reach_all
+from bbfalsify.running.reach import reach_run
+from bbfalsify.running.reach.reach_run import Question, Settings, reach_all
 
 SHORTEST = Settings(heuristic="portfolio", trace="shortest", timeout=None, walks=220)
 
@@ -59,7 +59,7 @@ def test_a_spoilt_standing_costs_time_and_nothing_else(tmp_path):
 
 
 def test_threads_of_an_executor_find_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr("bbfalsify.running.reach_team.ALONE_S", -1.0)
+    monkeypatch.setattr("bbfalsify.running.reach.team.ALONE_S", -1.0)
     alone = ask(tmp_path, jobs=1)
     with ThreadPoolExecutor(2) as pool:
         assert without_times(ask(tmp_path, jobs=2, executor=pool)) == without_times(alone)
@@ -68,7 +68,7 @@ def test_threads_of_an_executor_find_the_same(tmp_path, monkeypatch):
 
 def test_workers_that_die_cost_nothing(tmp_path, monkeypatch):
     """After some answers the pool breaks; what is missing is walked here."""
-    monkeypatch.setattr("bbfalsify.running.reach_team.ALONE_S", -1.0)
+    monkeypatch.setattr("bbfalsify.running.reach.team.ALONE_S", -1.0)
 
     class Dying(ThreadPoolExecutor):
         left = 3

@@ -5,22 +5,22 @@ import dataclasses
 import numpy as np
 import pytest
 
-from bbfalsify.core.counterexample import (
-    Counterexample,
-    RequirementRecord,
-    SeedRecord,
-    SystemRecord,
-    signals_as_samples,
-)
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.records.counterexample import (
+    Counterexample,
+    RequirementRecord,
+    SeedRecord,
+    SystemRecord,
+    signals_as_samples,
+)
 from bbfalsify.running import Driver, ReplayOutcome, RequirementsJudge
 from bbfalsify.running.confirm import confirm
-from bbfalsify.running.judging import on_grid
+from bbfalsify.running.judge import on_grid
 from bbfalsify.running.replay import replay
 from bbfalsify.systems import FunctionSystem, load_system
 

@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.events import read_events
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, StopReason, Verdict
-from bbfalsify.engines import smc
+from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
-from bbfalsify.running import Driver, RunDirectory, drive
-from bbfalsify.running.falsify import falsify
-from bbfalsify.running.tape import Tape
+from bbfalsify.records.event_log import read_events
+from bbfalsify.records.recorded_answers import Tape
+from bbfalsify.records.run_directory import RunDirectory
+from bbfalsify.running import Driver, drive
+from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.systems import FunctionSystem, system
 from tests import heater
 

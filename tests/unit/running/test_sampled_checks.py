@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from bbfalsify import UserError, load_profile, system
-from bbfalsify.core.word_counterexample import WordCounterexample
-from bbfalsify.engines.checking.findings import CheckVerdict
+from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.engines.checking.claims import CheckVerdict
 from bbfalsify.examples import example_folder
 from bbfalsify.modelling import parse_network
-from bbfalsify.modelling.mealy import MealyMachine
-from bbfalsify.running.check import check
+from bbfalsify.records.word_counterexample import WordCounterexample
+from bbfalsify.running.check.check import check
+from bbfalsify.running.check.replay_word import replay_word
 from bbfalsify.running.replay import ReplayOutcome
-from bbfalsify.running.replay_word import replay_word
 from bbfalsify.systems import Capabilities, Port
 from bbfalsify.systems.interface import StepwiseSession
 from bbfalsify.systems.sampled import RepeatedSession, SampledSystem, SteppedSession

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bbfalsify.core.counterexample import Counterexample
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.events import StageStarted, read_events
+from bbfalsify.core.events import StageStarted
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.modelling import parse_profile
+from bbfalsify.records.counterexample import Counterexample
+from bbfalsify.records.event_log import read_events
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import system
 from tests import heater

@@ -6,7 +6,6 @@ import time
 import numpy as np
 import pytest
 
-from bbfalsify.core.counterexample import Counterexample
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
@@ -14,12 +13,13 @@ from bbfalsify.core.verdict import Judgement, Outcome, Verdict
 from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.running import WorkerPool
-from bbfalsify.running.falsify import falsify
+from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import Capabilities, FunctionSystem
-from bbfalsify.systems.servers import Server
-from bbfalsify.systems.sockets import LineMapper, SocketSystem
+from bbfalsify.systems.servers.server import Server
+from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
 from tests import heater
 
 SMALL = Options(counterexamples=4, simulations=220, passes=2, traces=20, shrink=0)  # what is flaky is not shrunk

@@ -7,7 +7,7 @@ from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.running import Driver, WorkerPool
 from bbfalsify.systems import Capabilities, Port, ProcessSymbolSystem, ProcessSystem, ProgramSystem
-from bbfalsify.systems.octave import FUNCTIONS, matlab_command, octave_command
+from bbfalsify.systems.programs.octave import FUNCTIONS, matlab_command, octave_command
 
 STIMULUS = Stimulus(np.array([0.0, 0.5, 2.0]), {"u": np.array([1.0, 3.0, 0.0])}, ((0.5, "open"), (1.0, "shut")))
 

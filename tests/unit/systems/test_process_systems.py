@@ -26,11 +26,11 @@ from bbfalsify.systems import (
     SymbolSystem,
     System,
     load_system,
-    protocol,
-    serve,
 )
-from bbfalsify.systems.launching import Redactor, make_launch, split_command
 from bbfalsify.systems.loading import resolve_reference
+from bbfalsify.systems.programs import line_protocol as protocol
+from bbfalsify.systems.programs import serve
+from bbfalsify.systems.programs.launching import Redactor, make_launch, split_command
 
 ROOT = Path(__file__).parent.parent.parent.parent
 SERVE = Path(serve.__file__)
@@ -195,7 +195,7 @@ def test_no_shell_is_involved(tmp_path):
 
 
 def test_any_system_can_be_served():
-    system = load_system(f"cmd:{sys.executable} -m bbfalsify.systems.serve adapters/heater", base=ROOT)
+    system = load_system(f"cmd:{sys.executable} -m bbfalsify.systems.programs.serve adapters/heater", base=ROOT)
     direct = load_system("adapters/heater", base=ROOT)
     assert (system.name, system.inputs, system.outputs) == (direct.name, direct.inputs, direct.outputs)
     rng = np.random.default_rng(5)
@@ -209,7 +209,7 @@ def test_any_system_can_be_served():
 
 def test_serving_what_cannot_be_served():
     done = subprocess.run(
-        [sys.executable, "-m", "bbfalsify.systems.serve", "no/such"], capture_output=True, text=True, cwd=ROOT
+        [sys.executable, "-m", "bbfalsify.systems.programs.serve", "no/such"], capture_output=True, text=True, cwd=ROOT
     )
     assert done.returncode == 1 and done.stdout == "" and "no system 'no/such'" in done.stderr
     with pytest.raises(TypeError, match="needs run, or reset and step"):

@@ -12,7 +12,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import SimulationStatus as Status
 from bbfalsify.systems import Capabilities, MalformedAnswer, Port, ProgramSystem, SystemDied
-from bbfalsify.systems.tables import read_outputs, write_inputs
+from bbfalsify.systems.signal_files import read_outputs, write_inputs
 from tests.hostile.hostile_systems import queries
 from tests.hostile.processes import descendants
 from tests.hostile.test_hostile_programs import run

@@ -8,7 +8,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Query, WordQuery
 from bbfalsify.core.trace import Stimulus, sample_times
 from bbfalsify.core.verdict import SimulationStatus
-from bbfalsify.modelling.black_box import parse_black_box
+from bbfalsify.modelling.profiles.black_box import parse_black_box
 from bbfalsify.running import Driver
 from bbfalsify.systems import SymbolSystem, System, load_system
 from bbfalsify.systems.simulated import model_system

@@ -12,9 +12,9 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import WordQuery
 from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.running import Driver
-from bbfalsify.systems.connections import Closed, Connection, Silence, Tls
-from bbfalsify.systems.servers import Server, ServerFailed, free_port
-from bbfalsify.systems.sockets import BytesMapper, LineMapper, SocketSystem
+from bbfalsify.systems.servers.connections import Closed, Connection, Silence, Tls
+from bbfalsify.systems.servers.server import Server, ServerFailed, free_port
+from bbfalsify.systems.servers.sockets import BytesMapper, LineMapper, SocketSystem
 from tests.unit.systems import servers_for_tests as servers
 
 WORDS = {"hello": "HELLO", "name": "I am {id}", "quit": "QUIT"}
@@ -209,7 +209,7 @@ def test_a_port_taken_by_somebody_else_is_not_ours(tmp_path, monkeypatch):
     """The first port offered is in use: the server ends at once, and the second try gets another one."""
     with servers.listening(servers.polite) as taken:
         offers = iter([taken, free_port()])
-        monkeypatch.setattr("bbfalsify.systems.servers.free_port", lambda: next(offers))
+        monkeypatch.setattr("bbfalsify.systems.servers.server.free_port", lambda: next(offers))
         system = echo_system(tmp_path)
         try:
             assert play(system, "hello") == ("hello",)

@@ -5,9 +5,9 @@ import os
 import pytest
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.events import Recorder, recorded_answers
 from bbfalsify.core.query import WordQuery
 from bbfalsify.core.verdict import SimulationStatus
+from bbfalsify.records.event_log import Recorder, recorded_answers
 from bbfalsify.running import Driver
 from bbfalsify.systems import Capabilities, SymbolSystem, load_system
 

@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from bbfalsify.automata.equivalence import difference
+from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.checking.box import Box, NonDeterministic
+from bbfalsify.engines.checking.claims import CheckVerdict, Claim, Progress
 from bbfalsify.engines.checking.deadlock import find_deadlock
-from bbfalsify.engines.checking.findings import CheckVerdict, Claim, Progress
 from bbfalsify.engines.checking.learners import from_aalpy, to_aalpy
 from bbfalsify.engines.checking.off_line import identify
 from bbfalsify.engines.checking.on_the_fly import search
 from bbfalsify.engines.checking.strategy import Options, run
-from bbfalsify.logic.temporal import find_violation, ltl, violates
-from bbfalsify.modelling.machines.equivalence import difference
-from bbfalsify.modelling.mealy import MealyMachine
-from bbfalsify.modelling.observation_tree import ObservationTree
-from bbfalsify.testing.boxes import AskedBox, combination_lock
-from bbfalsify.testing.machines import random_machine
+from bbfalsify.logic.ltl import find_violation, ltl, violates
+from tests.support.boxes import AskedBox, combination_lock
+from tests.support.machines import random_machine
 
 TURNSTILE = MealyMachine.from_transitions(
     {

@@ -6,7 +6,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import load_model, load_network
-from bbfalsify.modelling.uppaal import read_uppaal, uppaal_text
+from bbfalsify.modelling.formats.uppaal import read_uppaal, uppaal_text
 from tests.unit.modelling.helpers import without_lines
 from tests.unit.modelling.uppaal.uppaal_files import LINES, after_first_edge, problems, read, xml_model
 

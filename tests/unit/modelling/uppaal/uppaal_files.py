@@ -8,7 +8,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import Network
-from bbfalsify.modelling.uppaal import read_uppaal
+from bbfalsify.modelling.formats.uppaal import read_uppaal
 from tests.unit.modelling.evaluator import Evaluator
 
 DOCTYPE = (

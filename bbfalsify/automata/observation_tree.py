@@ -1,0 +1,265 @@
+"""Everything ever seen of a black box that answers symbols, as one tree of words.
+
+    tree = ObservationTree()
+    tree.add(("coin", "push"), ("click", "go"))
+    tree.outputs(("coin",))                     # ("click",): prefixes are known, too
+    tree.outputs(("push",))                     # None: nobody has tried
+    tree.add(("coin",), ("broken",))            # raises Contradiction: the box is not deterministic, or was not reset
+
+    tree.add_many(words, outputs, names)        # thousands of words in one call
+    first_disagreement(tree, machine)           # the shortest word seen that the machine answers in another way
+
+Learner, model checker and conformance tester share one, so that no word is executed twice.  Nodes are numbers and
+symbols are numbered as they appear, which keeps a step through the tree to one look-up.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.automata.words import Words, renaming
+from bbfalsify.core.errors import Problem, UserError
+
+Word = tuple[str, ...]
+
+
+class Contradiction(Exception):
+    """Two executions of the same word were answered in different ways."""
+
+    def __init__(self, word: Word, known: str, seen: str) -> None:
+        self.word, self.known, self.seen = word, known, seen
+        shown = " ".join(word if len(word) <= 12 else ("…", *word[-12:]))
+        super().__init__(f"after '{shown}' the last answer was '{known}' before and '{seen}' now")
+
+
+@dataclass(frozen=True)
+class TreeStates:
+    """A tree walked along by a machine, one entry per node; the root is node 0."""
+
+    state: np.ndarray
+    """Of the machine; -1 behind a disagreement, and behind inputs that the machine does not know."""
+    parent: np.ndarray
+    symbol: np.ndarray
+    """The number, in the tree, of the input that leads to the node."""
+    depth: np.ndarray
+    inputs: np.ndarray
+    """The machine's number of each of the tree's inputs, or -1."""
+    disagreement: int
+    """The node of the shortest disagreement, or 0."""
+
+
+class ObservationTree:
+    def __init__(self) -> None:
+        self._inputs: dict[str, int] = {}
+        self._outputs: dict[str, int] = {}
+        self._width = 1
+        """Places for children in each node's row; grows with the alphabet."""
+        # Arrays of the standard library: as quick as lists for one word, and numpy sees them without a copy.
+        self._children = array("i", [0])
+        """Node × input → node; 0 is none, because nothing leads to the root."""
+        self._output = array("i", [-1])
+        """The number of the output on the edge that leads to a node."""
+
+    def __len__(self) -> int:
+        """The number of observations: one per symbol of a word that is not a prefix seen before."""
+        return len(self._output) - 1
+
+    # ------------------------------------------------------------------ one word
+
+    def add(self, word: Sequence[str], outputs: Sequence[str]) -> int:
+        """Enter what was seen (as far as answers came); gives the number of new observations."""
+        if not all(map(self._inputs.__contains__, word)):
+            self._know(word)
+        inputs, children, width, seen = self._inputs, self._children, self._width, self._output
+        no_children = bytes(4 * width)
+        node, before = 0, len(seen)
+        for position, (symbol, output) in enumerate(zip(word, outputs, strict=False)):
+            place = node * width + inputs[symbol]
+            child, number = children[place], self._outputs.setdefault(output, len(self._outputs))
+            if child == 0:
+                child = children[place] = len(seen)
+                children.frombytes(no_children)
+                seen.append(number)
+            elif seen[child] != number:
+                raise Contradiction(tuple(word[: position + 1]), self.output_names()[seen[child]], output)
+            node = child
+        return len(seen) - before
+
+    def _known_numbers(self, word: Sequence[str]) -> list[int]:
+        inputs, children, width, seen = self._inputs, self._children, self._width, self._output
+        node, outputs = 0, []
+        for symbol in word:
+            number = inputs.get(symbol)
+            node = 0 if number is None else children[node * width + number]
+            if node == 0:
+                break
+            outputs.append(seen[node])
+        return outputs
+
+    def known(self, word: Sequence[str]) -> Word:
+        """The outputs of the longest prefix that has been seen."""
+        names = self.output_names()
+        return tuple([names[number] for number in self._known_numbers(word)])
+
+    def outputs(self, word: Sequence[str]) -> Word | None:
+        """The outputs along a word; None where it has not been seen to its end."""
+        numbers = self._known_numbers(word)
+        if len(numbers) < len(word):
+            return None
+        names = self.output_names()
+        return tuple([names[number] for number in numbers])
+
+    def contradicts(self, word: Sequence[str], outputs: Sequence[str]) -> bool:
+        """Would adding this raise Contradiction?"""
+        known = self.known(word)
+        return any(a != b for a, b in zip(known, outputs, strict=False))
+
+    def forget(self, word: Sequence[str]) -> None:
+        """An observation was wrong: the last answer of this word goes, with everything seen behind it."""
+        word = tuple(word)
+        right = ObservationTree()
+        right._know(self._inputs)  # numbers stay as they were
+        for seen, outputs in self.words():
+            right.add(seen, outputs[: len(word) - 1] if seen[: len(word)] == word else outputs)
+        self.__dict__ = right.__dict__
+
+    def overrule(self, word: Sequence[str], outputs: Sequence[str]) -> None:
+        """Enter what was seen; where it contradicts what is known, the newer answer is believed."""
+        while self.contradicts(word, outputs):
+            wrong = next(i for i, (a, b) in enumerate(zip(self.known(word), outputs, strict=False)) if a != b)
+            self.forget(word[: wrong + 1])
+        self.add(word, outputs)
+
+    # ------------------------------------------------------------------ many words
+
+    def add_many(self, words: Words, outputs: np.ndarray, names: Sequence[str]) -> int:
+        """As `add` for each word; `outputs` are numbers of `names`, one per symbol of `words`."""
+        from bbfalsify.automata.walking import insert_many
+
+        self._know(words.inputs)
+        for name in names:
+            self._outputs.setdefault(name, len(self._outputs))
+        before, most = len(self._output), len(words.symbols)
+        symbols = np.array([self._inputs[name] for name in words.inputs], np.int32)[words.symbols]
+        numbers = np.array([self._outputs[name] for name in names], np.int32)[outputs]
+        self._children.frombytes(bytes(4 * self._width * most))
+        self._output.frombytes(bytes(4 * most))
+        children, seen = self._arrays()
+        nodes, contradiction = insert_many(children, seen, before, symbols, words.ends, numbers)
+        del children, seen  # an array that somebody looks at cannot change its size
+        del self._children[nodes * self._width :]
+        del self._output[nodes:]
+        if contradiction >= 0:
+            index = words.word_at(contradiction)
+            word = words[index][: contradiction - words.span(index).start + 1]
+            raise Contradiction(word, self.known(word)[-1], names[outputs[contradiction]])
+        return nodes - before
+
+    def states(self, machine: MealyMachine) -> TreeStates:
+        """The whole tree beside a machine."""
+        from bbfalsify.automata.walking import compare_tree
+
+        nodes = len(self._output)
+        state, parent, symbol, depth = (np.zeros(nodes, np.int32) for _ in range(4))
+        state[0] = machine.initial
+        inputs, outputs = renaming(self._inputs, machine.inputs), renaming(self._outputs, machine.outputs)
+        inputs = np.concatenate([inputs, np.full(self._width - len(inputs), -1, np.int32)])
+        children, seen = self._arrays()
+        node = compare_tree(
+            children, seen, nodes, inputs, outputs, machine.successor, machine.answer, state, parent, symbol, depth
+        )
+        return TreeStates(state, parent, symbol, depth, inputs, int(node))
+
+    def children(self) -> np.ndarray:
+        """[node, input] → node, 0 for none, in the tree's own numbers of inputs; a copy."""
+        return self._arrays()[0].copy()
+
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Views of the children and of the outputs; the tree cannot grow while they are held."""
+        children = np.frombuffer(self._children, np.int32).reshape(-1, self._width)
+        return children, np.frombuffer(self._output, np.int32)
+
+    # ------------------------------------------------------------------ all of it
+
+    def words(self) -> Iterator[tuple[Word, Word]]:
+        """The maximal words with their outputs, in the order of their first symbols' appearance."""
+        inputs, outputs, width = list(self._inputs), self.output_names(), self._width
+        stack: list[tuple[int, Word, Word]] = [(0, (), ())]
+        while stack:
+            node, word, seen = stack.pop()
+            row = self._children[node * width : node * width + len(inputs)]
+            children = [(number, child) for number, child in enumerate(row) if child]
+            if not children and word:
+                yield word, seen
+            for number, child in reversed(children):
+                stack.append((child, (*word, inputs[number]), (*seen, outputs[self._output[child]])))
+
+    def output_names(self) -> list[str]:
+        """Every output ever seen, in the order of their appearance."""
+        return list(self._outputs)
+
+    def _know(self, symbols: Iterable[str]) -> None:
+        """Number new input symbols, and make the rows wider where they no longer fit."""
+        for symbol in symbols:
+            self._inputs.setdefault(symbol, len(self._inputs))
+        if len(self._inputs) > self._width:
+            width = max(len(self._inputs), 2 * self._width if self._width < 16 else self._width + 8)
+            wider = np.zeros((len(self._output), width), np.int32)
+            wider[:, : self._width] = self._arrays()[0]
+            self._children, self._width = array("i", wider.tobytes()), width
+
+    def save(self, path: str | Path) -> None:
+        """One line per maximal word: [[inputs], [outputs]]; written beside and moved, so that a file is never half."""
+        file = Path(path)
+        beside = file.with_name(file.name + ".new")
+        with beside.open("w", encoding="utf-8") as out:
+            for word, outputs in self.words():
+                out.write(json.dumps([word, outputs], ensure_ascii=False) + "\n")
+        beside.replace(file)
+
+    @classmethod
+    def load(cls, path: str | Path) -> ObservationTree:
+        """From such a file, or from a log that somebody wrote in the same form; a wrong line is named."""
+        tree, problems = cls(), []
+        try:
+            lines = Path(path).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(Problem(f"the observations cannot be read: {error}.", file=str(path))) from None
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                word, outputs = _entry(json.loads(line))
+                tree.add(word, outputs)
+            except Contradiction as error:
+                problems.append(Problem(f"{error}.", file=str(path), line=number))
+            except (ValueError, TypeError):
+                message = "expected [[inputs], [outputs]], two lists of words of the same length."
+                problems.append(Problem(message, file=str(path), line=number))
+        if problems:
+            raise UserError(problems[:20])
+        return tree
+
+
+def first_disagreement(tree: ObservationTree, machine: MealyMachine) -> Word | None:
+    """The shortest word seen that the machine would answer in another way (of several, the first seen)."""
+    states = tree.states(machine)
+    node, word = states.disagreement, []
+    while node:
+        word.append(machine.inputs[states.inputs[states.symbol[node]]])
+        node = int(states.parent[node])
+    return tuple(reversed(word)) or None
+
+
+def _entry(data: object) -> tuple[Word, Word]:
+    word, outputs = data
+    if len(word) != len(outputs) or not all(isinstance(s, str) for s in (*word, *outputs)):
+        raise ValueError
+    return tuple(word), tuple(outputs)

@@ -1,0 +1,109 @@
+"""Many words at once: two arrays instead of a list of tuples, and walks along all of them in one compiled call.
+
+    words = Words.of(("coin", "push"), [("coin",), ("push", "coin")])
+    words.symbols, words.ends        # [0, 1, 0], [1, 3]: numbers of inputs, and where each word ends
+    words[1]                         # ("push", "coin")
+    run_many(machine, words)         # the numbers of the outputs, one per symbol
+
+A word costs a Python loop about as many microseconds as it has symbols; this costs a few nanoseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.core.errors import UserError, unknown_name
+
+Word = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """Words over one alphabet, one behind the other."""
+
+    inputs: tuple[str, ...]
+    symbols: np.ndarray
+    """int32, numbers of inputs."""
+    ends: np.ndarray
+    """int64: where each word ends."""
+
+    @classmethod
+    def of(cls, inputs: Sequence[str], words: Iterable[Sequence[str]]) -> Words:
+        number = {symbol: i for i, symbol in enumerate(inputs)}
+        symbols: list[int] = []
+        ends = []
+        try:
+            for word in words:
+                symbols += [number[symbol] for symbol in word]
+                ends.append(len(symbols))
+        except KeyError as error:
+            raise UserError(unknown_name("input", error.args[0], tuple(inputs))) from None
+        return cls(tuple(inputs), np.array(symbols, np.int32), np.array(ends, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def span(self, index: int) -> slice:
+        """Where in `symbols` (and in the outputs to them) a word lies."""
+        return slice(int(self.ends[index - 1]) if index else 0, int(self.ends[index]))
+
+    def __getitem__(self, index: int) -> Word:
+        return tuple(self.inputs[i] for i in self.symbols[self.span(index)].tolist())
+
+    def __iter__(self) -> Iterator[Word]:
+        names, symbols, start = self.inputs, self.symbols.tolist(), 0
+        for end in self.ends.tolist():
+            yield tuple([names[i] for i in symbols[start:end]])
+            start = end
+
+    def parts(self, count: int) -> Iterator[Words]:
+        """So many words at a time."""
+        for first in range(0, len(self), count):
+            ends = self.ends[first : first + count]
+            start = int(self.ends[first - 1]) if first else 0
+            yield Words(self.inputs, self.symbols[start : ends[-1]], ends - start)
+
+    def word_at(self, position: int) -> int:
+        """The word that holds this position of `symbols`."""
+        return int(np.searchsorted(self.ends, position, side="right"))
+
+    def renumbered(self, inputs: tuple[str, ...]) -> np.ndarray:
+        """`symbols` in the numbers of another alphabet, which must hold this one."""
+        if inputs == self.inputs:
+            return self.symbols
+        return np.array([inputs.index(symbol) for symbol in self.inputs], np.int32)[self.symbols]
+
+
+def run_many(machine: MealyMachine, words: Words) -> np.ndarray:
+    """What the machine answers (numbers of `machine.outputs`), from its initial state on for each word."""
+    from bbfalsify.automata.walking import walk_many
+
+    outputs = np.empty(len(words.symbols), np.int32)
+    symbols = words.renumbered(machine.inputs)
+    walk_many(machine.successor, machine.answer, machine.initial, symbols, words.ends, outputs)
+    return outputs
+
+
+def renaming(names: Sequence[str], wanted: Sequence[str]) -> np.ndarray:
+    """[number among `names`] → number among `wanted`, -1 for what is not there."""
+    number = {name: i for i, name in enumerate(wanted)}
+    return np.array([number.get(name, -1) for name in names], np.int32)
+
+
+def first_difference(machine: MealyMachine, words: Words, outputs: np.ndarray, names: Sequence[str]) -> Word | None:
+    """The shortest prefix of these words whose last answer is not the machine's (of several, the first).
+
+    `outputs` are numbers of `names`, one per symbol.
+    """
+    expected = run_many(machine, words)
+    wrong = np.nonzero(expected != renaming(names, machine.outputs)[outputs])[0]
+    if not len(wrong):
+        return None
+    starts = np.concatenate([[0], words.ends[:-1]])
+    lengths = wrong - starts[np.searchsorted(words.ends, wrong, side="right")]
+    position = int(wrong[np.argmin(lengths)])
+    return words[words.word_at(position)][: int(lengths.min()) + 1]

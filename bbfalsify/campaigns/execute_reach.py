@@ -1,0 +1,29 @@
+"""Execute a plan of the engine `reach`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bbfalsify.campaigns.execute import Recording
+from bbfalsify.campaigns.plan import RunPlan
+from bbfalsify.running.reach.reach_run import Settings, reach_all
+
+
+def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
+    """Random walks to states of a model; a run directory that was begun is continued."""
+    engine = plan.engine
+    return reach_all(
+        plan.model.network,
+        [p.requirement for p in plan.requirements],
+        about=plan.model.about,
+        settings=Settings(engine.heuristic, engine.trace, engine.depth, engine.timeout, engine.walks),
+        budget=plan.budget,
+        seed=plan.seed,
+        jobs=plan.jobs,
+        executor=recording.executor,
+        out=recording.out,
+        directory=recording.directory,
+        name=plan.name,
+        listeners=recording.listeners,
+        configuration=recording.configuration_of(plan),
+    )

@@ -1,0 +1,110 @@
+"""Requirements about symbols, as users write them: a formula, a HOA file, or a specification file with entries like
+
+    - {id: R1, text: "no data before a recipient", ltl: "precedence(in == rcpt & out == '250', out == '354')"}
+    - {id: R2, text: "the door", monitor: door.yaml}
+
+Each entry has exactly one of the forms that `logic.temporal.read_property` reads; files lie beside the specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.campaigns.reading import Reader
+from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, items_of_file, parse_items
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.engines.checking.claims import Claim
+from bbfalsify.logic.ltl import read_property
+from bbfalsify.records.documents import read_yaml
+from bbfalsify.systems.symbols import SymbolSystem
+
+
+def check_specification(path: str | Path) -> int:
+    """How many requirements a specification file has: about signals, symbols or states (of which, without a model,
+    only the shape can be checked); raises all its problems.
+    """
+    from bbfalsify.campaigns.schema import QueryEntry
+
+    file = Path(path)
+    if not file.is_file():
+        raise UserError(f"there is no specification file '{file}'.")
+    problems: list[Problem] = []
+    items = items_of_file(Reader(read_yaml(file), problems), (), file)
+    for item in items:
+        if is_temporal(item.data):
+            parse_claim(item)
+        elif is_query(item.data):
+            item.reader.check(QueryEntry, item.data, item.path)
+    parse_items([item for item in items if not (is_temporal(item.data) or is_query(item.data))], None)
+    if problems:
+        raise UserError(problems)
+    return len(items)
+
+
+def plan_claims(
+    items: Sequence[RequirementItem], systems: Sequence[SymbolSystem], default_expected: str | None
+) -> list[PlannedRequirement]:
+    """The requirements of a campaign, against the symbols of every system it names; problems go to their readers."""
+    planned: list[PlannedRequirement] = []
+    for item in items:
+        claim = parse_claim(item)
+        if claim is None:
+            continue
+        if any(claim.id == other.requirement.id for other in planned):
+            item.reader.problem((*item.path, "id"), f"requirement '{claim.id}' is given twice.")
+        for box in systems:
+            item.reader.adopt(item.path, claim.property.problems(box.alphabet, None))
+        planned.append(PlannedRequirement(claim, item.data.get("expected") or default_expected))
+    return planned
+
+
+def settings_problems(engines: Iterable[Any], systems: Sequence[SymbolSystem], base: Path) -> list[Problem]:
+    """What only shows beside the system and the disk: symbols that it does not have, files that are not there."""
+    problems = []
+    for engine in engines:
+        for box in systems:
+            unknown = [s for s in getattr(engine, "alphabet", ()) if s not in box.alphabet]
+            problems += [unknown_name("input symbol", symbol, box.alphabet) for symbol in unknown]
+        files = (*getattr(engine, "observations", ()), getattr(engine, "older", None))
+        missing = [file for file in files if file is not None and not (base / file).is_file()]
+        problems += [Problem(f"there is no file '{base / file}'.") for file in missing]
+    return problems
+
+
+def parse_claim(item: RequirementItem) -> Claim | None:
+    """One entry; its problems go to the reader it came from."""
+    from bbfalsify.campaigns.schema import FORMS, ClaimEntry
+
+    entry = item.reader.check(ClaimEntry, item.data, item.path)
+    if entry is None:
+        return None
+    document = item.reader.document
+    where = {"file": document.file or None, "line": document.line(item.path)}
+    written = {form: value for form in FORMS if (value := getattr(entry, form)) is not None}
+    if len(written) != 1:
+        found = " and ".join(written) or "none"
+        item.reader.problem(
+            item.path, f"a requirement about symbols has exactly one of {', '.join(FORMS)}; found {found}."
+        )
+        return None
+    [(form, source)] = written.items()
+    folder = Path(document.file).parent if document.file else Path()
+    try:
+        return Claim(entry.id, entry.text, read_property(form, source, folder=folder, **where))
+    except UserError as error:
+        item.reader.adopt((*item.path, form), error.problems)
+        return None
+
+
+def is_query(data: Any) -> bool:
+    """Whether an entry speaks about states of a model."""
+    return isinstance(data, dict) and "query" in data
+
+
+def is_temporal(data: Any) -> bool:
+    """Whether an entry speaks about symbols rather than signals."""
+    from bbfalsify.campaigns.schema import FORMS
+
+    return isinstance(data, dict) and any(form in data for form in FORMS)

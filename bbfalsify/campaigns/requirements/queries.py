@@ -1,0 +1,150 @@
+"""Models and queries about their states, as users write them, for engines that look for states:
+
+    model: fischer.xml                 a file (YAML, or UPPAAL's), or example:NAME:SIZE of `bbfalsify list models`
+    requirements:
+      - {id: Q1, text: "no two inside", query: "A[] not (P(1).cs && P(2).cs)", expected: not_falsified}
+      - {id: Q2, query: 3}             the third of those stored in the file
+      - {id: Q3, query: stored}        the only one stored in the file
+
+Without requirements, the queries stored with the model are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.campaigns.reading import Reader
+from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.verdict import Outcome
+from bbfalsify.logic.queries import Query, parse_query
+from bbfalsify.modelling import Network
+from bbfalsify.modelling.formats.model_files import load_model, model_hash
+from bbfalsify.modelling.language.model_text import StoredQuery
+from bbfalsify.records.documents import KeyPath
+from bbfalsify.running.reach.reach_run import Question
+
+EXAMPLE = "example:"
+STORED = "stored"
+_WORDS = {
+    True: (Outcome.FALSIFIED, Outcome.NOT_FALSIFIED, Outcome.MODEL_ERROR, Outcome.INCONCLUSIVE),
+    False: (Outcome.REACHED, Outcome.NOT_REACHED, Outcome.MODEL_ERROR, Outcome.INCONCLUSIVE),
+}
+"""What can be expected of A[] and of E<>."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedModel:
+    reference: str
+    name: str
+    network: Network
+    about: Mapping[str, Any]
+    """Where it comes from, as records say it."""
+    stored: tuple[StoredQuery, ...]
+    """Queries that come with it."""
+
+
+def load_planned_model(reference: str, base: Path) -> PlannedModel:
+    if reference.startswith(EXAMPLE):
+        from bbfalsify.examples.models import named_model
+
+        name = reference.removeprefix(EXAMPLE)
+        network, family = named_model(name)
+        stored = StoredQuery(family.query, family.text, None, None)
+        return PlannedModel(reference, name.partition(":")[0], network, {"example": name}, (stored,))
+    file = base / reference
+    if not file.is_file():
+        allowed = ("a model file", f"{EXAMPLE}NAME:SIZE ('bbfalsify list models' names them)")
+        raise UserError(Problem(f"there is no file '{file}'.", allowed=allowed))
+    network, queries = load_model(file)
+    about = {"model": str(file.resolve()), "model_sha256": model_hash(file)}
+    return PlannedModel(reference, file.stem, network, about, tuple(q for q in queries if q.text.strip()))
+
+
+def plan_queries(
+    reader: Reader, items: Sequence[RequirementItem] | None, model: PlannedModel, default_expected: str | None
+) -> list[PlannedRequirement]:
+    """The queries to ask of a model, each checked against it; `items` None: those stored with it."""
+    if items is not None:
+        for number, item in enumerate(items):
+            if (name := _id(item)) is not None and any(_id(other) == name for other in items[:number]):
+                item.reader.problem((*item.path, "id"), f"requirement '{name}' is given twice.")
+        return [p for item in items if (p := _planned(item, model, default_expected)) is not None]
+    if not model.stored:
+        reader.problem((), f"requirements are missing: no query is stored with '{model.reference}'.")
+    planned = []
+    for number, stored in enumerate(model.stored, start=1):
+        name = f"Q{number}"
+        query = _parsed(reader, ("model",), stored.text, model, stored)
+        if query is not None and _fits(reader, ("expected",), name, query, default_expected):
+            words = " ".join(stored.comment.split())
+            planned.append(PlannedRequirement(Question(name, words, stored.text), default_expected))
+    return planned
+
+
+def _id(item: RequirementItem) -> Any:
+    return item.data.get("id") if isinstance(item.data, dict) else None
+
+
+def _planned(item: RequirementItem, model: PlannedModel, default_expected: str | None) -> PlannedRequirement | None:
+    from bbfalsify.campaigns.schema import QueryEntry
+
+    entry = item.reader.check(QueryEntry, item.data, item.path)
+    if entry is None:
+        return None
+    path = (*item.path, "query")
+    try:
+        text = _chosen(model.stored, str(entry.query), item.reader.label(path))
+    except UserError as error:
+        item.reader.adopt(path, error.problems)
+        return None
+    query = _parsed(item.reader, path, text, model)
+    expected = entry.expected or default_expected
+    if query is None or not _fits(item.reader, (*item.path, "expected"), entry.id, query, expected):
+        return None
+    return PlannedRequirement(Question(entry.id, entry.text, text), expected)
+
+
+def _chosen(queries: Sequence[StoredQuery], query: str, label: str) -> str:
+    """The query given, or the only one stored in the file, or the one with the given number."""
+    stored = [q.text for q in queries]
+    if query != STORED and not query.strip().isdigit():
+        return query
+    if query == STORED and len(stored) == 1:
+        return stored[0]
+    if query != STORED and 1 <= int(query) <= len(stored):
+        return stored[int(query) - 1]
+    numbered = tuple(f"{number}: {' '.join(text.split())}" for number, text in enumerate(stored, start=1))
+    if not numbered:
+        raise UserError(f'{label} is missing: what is looked for, such as "E<> P.error".')
+    found = "is missing" if query == STORED else f"{query} is not there"
+    raise UserError(
+        Problem(f"{label} {found}; the file stores {len(numbered)}, choose one by number.", allowed=numbered)
+    )
+
+
+def _parsed(
+    reader: Reader, path: KeyPath, text: str, model: PlannedModel, stored: StoredQuery | None = None
+) -> Query | None:
+    document = reader.document
+    file, line = (document.file or None, document.line(path)) if stored is None else (stored.file, stored.line)
+    try:
+        return parse_query(text, model.network, file=file, line=line)
+    except UserError as error:
+        reader.adopt(path, error.problems)
+        return None
+
+
+def _fits(reader: Reader, path: KeyPath, name: str, query: Query, expected: str | None) -> bool:
+    """An expectation that can never be met is a slip of the pen."""
+    words = _WORDS[query.universal]
+    if expected is None or expected in words:
+        return True
+    form = "A[]" if query.universal else "E<>"
+    reader.problem(
+        path, f"'{name}' asks {form}, so its outcome cannot be '{expected}'.", allowed=tuple(w.value for w in words)
+    )
+    return False

@@ -1,0 +1,121 @@
+"""The campaign and the profile that `bbfalsify new` writes; with a `new adapter` of the same name both work at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PROFILE = """# How people use NAME: states, how long they stay in each, and what they do then.
+#   bbfalsify validate profiles/NAME.yaml        every mistake at once
+#   bbfalsify simulate profiles/NAME.yaml        a few walks, as a table
+format_version: 1
+name: NAME
+automata:
+  User:
+    declarations: |
+      clock x;
+    initial: Waiting
+    locations:
+      # The invariant says how long a stay lasts at most; the delay is uniform up to it.
+      Waiting: {invariant: "x <= 5"}
+      Using: {invariant: "x <= 3"}
+    edges:
+      # `action` is what the user does; weights say how often each is chosen (default 1).
+      - {from: Waiting, to: Using, action: on, guard: "x >= 1", update: "x = 0"}
+      - {from: Using, to: Waiting, action: off, guard: "x >= 1", update: "x = 0", weight: 3}
+      - {from: Using, to: Using, action: more, guard: "x >= 1", update: "x = 0", weight: 1}
+inputs:
+  # What the actions mean for the system's inputs; between actions an input keeps its value.
+  u: {actions: {on: 0.5, more: 1, off: 0}, initial: 0, unit: "1"}
+outputs:
+  y: {unit: "1"}
+"""
+
+_HEAD = """# QUESTION
+#   bbfalsify validate FILE        every mistake at once, runs nothing
+#   bbfalsify run FILE             runs it; --resume continues what was interrupted
+# Every key is explained in experiments/README.md; `bbfalsify schema campaign` describes them to your editor.
+format_version: 1
+name: NAME
+"""
+_TAIL = """SETTINGS
+# A list makes several runs: seed: [1, 2, 3]
+seed: 1
+SECTIONS
+"""
+CAMPAIGNS = {
+    "falsify": (
+        "Can people break NAME, and how probable is that?",
+        """system: SYSTEM
+profile: PROFILE
+requirements:
+  - {id: R1, text: "y stays below 0.9", stl: "always[0:20](y <= 0.9)", expected: falsified}
+engine:
+  kind: falsify
+  horizon: 20
+  counterexamples: 5
+  simulations: 500
+""",
+    ),
+    "check": (
+        "Does NAME keep to its protocol, whatever it is sent?  (`bbfalsify new adapter NAME --kind symbols` fits.)",
+        """system: SYSTEM
+requirements:
+  - {id: R1, text: "after a coin, a push goes through", ltl: "G(in == coin -> X (in == push -> out == go))"}
+engine:
+  kind: check
+  max_states: 4
+""",
+    ),
+    "reach": (
+        "Can these states of a model be reached?",
+        """# A model of your own: a YAML file, or one of UPPAAL (.xml, .xta, .ta).
+model: example:fischer-faulty:4
+requirements:
+  - {id: Q1, text: "no two inside", query: "A[] (sum (i : id_t) P(i).cs) <= 1", expected: falsified}
+  - {id: Q2, text: "one can get in", query: "E<> P(1).cs", expected: reached}
+engine:
+  kind: reach
+  timeout: 60
+""",
+    ),
+}
+
+_GIVEN = ("format_version", "name", "system", "profile", "model", "requirements", "engine", "seed")
+_EXAMPLES = {
+    "budget": "{seconds: 3600}        # of the whole run",
+    "jobs": "2                        # worker processes",
+    "executor": "dask                 # or dask:tcp://scheduler:8786",
+    "time_limit": "60                 # seconds of one simulation",
+    "on_failure": "inconclusive       # or violation, abort",
+    "votes": "3                       # executions of each simulation; the majority counts",
+    "memory_limit": "1000             # megabytes of a worker",
+    "early_stop": "true               # end simulations at their violation (stepwise systems)",
+    "store": "known                   # counterexamples are kept there from run to run",
+    "accepted": "accepted.yaml        # failures that are no news",
+    "expected": "falsified            # of every requirement that does not say its own",
+}
+
+
+def campaign_text(engine: str, name: str, system: str, profile: str) -> str:
+    """A campaign with everything that can be set: what is needed, and the rest as comments with its defaults."""
+    from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
+    from bbfalsify.registry import engine_kind
+
+    question, content = CAMPAIGNS[engine]
+    kind = engine_kind(engine)
+    settings = [
+        f"  # {key}: {_yaml(field.get_default())}"
+        for key, field in kind.named("settings").model_fields.items()
+        if not field.is_required() and f"\n  {key}:" not in content
+    ]
+    sections = [f"# {key}: {_EXAMPLES[key]}" for key in CAMPAIGN_SECTIONS if key not in (*_GIVEN, *kind.ignores)]
+    tail = _TAIL.replace("SETTINGS", "\n".join(settings)).replace("SECTIONS", "\n".join(sections))
+    text = _HEAD.replace("QUESTION", question) + content + tail
+    return text.replace("NAME", name).replace("SYSTEM", system).replace("PROFILE", profile)
+
+
+def _yaml(default: Any) -> str:
+    value = default[0] if isinstance(default, list) else list(default) if isinstance(default, tuple) else default
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,89 @@
+"""What has been established about each requirement: filled in place, so that a stopped check keeps what it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.automata.observation_tree import Word
+from bbfalsify.logic.ltl import Lasso, Property
+
+
+class CheckVerdict(StrEnum):
+    """What a check may say about a requirement.  There is deliberately no bare "satisfied"."""
+
+    VIOLATED = "violated"
+    SATISFIED_UP_TO_BOUND = "satisfied_up_to_bound"
+    """It holds if the system has at most as many states as the bound."""
+    MORE_STATES_THAN_BOUND = "more_states_than_bound"
+    """Not violated by what is known, but the system has more states than the bound."""
+    STOPPED = "stopped"
+    """Not violated by what is known when the budget was spent."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A requirement about what the box answers."""
+
+    id: str
+    text: str
+    property: Property
+
+    def written(self) -> dict[str, Any]:
+        """What it says, as a specification file has it."""
+        return {self.property.form: self.property.source}
+
+
+@dataclass(frozen=True)
+class Violation:
+    lasso: Lasso
+    outputs: Word
+    """What the box answered to the prefix and once around the loop."""
+    executed: Word
+    """The whole word that was executed: the prefix, and the loop as often as it was repeated."""
+    rests_on: int | None
+    """A loop is real if the system has at most so many states; None: it is real in any case."""
+    reproduced: int
+    tries: int
+
+    @property
+    def status(self) -> str:
+        return "confirmed" if self.reproduced == self.tries else "flaky"
+
+
+@dataclass
+class Progress:
+    violations: dict[int, Violation] = field(default_factory=dict)
+    """By the number of the claim."""
+    hypothesis: MealyMachine | None = None
+    hypotheses: int = 0
+    """How many there were."""
+    tested_bound: int = 0
+    """The hypothesis is equivalent to the box if the box has at most so many states; 0 while nothing is known."""
+    too_many: bool = False
+    """The box has more states than were allowed."""
+    finished: bool = False
+    """Everything that was to be done up to the bound has been done."""
+    glitches: list[str] = field(default_factory=list)
+    """Answers that did not repeat."""
+
+    failures: dict[str, str] = field(default_factory=dict)
+    """What was said at the first failure of each kind."""
+
+    def open_claims(self, claims: Sequence[Claim]) -> list[int]:
+        """The numbers of those that are not violated."""
+        return [number for number in range(len(claims)) if number not in self.violations]
+
+    def decided(self, claims: Sequence[Claim], *, stop_at_first: bool) -> bool:
+        """Whether nothing is left to be found out about the claims."""
+        return bool(self.violations) and (stop_at_first or not self.open_claims(claims))
+
+    def verdict(self, claim: int) -> CheckVerdict:
+        if claim in self.violations:
+            return CheckVerdict.VIOLATED
+        if self.too_many:
+            return CheckVerdict.MORE_STATES_THAN_BOUND
+        return CheckVerdict.SATISFIED_UP_TO_BOUND if self.finished else CheckVerdict.STOPPED

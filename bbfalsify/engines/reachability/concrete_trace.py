@@ -1,0 +1,177 @@
+"""Concrete traces: delays, transitions and participants, each step allowed by the exact reference interpreter.
+
+A walk of the kernel is only a claim.  `checked_trace` follows it in exact fractions and evaluates the query at its end;
+what does not hold up is no finding (`NotAllowed`).  A trace can be written down and followed again on the model as it
+is now (`follow_again`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bbfalsify.kernel.target_search import Recording
+from bbfalsify.logic.queries import Query
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference.long_replay import Run
+from bbfalsify.modelling.reference.state import Move, State, Transition
+from bbfalsify.modelling.reference.step_replay import TOLERANCE, NotAllowed, Replayer, delays_meant
+from bbfalsify.modelling.reference.values import ModelRuntimeError
+
+ODE_TOLERANCE = Fraction(1, 10**5)
+"""Where both sides integrate for themselves, they agree so well and no better."""
+
+
+@dataclass(frozen=True)
+class Step:
+    delay: Fraction
+    time: Fraction
+    action: str
+    moves: tuple[Move, ...]
+    changes: tuple[tuple[str, int], ...]
+    """Integers that have another value than before, with it."""
+    values: tuple[float, ...] | None = None
+    """All integers and reals after it, where an update draws at random."""
+
+
+@dataclass(frozen=True)
+class ConcreteTrace:
+    steps: tuple[Step, ...]
+    waits: Fraction
+    """The delay after the last step, until the target is met (or the model fails)."""
+    end: State
+    deadlocked: bool = False
+    error: str | None = None
+    """A run-time error of the model that ends the trace: a finding of its own."""
+    failing: tuple[Move, ...] = ()
+    """The transition that fails, where it is one."""
+
+    @property
+    def time(self) -> Fraction:
+        return self.end.time
+
+
+def checked_trace(network: Network, query: Query, recording: Recording) -> ConcreteTrace:
+    """The recorded walk as an exact trace; NotAllowed where the reference interpreter disagrees."""
+    times: Sequence[float] = [float(t) for t in recording.times]
+    values = None if recording.values is None else [tuple(float(v) for v in row) for row in recording.values]
+    try:
+        return _trace(network, query, recording, times, values, prefer_bounds=False)
+    except NotAllowed:
+        return _trace(network, query, recording, times, values, prefer_bounds=True)
+
+
+def _trace(network, query, recording, times, values, *, prefer_bounds: bool) -> ConcreteTrace:
+    replayer = Replayer(network)
+    steps, state = follow(replayer, recording.moves, times, values, prefer_bounds=prefer_bounds)
+    if recording.error is not None:
+        return _failure(replayer, steps, state, recording)
+    waits, deadlocked = met(
+        replayer, query, state, Fraction(recording.moment) - state.time, prefer_bounds=prefer_bounds
+    )
+    return ConcreteTrace(tuple(steps), waits, replayer.wait(state, waits), deadlocked)
+
+
+def follow(
+    replayer: Replayer,
+    moves: Sequence[tuple[Move, ...]],
+    times: Sequence[float | Fraction],
+    values: Sequence[tuple[float, ...]] | None,
+    *,
+    prefer_bounds: bool = False,
+) -> tuple[list[Step], State]:
+    """The steps with exact delays, and the state they lead to."""
+    network, run = replayer.network, Run(replayer)
+    names = [f"{v.name}[{i}]" if v.size > 1 else v.name
+             for v in sorted((v for v in network.variables if not v.kind.is_real), key=lambda v: v.slot)
+             for i in range(v.size)]  # fmt: skip
+    steps = []
+    for number, (taken, time) in enumerate(zip(moves, times, strict=True)):
+        before = run.integers
+        try:
+            delay = run.take(taken, time, tolerance=_tolerance(run.exact), prefer_bounds=prefer_bounds)
+        except NotAllowed as problem:
+            raise NotAllowed(f"step {number + 1}: {problem}") from None
+        except ModelRuntimeError as problem:
+            raise NotAllowed(f"step {number + 1}: the model fails: {problem}") from None
+        drawn = None if values is None else values[number]
+        if drawn is not None:
+            state, integers = run.state(), tuple(int(v) for v in drawn[: network.integer_count])
+            run.load(State(state.locations, integers, tuple(Fraction(v) for v in drawn[len(integers) :]), state.time))
+        changes = tuple(
+            (names[i], new) for i, (old, new) in enumerate(zip(before, run.integers, strict=True)) if old != new
+        )
+        process, edge, _ = taken[0]
+        action = network.processes[process].edges[edge].action
+        steps.append(Step(delay, run.time, action, taken, changes, drawn))
+    return steps, run.state()
+
+
+def met(
+    replayer: Replayer, query: Query, state: State, delay: Fraction, *, prefer_bounds: bool = False
+) -> tuple[Fraction, bool]:
+    """When, at or near this delay, the state is a target, and whether it is deadlocked; NotAllowed if it is none."""
+    tolerance = _tolerance(state.exact)
+    delay = max(delay, Fraction(0))
+    candidates = [] if prefer_bounds else [delay]
+    for deadlocked in (False, True):
+        if deadlocked and query.dead is None:
+            continue
+        candidates += delays_meant(replayer.delays_of(state, query.target(deadlocked)), delay, tolerance)
+    for moment in candidates:
+        if not replayer.can_wait(state, moment):
+            continue
+        there = replayer.wait(state, moment)
+        deadlocked = query.dead is not None and replayer.is_deadlocked(there)
+        if replayer.machine_at(there, Fraction(0)).holds(query.target(deadlocked)):
+            return moment, deadlocked
+    raise NotAllowed(f"the target is not met {float(delay):.12g} after the last step")
+
+
+def _tolerance(exact: bool) -> Fraction:
+    return TOLERANCE if exact else ODE_TOLERANCE
+
+
+def _failure(replayer: Replayer, steps: list[Step], state: State, recording: Recording) -> ConcreteTrace:
+    """The model fails, and the reference interpreter says so too."""
+    network = replayer.network
+    waits, failing = Fraction(0), ()
+    if recording.failing is not None:
+        number, partner, time = recording.failing
+        names = [(p, e) for p, process in enumerate(network.processes) for e in range(len(process.edges))]
+        waits = max(Fraction(0), Fraction(time) - state.time)
+        failing = tuple((*names[n], 0) for n in (number, partner) if n >= 0)
+    if not fails(replayer, state, failing, waits):
+        raise NotAllowed(f"the model does not fail here: {recording.error}")
+    try:
+        end = replayer.wait(state, waits)
+    except ModelRuntimeError:
+        end = state
+    return ConcreteTrace(tuple(steps), waits, end, error=recording.error, failing=failing)
+
+
+def fails(replayer: Replayer, state: State, moves: tuple[Move, ...], delay: Fraction) -> bool:
+    """Whether some way to take this transition at this delay, or near it, is a run-time error (without moves: whether
+    looking for transitions is one already)."""
+    try:
+        transitions = replayer.transitions(state)
+    except ModelRuntimeError:
+        return True
+    names = [move[:2] for move in moves]
+    return any(
+        transition.sender == names[0]
+        and (transition.broadcast or len(names) == 1 or names[1] in transition.receivers)
+        and _some_outcome_fails(replayer, state, transition, delay)
+        for transition in (transitions if moves else ())
+    )
+
+
+def _some_outcome_fails(replayer: Replayer, state: State, transition: Transition, delay: Fraction) -> bool:
+    for moment in delays_meant(transition.windows, delay):
+        try:
+            if any(outcome.error for outcome in replayer.outcomes(state, transition, moment)):
+                return True
+        except ModelRuntimeError:
+            return True
+    return False

@@ -1,0 +1,327 @@
+"""A log, followed through a profile: where the user was, how long, what was possible, and what was done.
+
+Every action of a log must be one that the profile can do at that moment, in one way only.  Each leaves behind
+
+    a choice     the edges that were possible at that moment, and the one taken        → weights
+    a stay       how long the component could have acted before it did                 → rates, bounds, tests
+
+A component that is overtaken by another has a stay that ended without an action of its own; so has everybody when the
+log ends.  The semantics are the reference interpreter's, in exact fractions; states that were met before are looked up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.fitting.logs import MOST_PROBLEMS, Event, Log, Session
+from bbfalsify.fitting.slicing import slice_network
+from bbfalsify.modelling.network.expressions import Assign, Constant
+from bbfalsify.modelling.network.network import Edge, Network
+from bbfalsify.modelling.reference.delay_sets import Window, Windows, contains
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from bbfalsify.modelling.reference.state import State, Transition
+from bbfalsify.modelling.reference.values import ModelRuntimeError
+
+ROUNDING = Fraction(1, 10**9)
+"""A delay that misses a bound by less than this part of its session's length is taken to meet it."""
+_MOST_STATES = 50_000
+
+EdgeKey = tuple[int, int]
+"""Process and number of the edge."""
+Place = tuple[int, int]
+"""Process and number of the location."""
+
+
+@dataclass(frozen=True)
+class Stay:
+    """One component in one location, from entering the state to the next action of anybody."""
+
+    pieces: tuple[tuple[float, float], ...]
+    """The delays, up to the end of the stay, at which it could have acted."""
+    bound: float | None
+    """How long its invariant would have let it wait; None: for ever."""
+    acted: bool
+    delay: float
+    clocks: tuple[float, ...] = ()
+    """The values of all deciding clocks when the stay began."""
+
+    @property
+    def exposure(self) -> float:
+        return math.fsum(high - low for low, high in self.pieces)
+
+
+@dataclass
+class Observations:
+    network: Network
+    """The slice that was followed; its processes and edges are those of the profile."""
+    sessions: int = 0
+    events: int = 0
+    counted: int = 0
+    """Events whose delay is known."""
+    choices: Counter[tuple[EdgeKey, frozenset[EdgeKey]]] = field(default_factory=Counter)
+    """(taken, possible) → how often."""
+    stays: dict[Place, list[Stay]] = field(default_factory=dict)
+    delays: dict[EdgeKey, list[float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What can happen from a state."""
+
+    transitions: tuple[Transition, ...]
+    bounds: tuple[float | None, ...]
+    """Per process: how long its own invariant lets it stay."""
+
+
+class Follower:
+    def __init__(self, network: Network, *, tolerance: float = 0.0) -> None:
+        """A delay that misses a bound by at most `tolerance` is taken to meet it: for logs with rounded times."""
+        cut = slice_network(network)
+        problems = list(_unfollowable(network, cut.network))
+        if cut.draws:
+            problems.append(
+                Problem("guards, invariants or rates depend on a random draw, which no log shows.", file=network.file)
+            )
+        if problems:
+            raise UserError(problems)
+        self.network = cut.network
+        self._interpreter = ReferenceInterpreter(cut.network)
+        self._tolerance = Fraction(tolerance)
+        self._known: dict[State, _Seen] = {}
+        self._entered: dict[tuple[State, EdgeKey], State] = {}
+        self._forgets = {
+            (p, e): _sets_all(edge, [slot for real, slot in cut.deciding if real])
+            for p, process in enumerate(cut.network.processes)
+            for e, edge in enumerate(process.edges)
+        }
+        self._integers = [(False, i) in cut.deciding for i in range(network.integer_count)]
+        self._reals = [(True, i) in cut.deciding for i in range(network.real_count)]
+
+    def follow(self, log: Log, progress: Callable[[int, int], None] = lambda done, total: None) -> Observations:
+        """Follow every session; whatever does not fit is reported, the first of each session, all at once."""
+        seen = Observations(self.network, sessions=len(log.sessions))
+        problems: list[Problem] = []
+        for number, session in enumerate(log.sessions):
+            progress(number, len(log.sessions))
+            problem = self._session(session, seen)
+            if problem is not None:
+                problems.append(problem)
+        if problems:
+            more = len(problems) - MOST_PROBLEMS
+            rest = [Problem(f"… and {more} more sessions that do not fit.")] if more > 0 else []
+            raise UserError(problems[:MOST_PROBLEMS] + rest)
+        return seen
+
+    def _session(self, session: Session, seen: Observations) -> Problem | None:
+        state = self._settled(self._interpreter.initial_state())
+        now = session.start
+        begin = session.events[0].time if now is None and session.events else now or Fraction(0)
+        reach = max(self._tolerance, ROUNDING * max(Fraction(1), session.end - begin))
+        for event in session.events:
+            seen.events += 1
+            if now is None:
+                delay, found = self._unwatched(state, event.action)
+            else:
+                delay, found = self._snap(state, event.action, event.time - now, reach)
+            if len(found) != 1:
+                return self._misfit(state, event, None if now is None else event.time - now, found, session)
+            (transition,) = found
+            if now is not None:
+                seen.counted += 1
+                self._note(state, delay, transition, seen)
+            try:
+                state = self._after(state, transition, delay)
+            except (ModelRuntimeError, ValueError) as error:
+                return Problem(f"'{event.action}' cannot be followed: {error}.", session.file, event.line)
+            now = event.time
+        if now is not None and session.end > now:
+            self._note(state, session.end - now, None, seen)
+        return None
+
+    # --- one step ----------------------------------------------------------------------------------------------------
+
+    def _look(self, state: State) -> _Seen:
+        if state not in self._known:
+            if len(self._known) >= _MOST_STATES:
+                self._known.clear()
+            transitions = tuple(self._interpreter.transitions(state))
+            stays = [self._interpreter.invariant_delays(state, p) for p in range(len(state.locations))]
+            bounds = tuple(0.0 if not s else None if s[0].high is None else float(s[0].high) for s in stays)
+            self._known[state] = _Seen(transitions, bounds)
+        return self._known[state]
+
+    def _labelled(self, state: State, action: str) -> list[Transition]:
+        return [t for t in self._look(state).transitions if self._edge(t).action == action]
+
+    def _snap(self, state: State, action: str, delay: Fraction, reach: Fraction) -> tuple[Fraction, list[Transition]]:
+        """The transitions that the action can be, at its delay or at one within reach of it."""
+        named = self._labelled(state, action)
+        exact = [t for t in named if contains(t.windows, delay)]
+        if exact:
+            return delay, exact
+        near = [(abs(d - delay), d, t) for t in named for d in _nearest(t.windows, delay) if abs(d - delay) <= reach]
+        if not near:
+            return delay, []
+        best = min(near, key=lambda item: item[0])
+        return best[1], [t for _, d, t in near if d == best[1]]
+
+    def _unwatched(self, state: State, action: str) -> tuple[Fraction, list[Transition]]:
+        """Nobody knows when the session began: take the first moment at which the action is possible."""
+        named = self._labelled(state, action)
+        return (_first(named[0].windows) if len(named) == 1 else Fraction(0)), named
+
+    def _note(self, state: State, delay: Fraction, taken: Transition | None, seen: Observations) -> None:
+        look = self._look(state)
+        clocks = tuple(float(value) for value in state.reals)
+        for process, location in enumerate(state.locations):
+            mine = [t for t in look.transitions if t.sender[0] == process]
+            if not mine:
+                continue
+            acted = taken is not None and taken.sender[0] == process
+            pieces = _united([w for t in mine for w in t.windows], delay)
+            stay = Stay(pieces, look.bounds[process], acted, float(delay), clocks)
+            seen.stays.setdefault((process, location), []).append(stay)
+            if acted:
+                possible = frozenset(t.sender for t in mine if contains(t.windows, delay))
+                seen.choices[(taken.sender, possible)] += 1
+                seen.delays.setdefault(taken.sender, []).append(float(delay))
+
+    def _after(self, state: State, transition: Transition, delay: Fraction) -> State:
+        """The state entered; looked up where the delay cannot be seen in it, because every clock was set."""
+        if not self._forgets[transition.sender] or transition.receivers:
+            return self._settled(self._interpreter.fire(state, transition, delay))
+        key = (state, transition.sender)
+        if key not in self._entered:
+            if len(self._entered) >= _MOST_STATES:
+                self._entered.clear()
+            self._entered[key] = self._settled(self._interpreter.fire(state, transition, delay))
+        return self._entered[key]
+
+    def _settled(self, state: State) -> State:
+        """Past committed locations, whose only edge has no name; without what does not decide, and without the time."""
+        state = self._bare(state)
+        for _ in range(1000):
+            silent = self._silent(state)
+            if silent is None:
+                return state
+            state = self._bare(self._interpreter.fire(state, silent, Fraction(0)))
+        raise UserError(Problem("edges without an action go round in a circle.", file=self.network.file))
+
+    def _silent(self, state: State) -> Transition | None:
+        places = zip(self.network.processes, state.locations, strict=True)
+        if not any(process.locations[at].committed for process, at in places):
+            return None
+        transitions = self._look(state).transitions
+        return transitions[0] if len(transitions) == 1 and is_silent(self._edge(transitions[0]).action) else None
+
+    def _bare(self, state: State) -> State:
+        return State(
+            state.locations,
+            tuple(v if kept else 0 for v, kept in zip(state.integers, self._integers, strict=True)),
+            tuple(v if kept else Fraction(0) for v, kept in zip(state.reals, self._reals, strict=True)),
+        )
+
+    def _edge(self, transition: Transition) -> Edge:
+        process, edge = transition.sender
+        return self.network.processes[process].edges[edge]
+
+    # --- words -------------------------------------------------------------------------------------------------------
+
+    def _misfit(
+        self, state: State, event: Event, delay: Fraction | None, found: list[Transition], session: Session
+    ) -> Problem:
+        where = ", ".join(
+            f"{p.name}.{p.locations[at].name}" for p, at in zip(self.network.processes, state.locations, strict=True)
+        )
+        after = "" if delay is None else f" after {float(delay):.6g}"
+        if len(found) > 1:
+            lines = ", ".join(str(self._edge(t).line) for t in found)
+            return Problem(
+                f"'{event.action}' in {where}{after} may be one of several edges (lines {lines} of the structure); "
+                "the log does not say which. Give them different actions.",
+                session.file,
+                event.line,
+            )
+        return Problem(
+            f"'{event.action}' is not possible in {where}{after}. {self._possible(state, delay)}",
+            session.file,
+            event.line,
+        )
+
+    def _possible(self, state: State, delay: Fraction | None) -> str:
+        by_action: dict[str, list[str]] = {}
+        for t in self._look(state).transitions:
+            by_action.setdefault(self._edge(t).action, []).extend(_shown(w) for w in t.windows)
+        if not by_action:
+            return "Nothing is possible there any more."
+        told = ", ".join(f"{action} ({' and '.join(windows)})" for action, windows in by_action.items())
+        return f"Possible there: {told}."
+
+
+def is_silent(action: str) -> bool:
+    """An edge without a name is labelled Source->Target; no log can show it."""
+    return "->" in action
+
+
+def _sets_all(edge: Edge, reals: list[int]) -> bool:
+    """Whether the edge sets all these reals to constants, and nothing to anything that depends on the delay."""
+    plain = all(isinstance(s, Assign) and isinstance(s.value, Constant) for s in edge.branches[0].updates)
+    set_to = {s.target.slot for s in edge.branches[0].updates if isinstance(s, Assign) and s.target.kind.is_real}
+    return plain and set_to >= set(reals)
+
+
+def _unfollowable(network: Network, cut: Network) -> Iterator[Problem]:
+    """What a log can never tell, whatever is in it."""
+    for process, thin in zip(network.processes, cut.processes, strict=True):
+        for edge, bare in zip(process.edges, thin.edges, strict=True):
+            place = {"file": network.file, "line": edge.line}
+            if len(bare.branches) > 1:
+                yield Problem(
+                    f"the log does not show which branch of '{edge.action}' was taken. "
+                    "Write an edge with an action of its own for each branch.",
+                    **place,
+                )
+            if edge.is_output and is_silent(edge.action) and not process.locations[edge.source].committed:
+                yield Problem(f"the edge {edge.action} has no action, so that no log can show it. Name one.", **place)
+
+
+def _nearest(windows: Windows, delay: Fraction) -> Iterator[Fraction]:
+    """The points of the windows next to a delay outside them; a strict bound is approached, not met."""
+    for w in windows:
+        width = None if w.high is None else w.high - w.low
+        inside = Fraction(1, 2**40) if width is None else min(Fraction(1, 2**40), width / 4)
+        if delay <= w.low:
+            yield w.low + (inside if w.low_strict else 0)
+        elif w.high is not None:
+            yield w.high - (inside if w.high_strict else 0)
+
+
+def _first(windows: Windows) -> Fraction:
+    return next(_nearest(windows, windows[0].low))
+
+
+def _united(windows: list[Window], until: Fraction) -> tuple[tuple[float, float], ...]:
+    """The union of the windows up to a delay, as intervals of positive length."""
+    pieces: list[tuple[Fraction, Fraction]] = []
+    for w in sorted(windows, key=lambda w: w.low):
+        low, high = w.low, until if w.high is None else min(w.high, until)
+        if low >= high:
+            continue
+        if pieces and low <= pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0], max(pieces[-1][1], high))
+        else:
+            pieces.append((low, high))
+    return tuple((float(a), float(b)) for a, b in pieces)
+
+
+def _shown(window: Window) -> str:
+    if window.high is None:
+        return f"from {float(window.low):g} on"
+    if window.low == window.high:
+        return f"at {float(window.low):g}"
+    return f"from {float(window.low):g} to {float(window.high):g}"

@@ -1,0 +1,276 @@
+"""Accelerated walks, compiled (Algorithm 2 and Algorithm 4, heuristic RET).
+
+Uniformly among the eventually enabled transitions: a candidate is drawn from the lists of active edges (and pairs of
+a handshake) and rejected where it has no window before the deadline, which keeps the choice uniform; after as many
+rejections as there are candidates, all are looked at.  Then a moment in its window: the lower bound, the upper bound,
+or uniformly between.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bbfalsify.kernel.firing import fire, refresh
+from bbfalsify.kernel.layout import (
+    E_ACTION,
+    E_PROCESS,
+    EDGE_WIDTH,
+    H_EDGE_TABLE,
+    H_GROUP_START,
+    H_HANDSHAKE_TABLE,
+    H_HANDSHAKES,
+    H_KEY_TABLE,
+    H_KEYS,
+    H_S_GROUP_COUNT,
+    H_S_GROUP_MEMBERS,
+    H_X_WINDOWS,
+    INTEGERS,
+    KEY_GROUPS,
+    KEY_HIGH,
+    KEY_LOW,
+    KEY_SLOT,
+    KEY_WIDTH,
+    S_ERROR,
+    X_LARGEST,
+)
+from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
+from bbfalsify.kernel.rng import unit
+from bbfalsify.kernel.walk_frame import (
+    DEADLOCK,
+    REACHED_END,
+    RUNTIME_ERROR,
+    STEP_LIMIT,
+    TIMELOCK,
+    begin_walk,
+    record_end,
+    record_state,
+    record_step,
+    stay,
+)
+from bbfalsify.kernel.windows import slack, transition_windows
+
+APPROACH = 2.0**-10
+CLOSEST = 256.0
+"""So many times the slack of rounding stay between a moment and a strict end of its window."""
+
+
+@inlined
+def key_group(T, S, k):
+    """The candidate group that the current value of the k-th indexed variable selects, or −1."""
+    key = T[H_KEY_TABLE] + KEY_WIDTH * k
+    value = S[INTEGERS + T[key + KEY_SLOT]]
+    if value < T[key + KEY_LOW] or value > T[key + KEY_HIGH]:
+        return -1
+    return T[T[key + KEY_GROUPS] + value - T[key + KEY_LOW]]
+
+
+@compiled
+def candidates(T, S):
+    """How many transitions the lists hold now."""
+    counts = T[H_S_GROUP_COUNT]
+    total = S[counts]
+    for k in range(T[H_KEYS]):
+        group = key_group(T, S, k)
+        if group >= 0:
+            total += S[counts + group]
+    for c in range(T[H_HANDSHAKES]):
+        row = T[H_HANDSHAKE_TABLE] + 2 * c
+        total += S[counts + T[row]] * S[counts + T[row + 1]]
+    return total
+
+
+@compiled
+def candidate(T, S, index):
+    """The index-th of them: (edge, receiver or −1)."""
+    counts = T[H_S_GROUP_COUNT]
+    members = T[H_S_GROUP_MEMBERS]
+    starts = T[H_GROUP_START]
+    if index < S[counts]:
+        return S[members + index], -1
+    index -= S[counts]
+    for k in range(T[H_KEYS]):
+        group = key_group(T, S, k)
+        if group >= 0:
+            if index < S[counts + group]:
+                return S[members + T[starts + group] + index], -1
+            index -= S[counts + group]
+    for c in range(T[H_HANDSHAKES]):
+        row = T[H_HANDSHAKE_TABLE] + 2 * c
+        receivers = S[counts + T[row + 1]]
+        pairs = S[counts + T[row]] * receivers
+        if index < pairs:
+            sender = S[members + T[starts + T[row]] + index // receivers]
+            return sender, S[members + T[starts + T[row + 1]] + index % receivers]
+        index -= pairs
+    return -1, -1
+
+
+@inlined
+def candidate_windows(T, F, S, X, R, e1, e2, deadline, strict):
+    """Number of windows of a candidate (left in the buffer); a process does not shake hands with itself."""
+    if e2 >= 0 and T[T[H_EDGE_TABLE] + EDGE_WIDTH * e1 + E_PROCESS] == T[T[H_EDGE_TABLE] + EDGE_WIDTH * e2 + E_PROCESS]:
+        return 0
+    return transition_windows(T, F, S, X, R, e1, e2, deadline, strict, 0)
+
+
+@inlined
+def window_end(X, low, high, largest):
+    """Where a window is taken to end: an unbounded one, the largest constant and one after its start."""
+    return low + largest + 1.0 if high == math.inf else high
+
+
+@inlined
+def kept_off(t, low, low_strict, high, high_strict):
+    """A moment of a window, but not so close to a strict end of it that rounding decides what can happen after it.
+
+    Walks that wait again and again as long as they may would else get there in a dozen steps.
+    """
+    if high_strict != 0.0 and t > high - CLOSEST * slack(high):
+        t = high - CLOSEST * slack(high)
+        if t <= low:
+            t = low + (high - low) / 4.0 if low_strict != 0.0 else low
+    return t
+
+
+@inlined
+def choose_moment(T, X, R, count, share_lower, share_uniform):
+    """A moment in the windows of the buffer: lower bound, between, or upper bound."""
+    windows = T[H_X_WINDOWS]
+    largest = X[X_LARGEST]
+    u = unit(R)
+    if u < share_lower:
+        low = X[windows]
+        high = window_end(X, low, X[windows + 2], largest)
+        if X[windows + 1] != 0.0:
+            return low + min(APPROACH, (high - low) / 4.0)
+        return low
+    last = windows + 5 * (count - 1)
+    if u >= share_lower + share_uniform:
+        low = X[last]
+        high = window_end(X, low, X[last + 2], largest)
+        if X[last + 3] != 0.0 and X[last + 2] != math.inf:
+            return kept_off(high - min(APPROACH, (high - low) / 4.0), low, X[last + 1], high, 1.0)
+        return high
+    measure = 0.0
+    for i in range(count):
+        w = windows + 5 * i
+        measure += window_end(X, X[w], X[w + 2], largest) - X[w]
+    if measure == 0.0:
+        return X[windows + 5 * int(unit(R) * count)]
+    rest = unit(R) * measure
+    for i in range(count):
+        w = windows + 5 * i
+        low = X[w]
+        high = window_end(X, low, X[w + 2], largest)
+        if rest < high - low or i == count - 1:
+            t = low + rest
+            if t >= high and high > low:
+                t = high - min(APPROACH, (high - low) / 4.0) if X[w + 3] != 0.0 else high
+            if t <= low:
+                t = low + min(APPROACH, (high - low) / 4.0) if X[w + 1] != 0.0 else low
+            return kept_off(t, low, X[w + 1], high, X[w + 3])
+        rest -= high - low
+    return X[windows]
+
+
+@inlined
+def draw_transition(T, F, S, X, R, deadline, strict):
+    """Candidates drawn until one of them has a window, or too often: (edge, receiver, windows)."""
+    total = candidates(T, S)
+    e1 = -1
+    e2 = -1
+    count = 0
+    for _ in range(total + 4):
+        if total == 0:
+            break
+        e1, e2 = candidate(T, S, int(unit(R) * total))
+        count = candidate_windows(T, F, S, X, R, e1, e2, deadline, strict)
+        if count > 0:
+            break
+    return e1, e2, count
+
+
+@inlined
+def look_at_all(T, F, S, X, R, total, deadline, strict, preferred):
+    """Uniformly among all candidates that have a window (preferred ones if any): (edge, receiver, windows)."""
+    for only_preferred in range(1, -1, -1):
+        if only_preferred and len(preferred) == 0:
+            continue
+        found = 0
+        for index in range(total):
+            e1, e2 = candidate(T, S, index)
+            if only_preferred and not preferred[T[T[H_EDGE_TABLE] + EDGE_WIDTH * e1 + E_ACTION]]:
+                continue
+            if candidate_windows(T, F, S, X, R, e1, e2, deadline, strict) > 0:
+                found += 1
+        if found == 0:
+            continue
+        chosen = int(unit(R) * found)
+        for index in range(total):
+            e1, e2 = candidate(T, S, index)
+            if only_preferred and not preferred[T[T[H_EDGE_TABLE] + EDGE_WIDTH * e1 + E_ACTION]]:
+                continue
+            count = candidate_windows(T, F, S, X, R, e1, e2, deadline, strict)
+            if count > 0:
+                if chosen == 0:
+                    return e1, e2, count
+                chosen -= 1
+    return -1, -1, 0
+
+
+@inlined
+def ret_walk(
+    T, F, S, X, R, share_lower, share_uniform, until, max_steps, full, preferred,
+    b, capacity, times, edges, branches, locations, integers, reals,
+):  # fmt: skip
+    """Walk from the loaded state; (status, steps).  Records while steps < capacity; RUNNING (0): no room left."""
+    if capacity > 0:
+        record_state(T, S, X, locations, integers, reals, b, 0)
+    steps = 0
+    while steps < max_steps:
+        if full:
+            refresh(T, F, S, X, R, False)
+        status, deadline, strict = stay(T, F, S, X, R)
+        if status != 0:
+            return status, steps
+        e1 = -1
+        e2 = -1
+        count = 0
+        if len(preferred) == 0:
+            e1, e2, count = draw_transition(T, F, S, X, R, deadline, strict)
+        if count == 0:
+            e1, e2, count = look_at_all(T, F, S, X, R, candidates(T, S), deadline, strict, preferred)
+        if S[S_ERROR] != 0:
+            return RUNTIME_ERROR, steps
+        if count == 0:
+            return (DEADLOCK if deadline == math.inf else TIMELOCK), steps
+        if capacity > 0 and steps == capacity:
+            return 0, steps
+        t = choose_moment(T, X, R, count, share_lower, share_uniform)
+        fire(T, F, S, X, R, e1, e2, t, True, False)
+        if S[S_ERROR] != 0:
+            return RUNTIME_ERROR, steps
+        if capacity > 0:
+            record_step(T, S, X, e1, t, times, edges, branches, locations, integers, reals, b, steps)
+        steps += 1
+        if t >= until:
+            return REACHED_END, steps
+    return STEP_LIMIT, steps
+
+
+@entry_point
+def ret_batch(
+    T, F, S, X, R, states_locations, states_integers, states_reals, largest, ode_step, seeds, shares, until, max_steps,
+    full, preferred, first, capacity, status, steps, errors, times, edges, branches, locations, integers, reals,
+):  # fmt: skip
+    """Walks first, first + 1, … from the initial state; the number of the walk that found no room, or how many."""
+    for b in range(first, len(seeds)):
+        begin_walk(T, F, S, X, R, seeds[b], states_locations, states_integers, states_reals, largest, ode_step)
+        outcome, taken = ret_walk(
+            T, F, S, X, R, shares[b, 0], shares[b, 1], until, max_steps, full, preferred,
+            b, capacity, times, edges, branches, locations, integers, reals,
+        )  # fmt: skip
+        if outcome == 0:
+            return b
+        record_end(S, outcome, taken, status, steps, errors, b)
+    return len(seeds)

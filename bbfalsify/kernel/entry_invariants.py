@@ -1,0 +1,222 @@
+"""Would the state entered satisfy all invariants?  Execute the updates on a copy and look.
+
+The copy is executed with affine reals (or plain values, where windows are scanned), so the answer comes with its own
+breakpoints and the sweep of `windows` stays exact.  Where branches or receiving edges are drawn, every outcome that may
+be drawn must satisfy the invariants.  An update that fails does not disable its transition (firing it is the error),
+and an invariant that depends on a random draw does not restrict.
+"""
+
+from __future__ import annotations
+
+from bbfalsify.kernel.bytecode import execute
+from bbfalsify.kernel.layout import (
+    B_CODE,
+    B_REFRESH,
+    B_REFRESH_COUNT,
+    B_TARGET,
+    B_WEIGHT,
+    BRANCH_WIDTH,
+    CLOCKS,
+    E_BRANCH_COUNT,
+    E_BRANCHES,
+    E_CHANNEL,
+    E_GUARD,
+    E_KIND,
+    E_PROCESS,
+    EDGE_WIDTH,
+    H_BROADCAST_TABLE,
+    H_EDGE_TABLE,
+    H_INTEGERS,
+    H_LOCATION_TABLE,
+    H_PROCESSES,
+    H_REALS,
+    H_S_CHOICE,
+    H_S_LOCATIONS,
+    H_S_SCRATCH_INTEGERS,
+    H_S_SCRATCH_LOCATIONS,
+    H_X_SCRATCH_CLOCKS,
+    H_X_STACK,
+    H_X_VALUES,
+    INTEGERS,
+    KIND_BROADCAST_SEND,
+    L_EDGES,
+    L_INPUTS,
+    L_INVARIANT,
+    L_OUTPUTS,
+    LOCATION_WIDTH,
+    MODE_NUMERIC,
+    S_CLOCK_BASE,
+    S_ERROR,
+    S_INTEGER_BASE,
+    S_LOCATION_BASE,
+    S_TAINT,
+)
+from bbfalsify.kernel.numba_types import compiled, inlined
+
+MAXIMUM_OUTCOMES = 4096
+"""Of more than these, so many are looked at, and every option by itself."""
+
+
+@inlined
+def add_options(T, F, S, X, R, e, place, mode, t):
+    """Append (edge, branch) for every branch of e with a positive weight; returns the next free place."""
+    edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
+    for b in range(T[edge + E_BRANCH_COUNT]):
+        weight = T[T[edge + E_BRANCHES] + BRANCH_WIDTH * b + B_WEIGHT]
+        if weight >= 0:
+            execute(T, F, S, X, R, weight, mode, t)
+            top = T[H_X_STACK]
+            if X[top] + X[top + 1] * (t - X[top + 2]) <= 0.0:
+                continue
+        S[place] = e
+        S[place + 1] = b
+        place += 2
+    return place
+
+
+@compiled
+def copy_state(T, S, X, mode):
+    integers = T[H_S_SCRATCH_INTEGERS]
+    for i in range(T[H_INTEGERS]):
+        S[integers + i] = S[INTEGERS + i]
+    locations = T[H_S_SCRATCH_LOCATIONS]
+    for p in range(T[H_PROCESSES]):
+        S[locations + p] = S[T[H_S_LOCATIONS] + p]
+    clocks = T[H_X_SCRATCH_CLOCKS]
+    if mode == MODE_NUMERIC:
+        for i in range(T[H_REALS]):
+            X[clocks + i] = X[T[H_X_VALUES] + i]
+    else:
+        for i in range(3 * T[H_REALS]):
+            X[clocks + i] = X[CLOCKS + i]
+
+
+@inlined
+def invariant_broken(T, F, S, X, R, p, mode, t):
+    location = S[T[H_S_SCRATCH_LOCATIONS] + p]
+    code = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * location + L_INVARIANT]
+    if code < 0:
+        return False
+    S[S_TAINT] = 0
+    holds = execute(T, F, S, X, R, code, mode, t) != 0
+    failed = S[S_ERROR] != 0
+    S[S_ERROR] = 0
+    return not holds and not failed and S[S_TAINT] == 0
+
+
+@inlined
+def outcome_holds(T, F, S, X, R, participants, mode, t):
+    """One outcome: the option each participant points at, executed in order on a copy."""
+    choice = T[H_S_CHOICE]
+    copy_state(T, S, X, mode)
+    S[S_INTEGER_BASE] = T[H_S_SCRATCH_INTEGERS]
+    S[S_LOCATION_BASE] = T[H_S_SCRATCH_LOCATIONS]
+    S[S_CLOCK_BASE] = T[H_X_SCRATCH_CLOCKS]
+    result = True
+    failed = False
+    for k in range(participants):
+        option = S[choice + 4 * k] + 2 * S[choice + 4 * k + 2]
+        edge = T[H_EDGE_TABLE] + EDGE_WIDTH * S[option]
+        branch = T[edge + E_BRANCHES] + BRANCH_WIDTH * S[option + 1]
+        if T[branch + B_CODE] >= 0:
+            execute(T, F, S, X, R, T[branch + B_CODE], mode, t)
+            if S[S_ERROR] != 0:
+                S[S_ERROR] = 0
+                failed = True
+                break
+    if not failed:
+        for k in range(participants):  # locations change when all updates are done
+            option = S[choice + 4 * k] + 2 * S[choice + 4 * k + 2]
+            edge = T[H_EDGE_TABLE] + EDGE_WIDTH * S[option]
+            branch = T[edge + E_BRANCHES] + BRANCH_WIDTH * S[option + 1]
+            S[T[H_S_SCRATCH_LOCATIONS] + T[edge + E_PROCESS]] = T[branch + B_TARGET]
+        for k in range(participants):
+            option = S[choice + 4 * k] + 2 * S[choice + 4 * k + 2]
+            edge = T[H_EDGE_TABLE] + EDGE_WIDTH * S[option]
+            branch = T[edge + E_BRANCHES] + BRANCH_WIDTH * S[option + 1]
+            if invariant_broken(T, F, S, X, R, T[edge + E_PROCESS], mode, t):
+                result = False
+                break
+            for i in range(T[branch + B_REFRESH_COUNT]):
+                if invariant_broken(T, F, S, X, R, T[T[branch + B_REFRESH] + i], mode, t):
+                    result = False
+                    break
+    S[S_INTEGER_BASE] = INTEGERS
+    S[S_LOCATION_BASE] = T[H_S_LOCATIONS]
+    S[S_CLOCK_BASE] = CLOCKS
+    if mode == MODE_NUMERIC:
+        for i in range(T[H_REALS]):
+            X[T[H_X_VALUES] + i] = X[T[H_X_SCRATCH_CLOCKS] + i]
+    return result
+
+
+@inlined
+def options_hold(T, F, S, X, R, participants, mode, t):
+    """Every option of every participant beside the first options of the others: what it breaks by itself is seen."""
+    choice = T[H_S_CHOICE]
+    for k in range(participants):
+        for option in range(1, S[choice + 4 * k + 1]):
+            S[choice + 4 * k + 2] = option
+            if not outcome_holds(T, F, S, X, R, participants, mode, t):
+                return False
+        S[choice + 4 * k + 2] = 0
+    return True
+
+
+@compiled
+def entry_holds(T, F, S, X, R, e1, e2, mode, t):
+    """Whether every outcome of the transition at t (or just after it) satisfies the invariants of the state entered."""
+    choice = T[H_S_CHOICE]  # per participant: first option, number of options, current option, (unused)
+    place = choice + 4 * T[H_PROCESSES]
+    S[choice] = place
+    place = add_options(T, F, S, X, R, e1, place, mode, t)
+    S[choice + 1] = (place - S[choice]) // 2
+    participants = 1
+    edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e1
+    if e2 >= 0:
+        S[choice + 4] = place
+        place = add_options(T, F, S, X, R, e2, place, mode, t)
+        S[choice + 5] = (place - S[choice + 4]) // 2
+        participants = 2
+    elif T[edge + E_KIND] == KIND_BROADCAST_SEND:
+        row = T[H_BROADCAST_TABLE] + 2 * T[edge + E_CHANNEL]
+        for i in range(T[row + 1]):
+            p = T[T[row] + i]
+            if p == T[edge + E_PROCESS]:
+                continue
+            location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
+            entry = choice + 4 * participants
+            S[entry] = place
+            for k in range(T[location + L_INPUTS]):
+                r = T[T[location + L_EDGES] + T[location + L_OUTPUTS] + k]
+                other = T[H_EDGE_TABLE] + EDGE_WIDTH * r
+                if T[other + E_CHANNEL] != T[edge + E_CHANNEL]:
+                    continue
+                guard = T[other + E_GUARD]
+                if guard < 0 or execute(T, F, S, X, R, guard, mode, t) != 0:
+                    place = add_options(T, F, S, X, R, r, place, mode, t)
+            S[entry + 1] = (place - S[entry]) // 2
+            if place > S[entry]:
+                participants += 1
+    S[S_ERROR] = 0
+    outcomes = 1
+    for k in range(participants):
+        S[choice + 4 * k + 2] = 0
+        outcomes = min(outcomes * S[choice + 4 * k + 1], MAXIMUM_OUTCOMES + 1)
+    if outcomes == 0:
+        return True  # no branch has a weight: firing is the error
+    if outcomes > MAXIMUM_OUTCOMES and not options_hold(T, F, S, X, R, participants, mode, t):
+        return False
+    for _ in range(MAXIMUM_OUTCOMES):
+        if not outcome_holds(T, F, S, X, R, participants, mode, t):
+            return False
+        k = 0
+        while k < participants:
+            S[choice + 4 * k + 2] += 1
+            if S[choice + 4 * k + 2] < S[choice + 4 * k + 1]:
+                break
+            S[choice + 4 * k + 2] = 0
+            k += 1
+        if k == participants:
+            return True
+    return True

@@ -1,0 +1,197 @@
+"""Which transition next: the heuristics of randomized reachability beside RET, compiled (table B.2; RCF of paper A).
+
+All of them choose among the *eventually enabled* transitions.  `work` holds the candidates of the step as pairs
+(edge, receiver or −1), and behind them the stamps and the list that RCF needs; `pool` holds the windows that SEM draws
+its delay from, rows of low, strict, high, strict, candidate.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bbfalsify.kernel.accelerated_walk import APPROACH, candidate_windows, kept_off, key_group, window_end
+from bbfalsify.kernel.bytecode import fail
+from bbfalsify.kernel.layout import (
+    E_ACTION,
+    EDGE_WIDTH,
+    ERROR_WINDOWS,
+    H_EDGE_TABLE,
+    H_GROUP_START,
+    H_HANDSHAKE_TABLE,
+    H_HANDSHAKES,
+    H_KEYS,
+    H_S_GROUP_COUNT,
+    H_S_GROUP_MEMBERS,
+    H_X_WINDOWS,
+    X_LARGEST,
+)
+from bbfalsify.kernel.numba_types import compiled, inlined
+from bbfalsify.kernel.rng import unit
+
+MAXIMUM_COVERAGE = 2**62
+
+
+@compiled
+def list_candidates(T, S, work):
+    """Write down every candidate once; how many."""
+    counts = T[H_S_GROUP_COUNT]
+    members = T[H_S_GROUP_MEMBERS]
+    starts = T[H_GROUP_START]
+    total = 0
+    for k in range(-1, T[H_KEYS]):
+        group = 0 if k < 0 else key_group(T, S, k)
+        if group >= 0:
+            for i in range(S[counts + group]):
+                work[2 * total] = S[members + T[starts + group] + i]
+                work[2 * total + 1] = -1
+                total += 1
+    for c in range(T[H_HANDSHAKES]):
+        row = T[H_HANDSHAKE_TABLE] + 2 * c
+        for i in range(S[counts + T[row]]):
+            for k in range(S[counts + T[row + 1]]):
+                work[2 * total] = S[members + T[starts + T[row]] + i]
+                work[2 * total + 1] = S[members + T[starts + T[row + 1]] + k]
+                total += 1
+    return total
+
+
+@inlined
+def least_covered(T, F, S, X, R, total, deadline, strict, coverage, work):
+    """RLC and RLC-A: the transition whose internal or sending edge was taken least often; ties uniformly."""
+    best = MAXIMUM_COVERAGE
+    ties = 0
+    e1 = -1
+    e2 = -1
+    for i in range(total):
+        taken = coverage[work[2 * i]]
+        if taken > best or candidate_windows(T, F, S, X, R, work[2 * i], work[2 * i + 1], deadline, strict) == 0:
+            continue
+        if taken < best:
+            best = taken
+            ties = 0
+        ties += 1
+        if ties == 1 or unit(R) * ties < 1.0:
+            e1 = work[2 * i]
+            e2 = work[2 * i + 1]
+    return e1, e2
+
+
+@inlined
+def channel_first(T, F, S, X, R, total, deadline, strict, work, stamps, actions):
+    """RCF: a channel uniformly, then uniformly one of its transitions; a channel without any is drawn no more.
+
+    Channels of which nothing is even listed are left out beforehand, which changes no probability.  `stamps` is where
+    in `work` the stamp of the step and one stamp per action lie, followed by room for a list of actions.
+    """
+    work[stamps] += 1
+    listed = stamps + 1 + actions
+    count = 0
+    for i in range(total):
+        action = T[T[H_EDGE_TABLE] + EDGE_WIDTH * work[2 * i] + E_ACTION]
+        if work[stamps + 1 + action] != work[stamps]:
+            work[stamps + 1 + action] = work[stamps]
+            work[listed + count] = action
+            count += 1
+    while count > 0:
+        drawn = listed + int(unit(R) * count)
+        action = work[drawn]
+        count -= 1
+        work[drawn] = work[listed + count]
+        found = 0
+        e1 = -1
+        e2 = -1
+        for i in range(total):
+            if T[T[H_EDGE_TABLE] + EDGE_WIDTH * work[2 * i] + E_ACTION] != action:
+                continue
+            if candidate_windows(T, F, S, X, R, work[2 * i], work[2 * i + 1], deadline, strict) > 0:
+                found += 1
+                if found == 1 or unit(R) * found < 1.0:
+                    e1 = work[2 * i]
+                    e2 = work[2 * i + 1]
+        if found > 0:
+            return e1, e2
+    return -1, -1
+
+
+@inlined
+def collect_windows(T, F, S, X, R, total, deadline, strict, work, pool):
+    """All windows of all candidates into the pool; how many."""
+    rows = 0
+    for i in range(total):
+        count = candidate_windows(T, F, S, X, R, work[2 * i], work[2 * i + 1], deadline, strict)
+        if rows + count > len(pool):
+            fail(S, ERROR_WINDOWS, 0, rows)
+            return 0
+        for k in range(count):
+            w = T[H_X_WINDOWS] + 5 * k
+            pool[rows, 0] = X[w]
+            pool[rows, 1] = X[w + 1]
+            pool[rows, 2] = window_end(X, X[w], X[w + 2], X[X_LARGEST])
+            pool[rows, 3] = X[w + 3]
+            pool[rows, 4] = float(i)
+            rows += 1
+    return rows
+
+
+@compiled
+def next_stretch(pool, count, t):
+    """The next connected stretch of the union of the windows that ends after t: (low, high); inf: there is none."""
+    low = math.inf
+    high = -math.inf
+    for r in range(count):
+        if pool[r, 2] > t and pool[r, 0] < low:
+            low = pool[r, 0]
+            high = pool[r, 2]
+    grown = low < math.inf
+    while grown:
+        grown = False
+        for r in range(count):
+            if pool[r, 0] <= high and pool[r, 2] > high:
+                high = pool[r, 2]
+                grown = True
+    return low, high
+
+
+@inlined
+def uniform_moment(R, pool, rows):
+    """Uniformly in the union of the windows; where it has no length, one of its points."""
+    measure = 0.0
+    low, high = next_stretch(pool, rows, -math.inf)
+    while low < math.inf:
+        measure += high - low
+        low, high = next_stretch(pool, rows, high)
+    if measure == 0.0:
+        return pool[int(unit(R) * rows), 0]
+    rest = unit(R) * measure
+    low, high = next_stretch(pool, rows, -math.inf)
+    while rest >= high - low:
+        rest -= high - low
+        following, end = next_stretch(pool, rows, high)
+        if following == math.inf:  # rounding
+            rest = 0.5 * (high - low)
+            break
+        low = following
+        high = end
+    return low + rest
+
+
+@inlined
+def semantic_choice(R, pool, rows, work):
+    """SEM: a delay at which something is enabled, then uniformly one of what is enabled then."""
+    t = uniform_moment(R, pool, rows)
+    chosen = -1
+    found = 0
+    for r in range(rows):
+        above = t > pool[r, 0] or (t == pool[r, 0] and pool[r, 1] == 0.0)
+        below = t < pool[r, 2] or (t == pool[r, 2] and pool[r, 3] == 0.0)
+        if above and below:
+            found += 1
+            if found == 1 or unit(R) * found < 1.0:
+                chosen = r
+    if chosen < 0:  # exactly on a strict bound: just inside one of the windows
+        chosen = int(unit(R) * rows)
+        width = pool[chosen, 2] - pool[chosen, 0]
+        t = pool[chosen, 0] + min(APPROACH, width / 4.0)
+    t = kept_off(t, pool[chosen, 0], pool[chosen, 1], pool[chosen, 2], pool[chosen, 3])
+    i = int(pool[chosen, 4])
+    return work[2 * i], work[2 * i + 1], t

@@ -1,0 +1,129 @@
+"""How the kernel's functions are compiled: each once, for types that follow from the names of its arguments.
+
+Left to itself, numba compiles a function anew for every mixture of int32, int64 and literal arguments it meets, and
+the interpreter eight times.  Here every function has one signature: an argument is an int64 unless its name is listed
+below.  Compiling a function optimises all it calls once more, so functions used in few places are `@inlined`.
+
+Nothing is compiled, or loaded from the disk cache, before an `@entry_point` is called: Python calls only those, and
+each of them compiles what it needs, callees first.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import numba
+from numba import types
+
+from bbfalsify.jit import jit, without_garbage_collection
+
+_I4, _I8, _F8, _U8, _B1 = types.int32, types.int64, types.float64, types.uint64, types.boolean
+_REAL_NAMES = (
+    "t", "h", "u", "v", "low", "high", "deadline", "time", "until", "survivor", "bound", "rate", "factor", "largest",
+    "ode_step", "share_lower", "share_uniform", "moment_number", "choice_number",
+)  # fmt: skip
+_TRUTH_NAMES = ("first_only", "full", "incremental", "by_weight", "adding", "lists", "with_deadlines")
+_ARGUMENT_TYPES = {
+    **dict.fromkeys(_REAL_NAMES, _F8),
+    **dict.fromkeys(_TRUTH_NAMES, _B1),
+    "T": _I4[::1],
+    "F": _F8[::1],
+    "S": _I8[::1],
+    "X": _F8[::1],
+    "R": _U8[::1],
+    "seed": _U8,
+    "seeds": _U8[::1],
+    "shares": _F8[:, ::1],
+    "preferred": _B1[::1],
+    "states_locations": _I4[:, ::1],
+    "states_integers": _I8[:, ::1],
+    "states_reals": _F8[:, ::1],
+    "states_time": _F8[::1],
+    "states_rng": _U8[:, ::1],
+    "status": types.int8[::1],
+    "steps": _I4[::1],
+    "errors": _I8[:, ::1],
+    "times": _F8[:, ::1],
+    "edges": _I4[:, ::1],
+    "branches": _I4[:, ::1],
+    "locations": _I4[:, :, ::1],
+    "integers": _I8[:, :, ::1],
+    "reals": _F8[:, :, ::1],
+    "numbers": _F8[::1],
+    "more_numbers": _F8[::1],
+    "chosen_edges": _I4[::1],
+    "chosen_branches": _I4[::1],
+    "moments": _F8[::1],
+    "factors": _F8[::1],
+    "logarithms": _F8[:, ::1],
+    "scores": _F8[:, ::1],
+    "edge_codes": _I8[::1],
+    "branch_codes": _I8[::1],
+    "location_codes": _I8[::1],
+    "matrix": _F8[:, ::1],
+    "uniforms": _F8[:, ::1],
+    "codes": _I8[::1],
+    "rows": _I8[::1],
+    "goal": _I8[::1],
+    "affects": _I8[::1],
+    "coverage": _I8[::1],
+    "coverage_before": _I8[::1],
+    "work": _I8[::1],
+    "pool": _F8[:, ::1],
+    "progress": _I8[::1],
+}
+
+_inlined: list[Callable] = []
+_waiting: list[Callable] = []
+
+
+def inlined(function: Callable) -> Callable:
+    """Part of its callers, never compiled by itself."""
+    dispatcher = numba.njit(function, inline="always")
+    _inlined.append(dispatcher)
+    return dispatcher
+
+
+def compiled(function: Callable) -> Callable:
+    """Compiled once, without reference counting; called by compiled functions only."""
+    dispatcher = jit(function, reference_counting=False, called_from_python=False)
+    _waiting.append(dispatcher)
+    return dispatcher
+
+
+def entry_point(function: Callable) -> Callable:
+    """A compiled function that Python calls; the first call compiles it and what it needs."""
+    if numba.config.DISABLE_JIT:
+        function.prepare = lambda: None
+        return function
+    dispatcher = jit(function, reference_counting=False)
+    _waiting.append(dispatcher)
+
+    def prepare() -> None:
+        if dispatcher in _waiting:
+            with without_garbage_collection():
+                _compile(dispatcher)
+
+    def call(*arguments: object) -> object:
+        prepare()
+        return dispatcher(*arguments)
+
+    call.__doc__ = function.__doc__
+    call.prepare = prepare
+    call.dispatcher = dispatcher
+    return call
+
+
+def _compile(dispatcher: Callable) -> None:
+    """Compile a function after everything it calls."""
+    function = dispatcher.py_func
+    for name in function.__code__.co_names:
+        callee = function.__globals__.get(name)
+        if any(callee is d for d in _waiting) or any(callee is d for d in _inlined):
+            _compile(callee)
+    if dispatcher in _waiting:
+        _waiting.remove(dispatcher)
+        names = inspect.signature(function).parameters
+        dispatcher.compile(tuple(_ARGUMENT_TYPES.get(name, _I8) for name in names))
+        dispatcher.disable_compile()

@@ -1,0 +1,140 @@
+"""The frame of every walk, compiled: how it begins, until when time may pass, what is written down, how it ends."""
+
+from __future__ import annotations
+
+from bbfalsify.kernel.firing import branch_taken, load_state, refresh, refresh_numeric_deadlines
+from bbfalsify.kernel.layout import (
+    CLOCKS,
+    E_CHANNEL,
+    E_KIND,
+    E_PROCESS,
+    E_SOURCE,
+    EDGE_WIDTH,
+    H_EDGE_TABLE,
+    H_FIRST_LOCATION,
+    H_INTEGERS,
+    H_LOCATION_TABLE,
+    H_NUMERIC_COUNT,
+    H_PROCESSES,
+    H_REALS,
+    H_S_LOCATIONS,
+    H_S_TREE,
+    H_URGENT_COUNT,
+    H_URGENT_EDGES,
+    H_X_DEADLINE,
+    H_X_WINDOWS,
+    INTEGERS,
+    KIND_HANDSHAKE_RECEIVE,
+    KIND_HANDSHAKE_SEND,
+    L_EDGES,
+    L_INPUTS,
+    L_OUTPUTS,
+    LOCATION_WIDTH,
+    S_COMMITTED,
+    S_ERROR,
+    S_URGENT,
+    X_NOW,
+)
+from bbfalsify.kernel.numba_types import compiled, inlined
+from bbfalsify.kernel.rng import seed_stream
+from bbfalsify.kernel.windows import integers_hold, slack, transition_windows
+
+REACHED_END, DEADLOCK, TIMELOCK, STEP_LIMIT, RUNTIME_ERROR = 1, 2, 3, 4, 5
+
+
+@inlined
+def begin_walk(T, F, S, X, R, seed, states_locations, states_integers, states_reals, largest, ode_step):
+    """Stand at the first of some states, at time 0, with a random stream of one's own."""
+    seed_stream(R, seed)
+    load_state(T, F, S, X, R, states_locations, states_integers, states_reals, 0, 0.0, largest, ode_step)
+    refresh(T, F, S, X, R, True)
+
+
+@inlined
+def urgent_deadline(T, F, S, X, R, deadline, strict):
+    """Lower a deadline to the first moment at which a transition on an urgent channel is enabled."""
+    for i in range(T[H_URGENT_COUNT]):
+        e = T[T[H_URGENT_EDGES] + i]
+        edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
+        p = T[edge + E_PROCESS]
+        if S[T[H_S_LOCATIONS] + p] != T[edge + E_SOURCE] or not integers_hold(T, F, S, X, R, e):
+            continue
+        if T[edge + E_KIND] != KIND_HANDSHAKE_SEND:
+            if transition_windows(T, F, S, X, R, e, -1, deadline, strict, 0) > 0 and X[T[H_X_WINDOWS]] <= deadline:
+                deadline = X[T[H_X_WINDOWS]]
+                strict = 0
+            continue
+        for q in range(T[H_PROCESSES]):
+            if q == p:
+                continue
+            location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + q]
+            for k in range(T[location + L_INPUTS]):
+                r = T[T[location + L_EDGES] + T[location + L_OUTPUTS] + k]
+                other = T[H_EDGE_TABLE] + EDGE_WIDTH * r
+                if T[other + E_CHANNEL] == T[edge + E_CHANNEL] and T[other + E_KIND] == KIND_HANDSHAKE_RECEIVE:
+                    count = transition_windows(T, F, S, X, R, e, r, deadline, strict, 0)
+                    if count > 0 and X[T[H_X_WINDOWS]] <= deadline:
+                        deadline = X[T[H_X_WINDOWS]]
+                        strict = 0
+    return deadline, strict
+
+
+@inlined
+def global_deadline(T, F, S, X, R):
+    """Until when time may pass: (moment, strict); below "now" where some invariant is violated."""
+    first = S[T[H_S_TREE] + 1]  # with one process the only leaf is the root
+    deadline = X[T[H_X_DEADLINE] + 2 * first]
+    strict = int(X[T[H_X_DEADLINE] + 2 * first + 1])
+    now = X[X_NOW]
+    if deadline < now and deadline >= now - slack(now):
+        deadline = now
+    if deadline > now and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
+        deadline = now
+        strict = 0
+    if deadline > now and T[H_URGENT_COUNT] > 0:
+        deadline, strict = urgent_deadline(T, F, S, X, R, deadline, strict)
+    return deadline, strict
+
+
+@inlined
+def stay(T, F, S, X, R):
+    """Until when time may pass, as every step begins: (0, moment, strict), or why there is no further step."""
+    if T[H_NUMERIC_COUNT] > 0:
+        refresh_numeric_deadlines(T, F, S, X, R)
+    deadline, strict = global_deadline(T, F, S, X, R)
+    status = 0
+    if S[S_ERROR] != 0:
+        status = RUNTIME_ERROR
+    elif deadline < X[X_NOW] or (deadline == X[X_NOW] and strict):
+        status = TIMELOCK
+    return status, deadline, strict
+
+
+@compiled
+def record_state(T, S, X, locations, integers, reals, b, k):
+    for p in range(T[H_PROCESSES]):
+        locations[b, k, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]
+    for i in range(T[H_INTEGERS]):
+        integers[b, k, i] = S[INTEGERS + i]
+    now = X[X_NOW]
+    for i in range(T[H_REALS]):
+        clock = CLOCKS + 3 * i
+        reals[b, k, i] = X[clock] + X[clock + 2] * (now - X[clock + 1])
+
+
+@inlined
+def record_step(T, S, X, e, t, times, edges, branches, locations, integers, reals, b, k):
+    """Step k (from 0) of walk b, which has just fired the internal or sending edge e, and the state entered."""
+    times[b, k] = t
+    edges[b, k] = e
+    branches[b, k] = branch_taken(T, S, e)
+    record_state(T, S, X, locations, integers, reals, b, k + 1)
+
+
+@inlined
+def record_end(S, outcome, taken, status, steps, errors, b):
+    status[b] = outcome
+    steps[b] = taken
+    if outcome == RUNTIME_ERROR:
+        for i in range(3):
+            errors[b, i] = S[S_ERROR + i]

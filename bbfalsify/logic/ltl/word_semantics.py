@@ -1,0 +1,95 @@
+"""What a formula says about one word, straight from the definitions: no automaton is involved.
+
+A letter is a pair (input, output).  An infinite word is given as prefix and loop, a finite one as a list of letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bbfalsify.logic.ltl.ltl_formula import Atom, Binary, Formula, Truth, Unary, deep_recursion
+
+Letter = tuple[str, str]
+
+
+def satisfies(formula: Formula, prefix: Sequence[Letter], loop: Sequence[Letter]) -> bool:
+    """Whether prefix·loop·loop·… satisfies the formula."""
+    if not loop:
+        raise ValueError("an infinite word needs a loop")
+    with deep_recursion():
+        return _Word([*prefix, *loop], len(prefix)).values(formula)[0]
+
+
+def satisfies_finite(formula: Formula, word: Sequence[Letter]) -> bool:
+    """Whether a non-empty finite word satisfies the formula: X needs a next letter, WX does not; F and U must be
+    fulfilled by the end, G and R need to hold only as far as the word goes.
+    """
+    if not word:
+        raise ValueError("the empty word satisfies nothing and violates nothing")
+    with deep_recursion():
+        return _Word(list(word), None).values(formula)[0]
+
+
+class _Word:
+    """Truth values at all positions; after the last position comes `back`, or nothing."""
+
+    def __init__(self, word: list[Letter], back: int | None) -> None:
+        self.word, self.back = word, back
+        self._known: dict[int, list[bool]] = {}
+
+    def values(self, formula: Formula) -> list[bool]:
+        known = self._known.get(id(formula))
+        if known is None:
+            known = self._known[id(formula)] = self._values(formula)
+        return known
+
+    def _values(self, formula: Formula) -> list[bool]:
+        match formula:
+            case Truth(value):
+                return [value] * len(self.word)
+            case Atom(side):
+                return [formula.holds(letter[side == "out"]) for letter in self.word]
+            case Unary("!", body):
+                return [not v for v in self.values(body)]
+            case Unary("X", body):
+                return self.shifted(self.values(body), at_end=False)
+            case Unary("WX", body):
+                return self.shifted(self.values(body), at_end=True)
+            case Unary("F", body):
+                return self.reach([True] * len(self.word), self.values(body), False)
+            case Unary("G", body):
+                return self.reach([False] * len(self.word), self.values(body), True)
+        assert isinstance(formula, Binary)
+        p, q = self.values(formula.left), self.values(formula.right)
+        match formula.operator:
+            case "&":
+                return [a and b for a, b in zip(p, q, strict=True)]
+            case "|":
+                return [a or b for a, b in zip(p, q, strict=True)]
+            case "->":
+                return [b or not a for a, b in zip(p, q, strict=True)]
+            case "<->":
+                return [a == b for a, b in zip(p, q, strict=True)]
+            case "U":
+                return self.reach(p, q, False)
+            case "R":
+                return self.reach(p, q, True)
+            case "W":
+                always = self.reach([False] * len(p), p, True)
+                return [a or b for a, b in zip(always, self.reach(p, q, False), strict=True)]
+            case "M":
+                return self.reach(q, [a and b for a, b in zip(p, q, strict=True)], False)
+        raise TypeError(f"not a formula: {formula!r}")
+
+    def shifted(self, values: list[bool], *, at_end: bool) -> list[bool]:
+        return [*values[1:], values[self.back]] if self.back is not None else [*values[1:], at_end]
+
+    def reach(self, p: list[bool], q: list[bool], release: bool) -> list[bool]:
+        """p U q (the least solution of its unfolding) or p R q (the greatest)."""
+        n = len(self.word)
+        values = [release] * n
+        for _ in range(2):  # the second time round the loop knows its own beginning
+            for k in reversed(range(n)):
+                following = values[k + 1] if k + 1 < n else release if self.back is None else values[self.back]
+                values[k] = q[k] and (p[k] or following) if release else q[k] or (p[k] and following)
+        return values

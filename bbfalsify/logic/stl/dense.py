@@ -1,0 +1,179 @@
+"""Evaluate a program on a trace in dense time: sample i holds from its time until the next, the last one to the end
+and on.
+
+The three quantities of a condition at time t go through the same recursion of minima and maxima:
+
+    robustness   the margin; after the end of the trace the last values are held (as RTAMT does)
+    true_at      the earliest end of a prefix of the trace from which the condition at t is certain to be true
+    false_at     the same for false; both are infinite for what lies after the end
+
+An atom that holds at t is certain at t: true_at = t, false_at = infinity.  `or` takes the larger robustness, the
+earlier true_at and the later false_at; `and` the opposite; `not` negates the first and exchanges the others; windows,
+until and since are built from those.
+
+Times are rounded to ticks of a power of ten with 10^9 to 10^10 ticks per trace.  Bounds written in decimals and
+rounded sums such as 3·0.1 then meet exactly, where floating point would leave slivers of 10^-17 in which a
+requirement is "violated".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bbfalsify.jit import jit
+from bbfalsify.logic.stl.piecewise import FLAT, NONE, RISING, future_window, past_window, pointwise, push, since, until
+from bbfalsify.logic.stl.program import Op
+
+_ATOM, _TRUTH, _NOT, _AND, _OR = int(Op.ATOM), int(Op.TRUTH), int(Op.NOT), int(Op.AND), int(Op.OR)
+_ALWAYS, _EVENTUALLY, _ALWAYS_BEFORE = int(Op.ALWAYS), int(Op.EVENTUALLY), int(Op.ALWAYS_BEFORE)
+_HISTORICALLY, _HISTORICALLY_AFTER = int(Op.HISTORICALLY), int(Op.HISTORICALLY_AFTER)
+_UNTIL, _SINCE = int(Op.UNTIL), int(Op.SINCE)
+FARTHEST = 4e15
+"""Bounds are cut here, a hundred thousand traces away, so that ticks stay exact in doubles and keys in 64 bits."""
+
+
+@jit
+def is_sound(times, margins):
+    """Times finite and increasing, no comparison undefined: what every trace is checked for before it is judged."""
+    n = len(times)
+    if n == 0 or not np.isfinite(times[0]) or not np.isfinite(times[n - 1]):
+        return False
+    for i in range(1, n):
+        if not times[i] > times[i - 1]:
+            return False
+    for row in range(margins.shape[0]):
+        for i in range(n):
+            if np.isnan(margins[row, i]):
+                return False
+    return True
+
+
+@jit
+def sample_ticks(times, ticks):
+    """Fill in the tick of every sample; return how many ticks make one unit of time."""
+    n = len(times)
+    span = times[n - 1] - times[0]
+    scale = 1e9
+    if span > 0.0:
+        # The loops give the correctly rounded powers of ten, everywhere the same.
+        scale = 1.0
+        while span * scale >= 1e10:
+            scale /= 10.0
+        while span * scale < 1e9 and scale < 1e22:
+            scale *= 10.0
+    ticks[0] = 0
+    for i in range(1, n):
+        # Samples closer than a tick keep their order and their own moment.
+        ticks[i] = max(np.int64(np.floor((times[i] - times[0]) * scale + 0.5)), ticks[i - 1] + 1)
+    return scale
+
+
+@jit
+def atom_pieces(keys, consts, slopes, out, ticks, margins, truths, quantity):
+    n = len(ticks)
+    count = NONE
+    if quantity == 0:
+        for i in range(n):
+            count = push(keys, consts, slopes, out, count, 2 * ticks[i], margins[i], FLAT)
+        return count
+    for i in range(n):
+        if truths[i] == (quantity == 1):
+            count = push(keys, consts, slopes, out, count, 2 * ticks[i], 0.0, RISING)
+        else:
+            count = push(keys, consts, slopes, out, count, 2 * ticks[i], np.inf, FLAT)
+    return push(keys, consts, slopes, out, count, 2 * ticks[n - 1] + 1, np.inf, FLAT)
+
+
+@jit
+def evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need):
+    """All needed quantities of all operations: (keys, consts, slopes) with, per operation and quantity, first piece
+    and count.
+    """
+    size = len(op)
+    n = len(ticks)
+    first = np.zeros((size, 3), np.int64)
+    count = np.zeros((size, 3), np.int64)
+    capacity = 4 * size * (n + 8)
+    keys, consts, slopes = np.empty(capacity, np.int64), np.empty(capacity), np.empty(capacity, np.int64)
+    top = np.int64(0)
+    for row in range(size):
+        kind = op[row]
+        a = left[row]
+        for quantity in range(3):
+            if not need[row] >> quantity & 1:
+                continue
+            source = quantity if kind != _NOT or quantity == 0 else 3 - quantity
+            at1, n1, at2, n2 = np.int64(0), np.int64(n), np.int64(0), np.int64(0)
+            if kind != _ATOM and kind != _TRUTH:
+                at1, n1 = first[a, source], count[a, source]
+                if kind == _NOT and quantity > 0:
+                    first[row, quantity], count[row, quantity] = at1, n1
+                    continue
+                if right[row] >= 0:
+                    at2, n2 = first[right[row], source], count[right[row], source]
+            most = top + 4 * (n1 + n2) + 8
+            if most > capacity:
+                capacity = 2 * most
+                more_keys, more_consts = np.empty(capacity, np.int64), np.empty(capacity)
+                more_slopes = np.empty(capacity, np.int64)
+                for i in range(top):
+                    more_keys[i], more_consts[i], more_slopes[i] = keys[i], consts[i], slopes[i]
+                keys, consts, slopes = more_keys, more_consts, more_slopes
+            first[row, quantity] = top
+            plain = quantity != 1  # robustness and false_at: `and` is the minimum; true_at: the maximum
+            if kind == _ATOM:
+                made = atom_pieces(keys, consts, slopes, top, ticks, margins[a], truths[a], quantity)
+            elif kind == _TRUTH:
+                made = push(keys, consts, slopes, top, NONE, NONE, np.inf if (a == 1) == plain else -np.inf, FLAT)
+            elif kind == _NOT:
+                made = n1
+                for i in range(n1):
+                    keys[top + i], consts[top + i], slopes[top + i] = keys[at1 + i], -consts[at1 + i], 0
+            elif kind == _AND or kind == _OR:
+                made = pointwise(keys, consts, slopes, at1, n1, at2, n2, top, plain == (kind == _AND))
+            elif kind == _UNTIL:
+                made = until(keys, consts, slopes, at1, n1, at2, n2, top, plain)
+            elif kind == _SINCE:
+                made = since(keys, consts, slopes, at1, n1, at2, n2, top, plain)
+            else:
+                endless = np.isinf(upper[row])
+                delay = np.int64(np.floor(min(lower[row] * scale, FARTHEST) + 0.5))
+                end = delay if endless else np.int64(np.floor(min(upper[row] * scale, FARTHEST) + 0.5))
+                open_end = kind == _ALWAYS_BEFORE or kind == _HISTORICALLY_AFTER
+                every = (
+                    kind == _ALWAYS or kind == _ALWAYS_BEFORE or kind == _HISTORICALLY or kind == _HISTORICALLY_AFTER
+                )
+                if open_end and end == 0:  # nothing lies in it
+                    made = push(keys, consts, slopes, top, NONE, NONE, np.inf if plain else -np.inf, FLAT)
+                elif kind == _ALWAYS or kind == _EVENTUALLY or kind == _ALWAYS_BEFORE:
+                    made = future_window(
+                        keys, consts, slopes, at1, n1, top, delay, end - delay, endless, plain == every, open_end
+                    )
+                else:
+                    made = past_window(
+                        keys, consts, slopes, at1, n1, top, delay, end - delay, endless, plain == every, open_end
+                    )
+            count[row, quantity] = made
+            top += made
+    return keys, consts, slopes, first, count
+
+
+@jit
+def judge_dense(times, margins, truths, op, left, right, lower, upper, need, root, trigger):
+    """Root at the first sample: robustness, true_at, false_at; the trigger's true_at; ticks per unit of time; ticks."""
+    ticks = np.empty(len(times), np.int64)
+    scale = sample_ticks(times, ticks)
+    keys, consts, slopes, first, _ = evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need)
+    occurred = consts[first[trigger, 1]] if trigger >= 0 else -np.inf
+    # At key 0 a line has the value of its constant.
+    return consts[first[root, 0]], consts[first[root, 1]], consts[first[root, 2]], occurred, scale, ticks
+
+
+@jit
+def robustness_dense(times, margins, truths, op, left, right, lower, upper, need, root):
+    """The pieces of the root's robustness: (keys, values, ticks per unit, last tick)."""
+    ticks = np.empty(len(times), np.int64)
+    scale = sample_ticks(times, ticks)
+    keys, consts, _, first, count = evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need)
+    begin, end = first[root, 0], first[root, 0] + count[root, 0]
+    return keys[begin:end].copy(), consts[begin:end].copy(), scale, ticks[len(ticks) - 1]

@@ -1,0 +1,259 @@
+"""A formula as a short table of core operations, evaluated in order by the compiled monitors.
+
+Everything is rewritten to: atoms, not, and, or, windows of the future and past, unbounded until and since, next and
+previous.  Equal parts appear once.  Bounded until uses  p until[a:b] q  =  eventually[a:b] q  and  (always p on [t,
+t+a))  and (p until q) at t+a,  which holds in every distributive lattice and therefore for robustness and for
+certainty times alike.
+
+iff and xor are built from and, or, not.  (RTAMT takes -|l - r| and |l - r| instead, which is negative where both
+sides hold.)
+
+**Vacuity.**  trigger(p implies q) = p and trigger(q); trigger(always p) = eventually trigger(p), and so for the other
+windows; trigger(p and q) = trigger(p or q) = trigger(p) or trigger(q); trigger of anything else is true.  A
+requirement that is not violated is vacuous when its trigger is not known to have been true: no antecedent ever
+occurred where it would have mattered.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from bbfalsify.logic.stl.formula import (
+    Arithmetic,
+    Compare,
+    Condition,
+    Connective,
+    Formula,
+    Function,
+    Not,
+    Number,
+    Reach,
+    Signal,
+    Step,
+    Term,
+    Truth,
+    Window,
+)
+
+
+class Op(IntEnum):
+    ATOM = 0
+    """left: index of the comparison."""
+    TRUTH = 1
+    """left: 1 for true, 0 for false."""
+    NOT = 2
+    AND = 3
+    OR = 4
+    ALWAYS = 5
+    EVENTUALLY = 6
+    ALWAYS_BEFORE = 7
+    """always on [t, t + upper), without its end."""
+    HISTORICALLY = 8
+    ONCE = 9
+    HISTORICALLY_AFTER = 10
+    """historically on (t - upper, t], without its beginning."""
+    UNTIL = 11
+    SINCE = 12
+    NEXT = 13
+    STRONG_NEXT = 14
+    PREVIOUS = 15
+    STRONG_PREVIOUS = 16
+
+
+ROBUSTNESS, TRUE_AT, FALSE_AT = 0, 1, 2
+"""The three quantities: robustness, and the earliest times at which truth and falsity are certain."""
+
+
+@dataclass(frozen=True)
+class Program:
+    atoms: tuple[Compare, ...]
+    op: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    """Bounds in the trace's unit of time; infinite where unbounded."""
+    need: np.ndarray
+    """Per operation a bit for each quantity that somebody asks for."""
+    root: int
+    trigger: int
+    """-1 when the formula has no implication that could be vacuous."""
+
+
+_WINDOWS = {
+    "always": Op.ALWAYS, "eventually": Op.EVENTUALLY, "historically": Op.HISTORICALLY, "once": Op.ONCE,
+}  # fmt: skip
+_STEPS = {
+    "next": Op.NEXT, "s_next": Op.STRONG_NEXT, "prev": Op.PREVIOUS, "s_prev": Op.STRONG_PREVIOUS,
+}  # fmt: skip
+
+
+class _Compiler:
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, int, int, float, float]] = []
+        self.known: dict[tuple[int, int, int, float, float], int] = {}
+        self.atoms: list[Compare] = []
+
+    def row(self, op: Op, left: int, right: int = -1, lower: float = 0.0, upper: float = math.inf) -> int:
+        row = (int(op), left, right, lower, upper)
+        if row not in self.known:
+            self.known[row] = len(self.rows)
+            self.rows.append(row)
+        return self.known[row]
+
+    def negation(self, node: int) -> int:
+        return self.rows[node][1] if self.rows[node][0] == Op.NOT else self.row(Op.NOT, node)
+
+    def condition(self, node: Condition) -> int:
+        match node:
+            case Truth(value):
+                return self.row(Op.TRUTH, int(value))
+            case Compare():
+                if node not in self.atoms:
+                    self.atoms.append(node)
+                return self.row(Op.ATOM, self.atoms.index(node))
+            case Not(body):
+                return self.negation(self.condition(body))
+            case Connective(operator, left, right):
+                return self.connective(operator, self.condition(left), self.condition(right))
+            case Window(operator, lower, upper, body):
+                return self.row(_WINDOWS[operator], self.condition(body), -1, lower, upper)
+            case Reach():
+                return self.reach(node)
+            case Step("rise", body):
+                inner = self.condition(body)
+                return self.row(Op.AND, self.negation(self.row(Op.STRONG_PREVIOUS, inner)), inner)
+            case Step("fall", body):
+                inner = self.condition(body)
+                return self.row(Op.AND, self.row(Op.PREVIOUS, inner), self.negation(inner))
+            case Step(operator, body):
+                return self.row(_STEPS[operator], self.condition(body))
+        raise TypeError(f"not a condition: {node!r}")
+
+    def connective(self, operator: str, left: int, right: int) -> int:
+        if operator == "and":
+            return self.row(Op.AND, left, right)
+        if operator == "or":
+            return self.row(Op.OR, left, right)
+        if operator == "implies":
+            return self.row(Op.OR, self.negation(left), right)
+        both = self.row(Op.AND, self.connective("implies", left, right), self.connective("implies", right, left))
+        return both if operator == "iff" else self.negation(both)
+
+    def reach(self, node: Reach) -> int:
+        left, right = self.condition(node.left), self.condition(node.right)
+        future = node.operator == "until"
+        window = Op.EVENTUALLY if future else Op.ONCE
+        result = self.row(Op.UNTIL if future else Op.SINCE, left, right)
+        if node.lower > 0:
+            before = self.row(Op.ALWAYS_BEFORE if future else Op.HISTORICALLY_AFTER, left, -1, 0.0, node.lower)
+            result = self.row(Op.AND, before, self.row(window, result, -1, node.lower, node.lower))
+        if not math.isinf(node.upper):
+            result = self.row(Op.AND, result, self.row(window, right, -1, node.lower, node.upper))
+        return result
+
+    def trigger(self, node: Condition) -> int:
+        """The trigger of a condition; -1 where it is simply true."""
+        match node:
+            case Connective("implies", left, right):
+                first, second = self.condition(left), self.trigger(right)
+                return first if second < 0 else self.row(Op.AND, first, second)
+            case Connective("and" | "or", left, right):
+                first, second = self.trigger(left), self.trigger(right)
+                return -1 if first < 0 or second < 0 else self.row(Op.OR, first, second)
+            case Window(operator, lower, upper, body):
+                inner = self.trigger(body)
+                window = Op.EVENTUALLY if operator in ("always", "eventually") else Op.ONCE
+                return -1 if inner < 0 else self.row(window, inner, -1, lower, upper)
+        return -1
+
+
+def compile_formula(formula: Formula) -> Program:
+    """The program of a formula, made once per formula object."""
+    program = formula.__dict__.get("_program")
+    if program is None:
+        program = _compile(formula.root)
+        formula.__dict__["_program"] = program
+    return program
+
+
+def _compile(root: Condition) -> Program:
+    compiler = _Compiler()
+    top = compiler.condition(root)
+    trigger = compiler.trigger(root)
+    rows = compiler.rows
+    need = [0] * len(rows)
+    need[top] = 0b111
+    if trigger >= 0:
+        need[trigger] |= 1 << TRUE_AT
+    for index in reversed(range(len(rows))):
+        op, left, right, _, _ = rows[index]
+        if op in (Op.ATOM, Op.TRUTH):
+            continue
+        bits = need[index]
+        if op == Op.NOT:
+            bits = bits & 1 | (bits & 2) << 1 | (bits & 4) >> 1
+        need[left] |= bits
+        if right >= 0:
+            need[right] |= bits
+    table = list(zip(*rows, strict=True))
+    return Program(
+        tuple(compiler.atoms),
+        np.array(table[0], np.int64),
+        np.array(table[1], np.int64),
+        np.array(table[2], np.int64),
+        np.array(table[3], np.float64),
+        np.array(table[4], np.float64),
+        np.array(need, np.int64),
+        top,
+        trigger,
+    )
+
+
+def term_values(term: Term, signals: dict[str, np.ndarray]) -> np.ndarray | float:
+    """The value of a term at every sample; what is undefined (square root of -1) becomes nan, checked by the caller."""
+    match term:
+        case Signal(name):
+            return signals[name]
+        case Number(value):
+            return value
+        case Function(name, argument):
+            return {"abs": np.abs, "sqrt": np.sqrt, "exp": np.exp}[name](term_values(argument, signals))
+        case Arithmetic(operator, left, right):
+            function = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "pow": np.power}[operator]
+            return function(term_values(left, signals), term_values(right, signals))
+    raise TypeError(f"not a term: {term!r}")
+
+
+_COMPARE = {
+    "<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "==": np.equal, "!=": np.not_equal,
+}  # fmt: skip
+
+
+def atom_values(atoms: tuple[Compare, ...], signals: dict[str, np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Per atom and sample: the margin by which the comparison holds, and whether it holds (its own strictness
+    decides).
+    """
+    margins = np.empty((len(atoms), n))
+    truths = np.empty((len(atoms), n), np.bool_)
+    for i, atom in enumerate(atoms):
+        plain = isinstance(atom.left, Signal) and isinstance(atom.right, Number | Signal)
+        if plain:
+            left, right = term_values(atom.left, signals), term_values(atom.right, signals)
+        else:
+            with np.errstate(all="ignore"):
+                left, right = term_values(atom.left, signals), term_values(atom.right, signals)
+        _COMPARE[atom.operator](left, right, out=truths[i])
+        if atom.operator in ("<=", "<"):
+            np.subtract(right, left, out=margins[i])
+        else:
+            np.subtract(left, right, out=margins[i])
+        if atom.operator in ("==", "!="):
+            np.abs(margins[i], out=margins[i])
+            if atom.operator == "==":
+                np.negative(margins[i], out=margins[i])
+    return margins, truths

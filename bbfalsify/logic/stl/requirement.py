@@ -1,0 +1,77 @@
+"""A requirement: a formula with a name, the words it stands for, and the kind of time in which it is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.logic.stl.formula import Formula, Reach, Window, render_number, walk
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from bbfalsify.core.verdict import Judgement
+
+TIMES = ("dense", "discrete")
+
+
+@dataclass(frozen=True)
+class Requirement:
+    id: str
+    text: str
+    """In the user's words; may be empty."""
+    formula: Formula
+    time: str = "dense"
+    """One of `TIMES`."""
+    period: float | None = None
+    """Discrete time: the distance of the samples."""
+
+    def __post_init__(self) -> None:
+        problems = []
+        if self.time not in TIMES:
+            problems.append(unknown_name("kind of time", self.time, TIMES, where=f"in requirement {self.id}"))
+        elif self.time == "dense":
+            problems += dense_problems(self.formula)
+        elif self.period is not None:
+            problems += period_problems(self.formula, self.period)
+        if problems:
+            raise UserError(problems)
+
+    def written(self) -> dict[str, Any]:
+        """What it says, as a specification file has it."""
+        return {"stl": self.formula.text, "time": self.time, "period": self.period}
+
+    def duration(self, horizon: float) -> float:
+        """How long a trace must be so that everything up to the horizon can be decided."""
+        return self.formula.duration(horizon, self.period or 0.0)
+
+    def judge(self, times: np.ndarray, signals: Mapping[str, np.ndarray]) -> Judgement:
+        """Judge one trace (imports the compiled monitor)."""
+        from bbfalsify.logic.stl.monitor import judge
+
+        return judge(self.formula, times, signals, time=self.time, period=self.period)
+
+
+def dense_problems(formula: Formula) -> list[Problem]:
+    """Dense time has no next sample."""
+    if not formula.discrete_only:
+        return []
+    used = ", ".join(formula.discrete_only)
+    return [Problem(f"'{formula}' uses {used}: dense time has no next sample, that needs discrete time.")]
+
+
+def period_problems(formula: Formula, period: float) -> list[Problem]:
+    """In discrete time every bound is a whole number of periods."""
+    if not (period > 0 and math.isfinite(period)):
+        return [Problem(f"the sampling period must be positive, not {period:g}.")]
+    bounds = {
+        b for n in walk(formula.root) if isinstance(n, Window | Reach) for b in (n.lower, n.upper) if b < math.inf
+    }
+    return [
+        Problem(f"the bound {render_number(bound)} is not a multiple of the sampling period {period:g}.")
+        for bound in sorted(bounds)
+        if abs(bound / period - round(bound / period)) > 1e-6
+    ]

@@ -1,0 +1,69 @@
+"""Files → models: the reader is chosen by the file's name.
+
+network, queries = load_model("train_gate.xml")      YAML, or UPPAAL's .xml, .xta and .ta
+model = model_text(path, problems)                    the texts only, for `convert` and for profiles
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.modelling.language.model_text import ModelText, StoredQuery
+from bbfalsify.modelling.language.resolve import assemble, new_assembly
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.records.documents import read_yaml
+
+
+def load_model(path: str | Path) -> tuple[Network, list[StoredQuery]]:
+    """The network of a model or profile, and the queries stored in its file."""
+    network, model = load_with_text(path)
+    return network, model.queries
+
+
+def load_network(path: str | Path) -> Network:
+    """The network of a model or profile."""
+    return load_with_text(path)[0]
+
+
+def load_with_text(path: str | Path) -> tuple[Network, ModelText]:
+    problems: list[Problem] = []
+    model = model_text(path, problems)
+    assembly = new_assembly(model)
+    network = assemble(model, assembly)
+    raise_sorted([*problems, *assembly.problems])
+    return network, model
+
+
+def model_text(path: str | Path, problems: list[Problem]) -> ModelText:
+    """The model's texts as far as they can be read; what is wrong is noted in `problems`."""
+    from bbfalsify.modelling.formats.uppaal import is_uppaal, uppaal_text
+    from bbfalsify.modelling.formats.yaml_reader import read_model
+
+    return uppaal_text(path, problems) if is_uppaal(path) else read_model(read_yaml(path), problems)
+
+
+def files_of(path: Path) -> list[Path]:
+    """The file itself, and the one that it names as its `model`: what decides how it behaves."""
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        return [path]
+    data = read_yaml(path).data
+    named = data.get("model") if isinstance(data, dict) else None
+    other = path.parent / named if isinstance(named, str) else None
+    return [path] if other is None or not other.is_file() else [path, other]
+
+
+def model_hash(path: str | Path | None) -> str | None:
+    """SHA-256 of a model's or profile's files, None where there is none."""
+    if path is None or not Path(path).is_file():
+        return None
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files_of(Path(path)))).hexdigest()
+
+
+def raise_sorted(problems: Iterable[Problem]) -> None:
+    """Each problem once, in the order of their lines; those of other files after those of the first."""
+    unique = list(dict.fromkeys(problems))
+    if unique:
+        raise UserError(sorted(unique, key=lambda problem: problem.line or 0))

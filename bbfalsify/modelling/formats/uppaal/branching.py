@@ -1,0 +1,57 @@
+"""Edges through branch points: what UPPAAL draws as several arrows is one edge with branches here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bbfalsify.core.errors import Problem
+from bbfalsify.modelling.language.model_text import BranchText, EdgeText, TemplateText, Text
+from bbfalsify.modelling.language.syntax_tree import Place
+
+
+@dataclass(eq=False)
+class EdgePart:
+    """One arrow; its ends are locations or branch points."""
+
+    source: str
+    target: str
+    place: Place
+    guard: Text | None = None
+    sync: Text | None = None
+    select: Text | None = None
+    update: Text | None = None
+    weight: Text | None = None
+
+
+def add_edges(template: TemplateText, parts: list[EdgePart], branchpoints: set[str], problems: list[Problem]) -> None:
+    leaving: dict[str, list[EdgePart]] = {point: [] for point in branchpoints}
+    for part in parts:
+        if part.source in branchpoints:
+            leaving[part.source].append(part)
+            _check_leaving(part, branchpoints, problems)
+    for part in parts:
+        if part.source in branchpoints:
+            continue
+        if part.target not in branchpoints:
+            branches = [BranchText(part.target, part.place, None, part.update)]
+            if part.weight is not None:
+                message = "a weight is only allowed on an edge that leaves a branch point."
+                problems.append(part.weight.place.problem(message))
+        else:
+            branches = [
+                BranchText(way.target, way.place, way.weight, way.update, part.update) for way in leaving[part.target]
+            ]
+            if not branches:
+                problems.append(part.place.problem("no edge leaves the branch point that this one leads to."))
+                continue
+        template.edges.append(EdgeText(part.source, part.place, tuple(branches), part.guard, part.sync, part.select))
+
+
+def _check_leaving(part: EdgePart, branchpoints: set[str], problems: list[Problem]) -> None:
+    for what, text in (("guard", part.guard), ("synchronisation", part.sync), ("select", part.select)):
+        if text is not None:
+            problems.append(text.place.problem(f"an edge that leaves a branch point has no {what}; put it on the edge "
+                                               "that leads there."))  # fmt: skip
+    if part.target in branchpoints:
+        problems.append(part.place.problem("an edge from one branch point to another is not supported; multiply the "
+                                           "weights into one branch point."))  # fmt: skip

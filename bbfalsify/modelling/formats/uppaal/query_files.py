@@ -1,0 +1,27 @@
+"""Queries in a file of their own beside the model (`gate.q` of `gate.xta`): one a line, comments before it in /* */."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from bbfalsify.modelling.language.model_text import StoredQuery
+
+_PART = re.compile(r"/\*(?P<block>.*?)\*/|//[^\n]*|(?P<query>(?:\\\r?\n|(?!/\*|//)[^\n])+)", re.DOTALL)
+
+
+def queries_beside(model: Path) -> Iterator[StoredQuery]:
+    """Those of the file with the model's name and the suffix .q, if there is one."""
+    file = model.with_suffix(".q")
+    if not file.is_file():
+        return
+    text = file.read_text(encoding="utf-8", errors="replace")
+    comment = ""
+    for part in _PART.finditer(text):
+        if part["block"] is not None:
+            comment = " ".join(part["block"].split())
+        query = " ".join(re.sub(r"\\\r?\n", " ", part["query"] or "").split())
+        if query:
+            yield StoredQuery(query, comment, str(file), text.count("\n", 0, part.start()) + 1)
+            comment = ""

@@ -1,0 +1,46 @@
+"""`const int LIMIT = largest(TABLE);`: a call whose value is known before the model runs.
+
+The function is executed by the reference interpreter's machine.  It may read constants only; what reads a variable or
+draws at random has no value yet.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from bbfalsify.modelling.language.scopes import Assembly
+from bbfalsify.modelling.network.expressions import Assign, Call, Constant, Expression, Kind, Random, Read
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.network.visit import expressions_of, subexpressions, substatements
+
+
+def constant_value(expression: Expression, assembly: Assembly) -> Expression:
+    """The expression as a constant if it is one; itself otherwise.  Raises ModelRuntimeError where the model fails."""
+    if isinstance(expression, Constant) or not _known(expression, assembly):
+        return expression
+    from bbfalsify.modelling.reference.evaluation import Machine, Memory
+    from bbfalsify.modelling.reference.values import Sample
+
+    network = Network(
+        "constants", tuple(assembly.variables), (), tuple(assembly.functions), (), len(assembly.integer_ranges),
+        assembly.real_count,
+    )  # fmt: skip
+    memory = Memory([], network.initial_integers(), network.initial_reals())
+    value = Machine(network, memory, Sample(Fraction(0), set())).value(expression, {})
+    kind = Kind.DOUBLE if expression.kind.is_real else expression.kind
+    return Constant(Fraction(value) if kind is Kind.DOUBLE else int(value), kind)  # type: ignore[arg-type]
+
+
+def _known(expression: Expression, assembly: Assembly) -> bool:
+    for part in subexpressions(expression):
+        if isinstance(part, Random):
+            return False
+        if isinstance(part, Read) and not assembly.is_constant_array(part):
+            return False
+        if isinstance(part, Call):
+            body = assembly.functions[part.function].body
+            if any(isinstance(s, Assign) and isinstance(s.target, Read) for s in substatements(body)):
+                return False
+            if not all(_known(inner, assembly) for inner in expressions_of(body)):
+                return False
+    return True

@@ -1,0 +1,282 @@
+"""Declarations → symbols: constants get values, variables and channels get slots, functions get bodies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language.resolve_access import leaves_of, part_type
+from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
+from bbfalsify.modelling.language.resolve_names import BROKEN, Context
+from bbfalsify.modelling.language.scopes import (
+    Assembly,
+    BrokenSymbol,
+    ChannelSymbol,
+    ConstantSymbol,
+    Frame,
+    FunctionSymbol,
+    LocalSymbol,
+    Reference,
+    Scope,
+    Symbol,
+    Type,
+    TypeSymbol,
+    VariableSymbol,
+)
+from bbfalsify.modelling.language.statements import StatementResolver
+from bbfalsify.modelling.language.storage import element_suffix, initial_nodes, kinds_in, laid_out
+from bbfalsify.modelling.language.syntax_tree import Place
+from bbfalsify.modelling.network.expressions import Bound, Constant, Function, Kind
+from bbfalsify.modelling.network.network import Channel
+
+_VALUES = (Kind.INT, Kind.BOOL, Kind.DOUBLE)
+
+
+def language_scope() -> Scope:
+    """Names every model knows; its own declarations may hide them."""
+    double = Type(Kind.DOUBLE)
+    constants = {"M_PI": math.pi, "pi": math.pi, "M_E": math.e, "M_SQRT2": math.sqrt(2)}
+    constants |= {"M_LN2": math.log(2), "M_LN10": math.log(10)}
+    constants |= {"M_LOG2E": 1 / math.log(2), "M_LOG10E": 1 / math.log(10)}
+    constants |= {"M_PI_2": math.pi / 2, "M_PI_4": math.pi / 4, "M_1_PI": 1 / math.pi, "M_2_PI": 2 / math.pi}
+    constants |= {"M_SQRT1_2": math.sqrt(0.5), "M_2_SQRTPI": 2 / math.sqrt(math.pi)}
+    symbols: dict[str, Symbol] = {
+        name: ConstantSymbol(name, double, (Fraction(value),)) for name, value in constants.items()
+    }
+    for bits in (8, 16, 32):
+        half = 2 ** (bits - 1)
+        limits = {f"INT{bits}_MIN": -half, f"INT{bits}_MAX": half - 1, f"UINT{bits}_MAX": 2 * half - 1}
+        symbols |= {name: ConstantSymbol(name, Type(Kind.INT), (value,)) for name, value in limits.items()}
+    return Scope(None, symbols)
+
+
+class Declarer:
+    """Enters the declarations of one text into a scope; `prefix` ("P1.") names what belongs to one process."""
+
+    def __init__(self, assembly: Assembly, scope: Scope, place: Place, prefix: str = "") -> None:
+        self.assembly = assembly
+        self.scope = scope
+        self.place = place
+        self.prefix = prefix
+        self.resolver = ExpressionResolver(assembly, scope, place, Context("declaration"))
+
+    def declare(self, declarations: Iterable[tree.Declaration]) -> None:
+        for declaration in declarations:
+            match declaration:
+                case tree.VariableDeclaration():
+                    self.variables(declaration)
+                case tree.ChannelDeclaration():
+                    self.channels(declaration)
+                case tree.TypeDefinition():
+                    self.typedef(declaration)
+                case tree.FunctionDefinition():
+                    self.function(declaration)
+
+    def define(self, name: str, symbol: Symbol, line: int) -> None:
+        define(self.assembly, self.scope, name, symbol, self.place, line)
+
+    def variables(self, declaration: tree.VariableDeclaration) -> None:
+        channel = channel_type(self.scope, declaration.type)
+        if channel is not None:
+            assert channel.channel is not None
+            self.channels(tree.ChannelDeclaration(channel.channel, declaration.declarators, declaration.line), channel)
+            return
+        base = self.resolver.type_of(declaration.type)
+        for declarator in declaration.declarators:
+            symbol = None if base is None else self.variable(declaration, base, declarator)
+            self.define(declarator.name, symbol or BrokenSymbol(declarator.name), declarator.line)
+
+    def variable(self, declaration: tree.VariableDeclaration, base: Type, declarator: tree.Declarator) -> Symbol | None:
+        name, line = declarator.name, declarator.line
+        if base.kind is None and not base.fields:
+            self.resolver.fail(f"'{name}' cannot be of type void.", line)
+            return None
+        if declaration.constant and base.kind is Kind.CLOCK:
+            self.resolver.fail(f"the clock '{name}' cannot be constant.", line)
+            return None
+        type_ = self.resolver.array(base, declarator.dimensions)
+        if type_ is None:
+            return None
+        if declaration.constant and declarator.initial is None:
+            self.resolver.fail(f"the constant '{name}' needs a value.", line)
+            return None
+        values = self.values(type_, declarator.initial, name)
+        if values is None:
+            return None
+        if name in self.scope.symbols:  # reported by `define`; it must not take slots
+            return None
+
+        def make(path: tuple[str, ...], part: str, leaf: Type) -> Symbol:
+            initial = values[path] or ()
+            if declaration.constant:
+                return ConstantSymbol(self.prefix + part if leaf.dimensions else part, leaf, initial)
+            return VariableSymbol(part, leaf, self.assembly.add_variable(self.prefix + part, leaf, initial))
+
+        return laid_out(name, type_, make)
+
+    def values(
+        self, type_: Type, node: tree.Expression | tree.ArrayInitialiser | None, name: str
+    ) -> dict[tuple[str, ...], tuple[int | Fraction, ...]] | None:
+        """The initial values of each field; None after reporting what is wrong with them."""
+        source = None if node is None else self.resolver.whole(node)
+        if source is not None and node is not None and part_type(source).shape == type_.shape:
+            parts = laid_out("", type_, lambda path, _name, leaf: ConstantSymbol(".".join(path), leaf, ()))
+            copied = iter(value for value, _ in self.resolver.elements(source, node.line))
+            values = {
+                tuple(leaf.name.split(".")) if leaf.name else (): tuple(next(copied) for _ in range(leaf.type.size))
+                for leaf in leaves_of(parts)
+            }
+            if all(isinstance(value, Constant) for part in values.values() for value in part):
+                return {path: tuple(value.value for value in part) for path, part in values.items()}
+            self.resolver.fail(f"the value of '{name}' must be constant.", node.line)
+            return None
+        nodes = initial_nodes(self.resolver, type_, node, name)
+        if nodes is None:
+            return None
+        found = {path: self.initial(type_, path, leaf, name) for path, leaf in nodes.items()}
+        values = {path: leaf for path, leaf in found.items() if leaf is not None}
+        return values if len(values) == len(found) else None
+
+    def initial(
+        self, type_: Type, path: tuple[str, ...], nodes: list[tree.Expression | None], name: str
+    ) -> tuple[int | Fraction, ...] | None:
+        """One value per slot of a field, in the order of the flattened array."""
+        for key in path:
+            type_ = dict(type_.fields)[key]
+        type_ = type_.element
+        name = ".".join((name, *path))
+        values = [
+            type_.default if node is None else initial_value(self.resolver, type_, node, f"the value of '{name}'")
+            for node in nodes
+        ]
+        return None if None in values else tuple(value for value in values if value is not None)
+
+    def channels(self, declaration: tree.ChannelDeclaration, shape: TypeSymbol | None = None) -> None:
+        base = Type(Kind.INT) if shape is None else shape.type
+        for declarator in declaration.declarators:
+            type_ = self.resolver.array(base, declarator.dimensions)
+            if declarator.initial is not None:
+                self.resolver.fail(f"the channel '{declarator.name}' has no value.", declarator.line)
+            if type_ is None or declarator.name in self.scope.symbols:
+                self.define(declarator.name, BrokenSymbol(declarator.name), declarator.line)
+                continue
+            symbol = ChannelSymbol(declarator.name, len(self.assembly.channels), type_)
+            for position in range(type_.size):
+                name = self.prefix + declarator.name + element_suffix(position, type_)
+                self.assembly.channels.append(Channel(name, declaration.type.broadcast, declaration.type.urgent))
+            self.define(declarator.name, symbol, declarator.line)
+
+    def typedef(self, definition: tree.TypeDefinition) -> None:
+        channel = definition.type if isinstance(definition.type, tree.ChannelType) else None
+        base = Type(Kind.INT) if channel is not None else self.resolver.type_of(definition.type)
+        type_ = None if base is None else self.resolver.array(base, definition.dimensions)
+        symbol = BrokenSymbol(definition.name) if type_ is None else TypeSymbol(definition.name, type_, channel)
+        self.define(definition.name, symbol, definition.line)
+
+    def function(self, definition: tree.FunctionDefinition) -> None:
+        result = self.resolver.type_of(definition.result)
+        types = [self.parameter_type(definition, parameter) for parameter in definition.parameters]
+        if result is not None and (result.kind is Kind.CLOCK or not result.is_single):
+            self.resolver.fail(f"a function cannot return {result}; allowed: void, int, bool, double.", definition.line)
+            result = None
+        if result is None or None in types:
+            self.define(definition.name, BrokenSymbol(definition.name), definition.line)
+            return
+        parameters = tuple(type_ for type_ in types if type_ is not None)
+        by_reference = tuple(
+            p.reference and not (p.constant and t.is_single)
+            for p, t in zip(definition.parameters, parameters, strict=True)
+        )
+        symbol = FunctionSymbol(definition.name, parameters, result, by_reference=by_reference)
+        self.define(definition.name, symbol, definition.line)
+        if any(by_reference):
+            symbol.specialise = lambda given: self.body(definition, replace(symbol), given)
+        else:
+            self.body(definition, symbol, {})
+
+    def body(
+        self, definition: tree.FunctionDefinition, symbol: FunctionSymbol, given: Mapping[int, Reference]
+    ) -> FunctionSymbol:
+        """Resolves the function; `given` are the things that its reference parameters stand for."""
+        scope, frame = Scope(self.scope), Frame()
+        kinds: list[Kind] = []
+
+        def slot_for(path: tuple[str, ...], name: str, type_: Type) -> Symbol:
+            assert type_.kind is not None
+            kinds.extend([type_.kind] * type_.size)
+            return LocalSymbol(name, type_, frame.allocate(type_))
+
+        for number, (parameter, type_) in enumerate(zip(definition.parameters, symbol.parameters, strict=True)):
+            if number in given:
+                index = Bound(frame.size, Kind.INT)
+                local = given[number].symbol(index)
+                if given[number].index is not None:
+                    slot_for((), "", Type(Kind.INT))
+            else:
+                # A range is checked on entry, so inside it can be relied upon.
+                local = laid_out(parameter.name, type_, slot_for)
+            define(self.assembly, scope, parameter.name, local, self.place, parameter.line)
+        context = Context(f"function '{definition.name}'", frame, random=True, effects=True)
+        resolver = StatementResolver(ExpressionResolver(self.assembly, scope, self.place, context), symbol.result)
+        body = resolver.function_body(definition, frame)
+        symbol.writes, symbol.draws = resolver.expressions.writes, resolver.expressions.draws
+        symbol.index = len(self.assembly.functions)
+        line = self.place.line_of(definition.line)
+        name = self.prefix + definition.name
+        self.assembly.functions.append(Function(name, tuple(kinds), symbol.result.kind, frame.size, body, line))
+        return symbol
+
+    def parameter_type(self, definition: tree.FunctionDefinition, parameter: tree.Parameter) -> Type | None:
+        if isinstance(parameter.type, tree.ChannelType) or channel_type(self.scope, parameter.type) is not None:
+            self.resolver.fail(f"function '{definition.name}' cannot take a channel.", parameter.line)
+            return None
+        base = self.resolver.type_of(parameter.type)
+        type_ = None if base is None else self.resolver.array(base, parameter.dimensions)
+        if type_ is None:
+            return None
+        if not parameter.reference and any(kind not in _VALUES for kind in kinds_in(type_)):
+            self.resolver.fail(
+                f"parameter '{parameter.name}' cannot be of type {type_}; allowed: int, bool, double, arrays and "
+                "structs of them; a clock by reference, with '&'.",
+                parameter.line,
+            )
+            return None
+        return type_
+
+
+def channel_type(scope: Scope, type_: tree.TypeName) -> TypeSymbol | None:
+    """The typedef of channels that the name stands for, if it does."""
+    symbol = scope.find(type_.name)
+    return symbol if isinstance(symbol, TypeSymbol) and symbol.channel is not None else None
+
+
+def define(assembly: Assembly, scope: Scope, name: str, symbol: Symbol, place: Place, line: int) -> None:
+    """Enters the symbol, unless its name is taken in this very scope."""
+    earlier = scope.symbols.get(name)
+    if earlier is not None:
+        where = f" (first on line {earlier.line})" if earlier.line else ""
+        assembly.report(place.problem(f"'{name}' is declared twice{where}.", line))
+        return
+    symbol.line = place.line_of(line) or 0
+    scope.symbols[name] = symbol
+
+
+def initial_value(resolver: ExpressionResolver, type_: Type, node: tree.Expression, what: str) -> int | Fraction | None:
+    """A constant that fits the type; None after reporting a problem."""
+    expression = resolver.known(resolver.converted(resolver.resolve(node), type_, what, node), what, node.line)
+    if expression is BROKEN:
+        return None
+    value = getattr(expression, "value", None)
+    if value is None:
+        resolver.fail(
+            f"{what} must be constant; values that are computed or drawn belong into the update of a first edge.",
+            node.line,
+        )
+        return None
+    if type_.kind is Kind.INT and not type_.low <= value <= type_.high:
+        resolver.fail(f"{what} is {value}, outside {type_.low}…{type_.high}.", node.line)
+        return None
+    return value

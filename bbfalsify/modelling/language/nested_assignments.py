@@ -1,0 +1,73 @@
+"""`list[len++] = x` → a step of its own before the statement: engines know assignments only as statements.
+
+    lifted, steps = lift(node)       steps: [("#1", tree.Assignment), …], to be made first, in this order
+
+A step is lifted out of indices, arguments and operands that are always evaluated; what stands behind `&&`, `||`, `?:`
+or a quantifier may not be, and stays (to be refused).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language.syntax_tree import (
+    Assignment,
+    Binary,
+    Conditional,
+    Index,
+    Invocation,
+    Member,
+    Name,
+    Number,
+    Quantified,
+    Unary,
+)
+
+Step = tuple[str, Assignment]
+
+
+def lift(node: tree.Expression, number: int = 0) -> tuple[tree.Expression, list[Step]]:
+    steps: list[Step] = []
+
+    def inside(part: tree.Expression) -> tree.Expression:
+        match part:
+            case Assignment():
+                name = f"#step{number + len(steps)}"
+                steps.append((name, part))
+                return Name(name, part.line)
+            case Index(base=base, index=index):
+                return replace(part, base=inside(base), index=inside(index))
+            case Member(base=base):
+                return replace(part, base=inside(base))
+            case Unary(operand=operand):
+                return replace(part, operand=inside(operand))
+            case Binary(operator=operator, left=left, right=right):
+                always = operator not in ("&&", "||", "imply")
+                return replace(part, left=inside(left), right=inside(right) if always else right)
+            case Conditional(condition=condition):
+                return replace(part, condition=inside(condition))
+            case Invocation(arguments=arguments):
+                return replace(part, arguments=tuple(inside(argument) for argument in arguments))
+        return part
+
+    return inside(node), steps
+
+
+def contains_assignment(node: object) -> bool:
+    if isinstance(node, tuple):
+        return any(contains_assignment(part) for part in node)
+    if isinstance(node, Name | Number | Quantified) or not hasattr(node, "__dataclass_fields__"):
+        return False
+    return isinstance(node, Assignment) or any(contains_assignment(part) for part in vars(node).values())
+
+
+def names_in(node: object) -> list[str]:
+    """Every name that is read or written."""
+    if isinstance(node, tuple):
+        return [name for part in node for name in names_in(part)]
+    if isinstance(node, Name):
+        return [node.name]
+    if hasattr(node, "__dataclass_fields__"):
+        return [name for part in vars(node).values() for name in names_in(part)]
+    return []

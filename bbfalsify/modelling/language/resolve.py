@@ -1,0 +1,180 @@
+"""Texts → Network: templates are instantiated, `select` and channel indices expanded, everything is resolved.
+
+    network = resolve_model(model)               raises UserError with every problem of the model
+    expression, frame = parse_expression("P.x >= 3 && n == N", network)
+
+`assemble` is the same without raising, for readers that have problems of their own to add.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.modelling.language.declarations import Declarer, language_scope
+from bbfalsify.modelling.language.instances import Instances
+from bbfalsify.modelling.language.model_text import ModelText, TemplateText
+from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
+from bbfalsify.modelling.language.resolve_names import BROKEN, Context
+from bbfalsify.modelling.language.scopes import (
+    Assembly,
+    ConstantSymbol,
+    Frame,
+    Scope,
+    Type,
+    visible_variables,
+)
+from bbfalsify.modelling.language.syntax_tree import Place
+from bbfalsify.modelling.network.expressions import Expression, Kind
+from bbfalsify.modelling.network.network import Network, Process
+from bbfalsify.modelling.network.visit import clock_constants, expressions_of
+
+
+def resolve_model(model: ModelText) -> Network:
+    assembly = new_assembly(model)
+    network = assemble(model, assembly)
+    if assembly.problems:
+        raise UserError(assembly.problems)
+    return network
+
+
+def new_assembly(model: ModelText) -> Assembly:
+    return Assembly(as_uppaal=model.as_uppaal, system_outputs=model.system_outputs)
+
+
+def assemble(model: ModelText, assembly: Assembly) -> Network:
+    """The network, as far as it could be built: complete if `assembly.problems` stays empty."""
+    scope = Scope(language_scope())
+    for text in model.declarations:
+        declarations, unread = assembly.parse_declarations(text.text, text.place)
+        scope.silent |= unread
+        Declarer(assembly, scope, text.place).declare(declarations)
+    for template in model.templates:
+        parse_everything(assembly, template)
+    processes = Instances(model, assembly, scope).build()
+    network = Network(
+        name=model.name,
+        variables=tuple(assembly.variables),
+        channels=tuple(assembly.channels),
+        functions=tuple(assembly.functions),
+        processes=tuple(processes),
+        integer_count=len(assembly.integer_ranges),
+        real_count=assembly.real_count,
+        file=model.place.file,
+        largest_constant=largest_constant(assembly, processes),
+        ode_step=model.ode_step,
+        scope=scope,
+        as_uppaal=model.as_uppaal,
+    )
+    if model.channel_priorities is None and model.process_priorities is None:
+        return network
+    from bbfalsify.modelling.language.priorities import with_priorities
+
+    return with_priorities(network, model.channel_priorities, model.process_priorities, assembly)
+
+
+def parse_everything(assembly: Assembly, template: TemplateText) -> None:
+    """All texts of a template, so that syntax errors are found even where nothing is instantiated."""
+    if template.parameters is not None:
+        assembly.parse(template.parameters.text, "parameters", template.parameters.place, "parameters")
+    for text in template.declarations:
+        assembly.parse_declarations(text.text, text.place)
+    for location in template.locations:
+        for what in ("invariant", "exponential_rate", "cost_rate"):
+            text = getattr(location, what)
+            if text is not None:
+                assembly.parse(text.text, "expression", text.place, what.replace("_", " "))
+        for clock, rate in location.rates:
+            assembly.parse(clock.text, "expression", clock.place, "clock of a rate")
+            assembly.parse(rate.text, "expression", rate.place, "rate")
+    for edge in template.edges:
+        for what, start in (("select", "selects"), ("guard", "expression"), ("sync", "sync"), ("weight", "expression"),
+                            ("cost", "expression")):  # fmt: skip
+            text = getattr(edge, what)
+            if text is not None:
+                assembly.parse(text.text, start, text.place, what)
+        for branch in edge.branches:
+            if branch.weight is not None:
+                assembly.parse(branch.weight.text, "expression", branch.weight.place, "weight")
+            if branch.update is not None:
+                assembly.parse(branch.update.text, "updates", branch.update.place, "update")
+
+
+def largest_constant(assembly: Assembly, processes: list[Process]) -> int:
+    texts: list[Expression | None] = []
+    for process in processes:
+        texts += [location.invariant for location in process.locations]
+        texts += [edge.guard for edge in process.edges]
+    for function in assembly.functions:
+        texts += expressions_of(function.body)
+    constants = [c for text in texts for c in clock_constants(text, assembly.range_of)]
+    return max((math.ceil(c) for c in constants), default=0)
+
+
+def parse_expression(
+    text: str, network: Network, *, file: str | None = None, line: int | None = None, what: str = "expression"
+) -> tuple[Expression, int]:
+    """An expression over a finished network, and the number of frame slots it needs.
+
+    It may use all names of the model's global declarations, and `P.x` and `P.location` for what belongs to a process;
+    in a network of one process also that process's variables without the prefix.
+    """
+    assembly = Assembly(network.as_uppaal, functions=list(network.functions))
+    place = Place(file, line)
+    expression, frame_size = resolve_against(text, network, assembly, place, what)
+    if assembly.problems or expression is None:
+        raise UserError(assembly.problems)
+    return expression, frame_size
+
+
+def parse_condition(
+    text: str, network: Network, truths: Mapping[str, bool], *, file: str | None = None, line: int | None = None
+) -> Expression:
+    """A condition over a finished network in which some more names stand for truth values.
+
+    Quantifiers are unrolled, so that `forall (i : id_t) P(i).idle` may name processes by the bound variable.
+    """
+    assembly, place = Assembly(network.as_uppaal, functions=list(network.functions)), Place(file, line)
+    node = assembly.parse(text, "expression", place, "query")
+    symbols = {name: ConstantSymbol(name, Type(Kind.BOOL), (int(value),), line=0) for name, value in truths.items()}
+    scope = Scope(_scope_of(network), symbols)
+    value = BROKEN
+    if node is not None:
+        _know_ranges(assembly, network)
+        value = ExpressionResolver(assembly, scope, place, Context("query", network=network)).resolve(node)
+        if value is not BROKEN and value.kind is not Kind.BOOL:  # mostly `sum (i : T) P(i).a <= 1` for (sum …) <= 1
+            hint = "a condition is needed, found a number. Quantifiers reach as far to the right as they can: write "
+            assembly.report(place.problem(f"query: {hint}'(sum (i : T) …) <= 1', or '… != 0'.", node.line))
+    if assembly.problems or value is BROKEN:
+        raise UserError(assembly.problems)
+    return value
+
+
+def resolve_against(
+    text: str, network: Network, assembly: Assembly, place: Place, what: str
+) -> tuple[Expression | None, int]:
+    """As `parse_expression`, with problems going to the assembly."""
+    node = assembly.parse(text, "expression", place, what)
+    if node is None:
+        return None, 0
+    _know_ranges(assembly, network)
+    frame = Frame()
+    context = Context(what, frame, network=network)
+    value = ExpressionResolver(assembly, _scope_of(network), place, context).resolve(node)
+    return (None if value is BROKEN else value), frame.size
+
+
+def _know_ranges(assembly: Assembly, network: Network) -> None:
+    if not assembly.integer_ranges:
+        for variable in sorted((v for v in network.variables if not v.kind.is_real), key=lambda v: v.slot):
+            assembly.integer_ranges += [(variable.low, variable.high)] * variable.size
+
+
+def _scope_of(network: Network) -> Scope:
+    outer = network.scope
+    if not isinstance(outer, Scope):
+        outer = Scope(language_scope(), dict(visible_variables(network, "")))
+    if len(network.processes) == 1:
+        return Scope(outer, dict(visible_variables(network, network.processes[0].name + ".")))
+    return outer

@@ -1,0 +1,353 @@
+"""Access to values: x, a[i], m[i][j], s.f, s[i].f[j], P.x and P.loc become reads of slots.
+
+A struct has no storage of its own: each field is a variable ("s.f"), and the field of an array of structs is an array.
+So `s[i].f[j]` is element (i, j) of "s.f", whatever the order in which indices and fields are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from bbfalsify.core.errors import unknown_name
+from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language.folding import make_binary, make_conditional
+from bbfalsify.modelling.language.resolve_names import BROKEN, NameResolver, kind_of
+from bbfalsify.modelling.language.scopes import (
+    KIND_OF_SYMBOL,
+    BrokenSymbol,
+    ChannelSymbol,
+    ConstantSymbol,
+    LocalSymbol,
+    StructSymbol,
+    Symbol,
+    Type,
+    VariableSymbol,
+    visible_variables,
+)
+from bbfalsify.modelling.network.expressions import AtLocation, Bound, Constant, Expression, Kind, Read
+from bbfalsify.modelling.network.network import Network, Process
+from bbfalsify.modelling.network.visit import bounds
+
+Single = ConstantSymbol | VariableSymbol | LocalSymbol
+Stored = Single | StructSymbol
+Part = tuple[Stored, list[tree.Expression]]
+"""A symbol and the indices given so far."""
+
+
+def chain(node: tree.Expression) -> tuple[tree.Expression, list[tree.Index | tree.Member]]:
+    """The innermost expression, and the indices and fields applied to it in order."""
+    steps: list[tree.Index | tree.Member] = []
+    while isinstance(node, tree.Index | tree.Member):
+        steps.insert(0, node)
+        node = node.base
+    return node, steps
+
+
+def part_type(part: Part) -> Type:
+    """The type of what the indices leave."""
+    symbol, indices = part
+    type_, given = symbol.type, len(indices)
+    shape = (type_.dimensions[given:], type_.origins[given:])
+    return type_.element.in_array(*shape)
+
+
+def leaves_of(symbol: Symbol) -> Iterator[Single]:
+    """The symbols that have storage or values of their own."""
+    if isinstance(symbol, StructSymbol):
+        for field in symbol.fields.values():
+            yield from leaves_of(field)
+    elif isinstance(symbol, Single):
+        yield symbol
+
+
+class AccessResolver(NameResolver):
+    def access(self, node: tree.Expression) -> Expression:
+        """The single value that a name with its indices and fields stands for."""
+        part = self.part(node)
+        if part is None:
+            return BROKEN
+        if isinstance(part, AtLocation):
+            return part
+        symbol, indices = part
+        if isinstance(symbol, StructSymbol):
+            fields = ", ".join(f"'.{name}'" for name in symbol.fields)
+            return self.fail(f"{self.context.what}: '{symbol.name}' is a struct; choose a field: {fields}.", node.line)
+        return self.element(symbol, indices, node.line)
+
+    def part(self, node: tree.Expression) -> Part | AtLocation | None:
+        """What is meant, a whole struct or array perhaps; None after reporting a problem."""
+        base, steps = chain(node)
+        symbol = self.scope.find(base.name) if isinstance(base, tree.Name) else None
+        in_process = steps and isinstance(steps[0], tree.Member) and not isinstance(symbol, StructSymbol)
+        if isinstance(symbol, BrokenSymbol):
+            return None
+        found: Symbol | AtLocation | None
+        if in_process:
+            found = self.member(steps.pop(0))  # type: ignore[arg-type]
+        elif isinstance(base, tree.Name):
+            found = self.lookup(base.name, base.line)
+        else:
+            self.fail("only arrays can be indexed.", node.line)
+            return None
+        if isinstance(found, AtLocation):
+            if steps:
+                self.fail("a location has no index.", node.line)
+                return None
+            return found
+        if found is None:
+            return None
+        if not isinstance(found, Stored):
+            self.fail(f"{self.context.what}: '{found.name}' is {KIND_OF_SYMBOL[type(found)]}, not a value.", node.line)
+            return None
+        return self.inside_part(found, steps)
+
+    def inside_part(self, symbol: Stored, steps: list[tree.Index | tree.Member]) -> Part | None:
+        indices: list[tree.Expression] = []
+        for step in steps:
+            if isinstance(step, tree.Index):
+                if len(indices) == len(symbol.type.dimensions):
+                    message = _index_message(symbol.name, symbol.type.dimensions, len(indices) + 1)
+                    self.fail(message, step.line)
+                    return None
+                indices.append(step.index)
+                continue
+            if not isinstance(symbol, StructSymbol):
+                self.fail(f"{self.context.what}: '{symbol.name}' is not a struct; it has no '.{step.name}'.", step.line)
+                return None
+            if step.name not in symbol.fields:
+                where = self.place.line_of(step.line)
+                what = f"field of '{symbol.name}'"
+                self.assembly.report(unknown_name(what, step.name, symbol.fields, file=self.place.file, line=where))
+                return None
+            field = symbol.fields[step.name]
+            if not isinstance(field, Stored):
+                return None
+            symbol = field
+        return symbol, indices
+
+    def whole(self, node: tree.Expression) -> Part | None:
+        """The struct or array that the expression stands for; None, in silence, if it is something else."""
+        base, steps = chain(node)
+        symbol = self.scope.find(base.name) if isinstance(base, tree.Name) else None
+        if not isinstance(symbol, Stored) or (symbol.type.is_single and not isinstance(symbol, StructSymbol)):
+            return None
+        for step in steps:
+            if isinstance(step, tree.Member):
+                symbol = symbol.fields.get(step.name) if isinstance(symbol, StructSymbol) else None
+                if not isinstance(symbol, Stored):
+                    return None
+        indices = [step.index for step in steps if isinstance(step, tree.Index)]
+        if len(indices) > len(symbol.type.dimensions):
+            return None
+        part = (symbol, indices)
+        return None if part_type(part).is_single else part
+
+    def elements(self, part: Part, line: int) -> Iterator[tuple[Expression, Type]]:
+        """Every single value of a struct or array, field by field."""
+        symbol, indices = part
+        if isinstance(symbol, StructSymbol):
+            for field in symbol.fields.values():
+                if isinstance(field, Stored):
+                    yield from self.elements((field, indices), line)
+            return
+        type_ = part_type(part)
+        ranges = (range(low, low + size) for low, size in zip(type_.origins, type_.dimensions, strict=True))
+        for rest in product(*ranges):
+            numbers = [tree.Number(value, False, line) for value in rest]
+            yield self.element(symbol, [*indices, *numbers], line), symbol.type.element
+
+    def element(self, symbol: Single, indices: list[tree.Expression], line: int) -> Expression:
+        type_ = symbol.type
+        assert type_.kind is not None
+        if len(indices) != len(type_.dimensions):
+            return self.fail(_index_message(symbol.name, type_.dimensions, len(indices)), line)
+        index = self.flat_index(symbol.name, type_, indices)
+        if index is BROKEN:
+            return BROKEN
+        if isinstance(symbol, ConstantSymbol):
+            position = 0 if index is None else index.value if isinstance(index, Constant) else -1
+            if 0 <= position < len(symbol.values):
+                return Constant(symbol.values[position], type_.kind)
+            slot = self.slot_of_constants(symbol)
+            if slot is None:
+                return self.fail(f"here, an index into the constant array '{symbol.name}' must be constant.", line)
+            return Read(slot, type_.kind, index, type_.size)
+        node_class = Bound if isinstance(symbol, LocalSymbol) else Read
+        size = type_.size
+        if isinstance(symbol, VariableSymbol) and symbol.offset is not None:
+            index = symbol.offset if index is None else make_binary("+", symbol.offset, index, Kind.INT)
+            size = symbol.extent
+        if index is None:
+            return node_class(symbol.slot, type_.kind)
+        if isinstance(index, Constant) and 0 <= index.value < size:
+            return node_class(symbol.slot + int(index.value), type_.kind)
+        return node_class(symbol.slot, type_.kind, index, size)
+
+    def slot_of_constants(self, symbol: ConstantSymbol) -> int | None:
+        """Where a constant array lives; a finished network has only those it needed itself."""
+        if self.context.network is None:
+            return self.assembly.slot_of_constants(symbol)
+        return next((v.slot for v in self.context.network.variables if v.name == symbol.name), None)
+
+    def flat_index(self, name: str, type_: Type, indices: list[tree.Expression]) -> Expression | None:
+        """i*columns + j; an inner index that may leave its own dimension sends the whole out of bounds."""
+        flat: Expression | None = None
+        broken = False
+        for position, (dimension, origin, node) in enumerate(
+            zip(type_.dimensions, type_.origins, indices, strict=True)
+        ):
+            index = self.resolve(node)
+            if index is BROKEN:
+                broken = True
+                continue
+            if kind_of(index) is not Kind.INT:
+                self.fail(f"the index of '{name}' must be an int, found {self.describe(index)}.", node.line)
+                broken = True
+                continue
+            if isinstance(node, tree.Number) and not origin <= node.value < origin + dimension:
+                last = origin + dimension - 1
+                self.fail(f"index {node.value} is outside '{name}', whose indices are {origin}…{last}.", node.line)
+                broken = True
+                continue
+            if origin:
+                index = make_binary("-", index, Constant(origin, Kind.INT), Kind.INT)
+            if position > 0:
+                index = self.kept_inside(index, dimension)
+            if flat is None:
+                flat = index
+            else:
+                rows = make_binary("*", flat, Constant(dimension, Kind.INT), Kind.INT)
+                flat = make_binary("+", rows, index, Kind.INT)
+        return BROKEN if broken else flat
+
+    def kept_inside(self, index: Expression, dimension: int) -> Expression:
+        known = bounds(index, lambda read: self.assembly.range_of(read, self.context.frame))
+        if known is not None and known[0] >= 0 and known[1] < dimension:
+            return index
+        not_below = make_binary(">=", index, Constant(0, Kind.INT), Kind.BOOL)
+        not_above = make_binary("<", index, Constant(dimension, Kind.INT), Kind.BOOL)
+        far_outside = Constant(-(2**31), Kind.INT)
+        return make_conditional(make_binary("&&", not_below, not_above, Kind.BOOL), index, far_outside, Kind.INT)
+
+    def reference(self, part: Part) -> tuple[Stored, Expression | None] | None:
+        """A symbol for the part alone, and the flat index of its first element where that is only known later.
+
+        None after reporting a problem.
+        """
+        symbol, indices = part
+        if not indices:
+            return symbol, None
+        type_, rest = symbol.type, part_type(part)
+        given = Type(Kind.INT, dimensions=type_.dimensions[: len(indices)], origins=type_.origins[: len(indices)])
+        index = self.flat_index(symbol.name, given, indices)
+        if index is BROKEN or index is None:
+            return None
+        number = int(index.value) if isinstance(index, Constant) else None
+        if number is not None and not 0 <= number < given.size:
+            self.fail(f"the index {number + given.origins[0]} is outside '{symbol.name}'.", indices[0].line)
+            return None
+        return self.portion(symbol, rest, number, index), None if number is not None else index
+
+    def portion(self, symbol: Stored, rest: Type, number: int | None, index: Expression) -> Stored:
+        if isinstance(symbol, StructSymbol):
+            count = len(symbol.type.dimensions) - len(rest.dimensions)
+            fields: dict[str, Symbol] = {}
+            for name, field in symbol.fields.items():
+                if isinstance(field, Stored):
+                    inner = field.type.element.in_array(field.type.dimensions[count:], field.type.origins[count:])
+                    fields[name] = self.portion(field, inner, number, index)
+            return StructSymbol(symbol.name, rest, fields)
+        if isinstance(symbol, ConstantSymbol):
+            begin = 0 if number is None else number * rest.size
+            return ConstantSymbol(symbol.name, rest, symbol.values[begin : begin + rest.size])
+        if isinstance(symbol, LocalSymbol):
+            return LocalSymbol(symbol.name, rest, symbol.slot + (number or 0) * rest.size, symbol.assignable)
+        if number is not None and symbol.offset is None:
+            return VariableSymbol(symbol.name, rest, symbol.slot + number * rest.size)
+        offset = make_binary("*", index, Constant(rest.size, Kind.INT), Kind.INT)
+        if symbol.offset is not None:
+            offset = make_binary("+", symbol.offset, offset, Kind.INT)
+        extent = symbol.type.size if symbol.offset is None else symbol.extent
+        return VariableSymbol(symbol.name, rest, symbol.slot, offset, extent)
+
+    # --- P.loc and P.x ---
+
+    def member(self, node: tree.Member) -> Symbol | AtLocation | None:
+        network = self.context.network
+        if network is None:
+            self.fail(f"{self.context.what}: '.{node.name}' is only allowed in queries and inputs.", node.line)
+            return None
+        process_name = self.process_name(node.base)
+        if process_name is None:
+            return None
+        for number, process in enumerate(network.processes):
+            if process.name == process_name:
+                return self.part_of(network, number, process, node)
+        names = [p.name for p in network.processes]
+        self.assembly.report(
+            unknown_name("process", process_name, names, file=self.place.file, line=self.place.line_of(node.line))
+        )
+        return None
+
+    def process_name(self, node: tree.Expression) -> str | None:
+        if isinstance(node, tree.Name):
+            return node.name
+        if isinstance(node, tree.Invocation):
+            values = [self.constant(argument, "an argument of a process") for argument in node.arguments]
+            return None if None in values else f"{node.name}({','.join(str(v) for v in values)})"
+        self.fail("only processes have parts: write P.location or P.variable.", node.line)
+        return None
+
+    def part_of(self, network: Network, number: int, process: Process, node: tree.Member) -> Symbol | AtLocation | None:
+        for position, location in enumerate(process.locations):
+            if location.name == node.name:
+                return AtLocation(number, position)
+        own = dict(visible_variables(network, process.name + "."))
+        if node.name in own:
+            return own[node.name]
+        known = [loc.name for loc in process.locations] + list(own)
+        self.assembly.report(
+            unknown_name(
+                f"location or variable of {process.name}",
+                node.name,
+                known,
+                file=self.place.file,
+                line=self.place.line_of(node.line),
+            )
+        )
+        return None
+
+    # --- channels ---
+
+    def channel(self, node: tree.Expression) -> tuple[ChannelSymbol, Expression | None] | None:
+        """The channel of a synchronisation and its index; None after reporting a problem."""
+        base, steps = chain(node)
+        indices = [step.index for step in steps if isinstance(step, tree.Index)]
+        if not isinstance(base, tree.Name) or len(indices) != len(steps):
+            self.fail("a synchronisation is a channel followed by ! or ?.", node.line)
+            return None
+        symbol = self.scope.find(base.name)
+        if symbol is None:
+            known = self.scope.names(ChannelSymbol)
+            self.assembly.report(
+                unknown_name("channel", base.name, known, file=self.place.file, line=self.place.line_of(base.line))
+            )
+            return None
+        if not isinstance(symbol, ChannelSymbol):
+            if not isinstance(symbol, BrokenSymbol):
+                self.fail(f"'{base.name}' is {KIND_OF_SYMBOL[type(symbol)]}, not a channel.", node.line)
+            return None
+        if len(indices) != len(symbol.type.dimensions):
+            self.fail(_index_message(base.name, symbol.type.dimensions, len(indices)), node.line)
+            return None
+        index = self.flat_index(base.name, symbol.type, indices)
+        return None if index is BROKEN else (symbol, index)
+
+
+def _index_message(name: str, dimensions: tuple[int, ...], found: int) -> str:
+    if not dimensions:
+        return f"'{name}' is not an array."
+    shape = "".join(f"[{d}]" for d in dimensions)
+    needed = "1 index" if len(dimensions) == 1 else f"{len(dimensions)} indices"
+    return f"'{name}{shape}' needs {needed}, found {found}."

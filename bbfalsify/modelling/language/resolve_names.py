@@ -1,0 +1,240 @@
+"""Names → slots: variables and array elements, processes, types, channels.
+
+This is the half of the expression resolver that looks things up; resolve_expressions.py adds operators and calls.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bbfalsify.core.errors import unknown_name
+from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language.constant_calls import constant_value
+from bbfalsify.modelling.language.scopes import (
+    DEFAULT_RANGE,
+    KIND_OF_SYMBOL,
+    MANY,
+    UPPAAL_RANGE,
+    Assembly,
+    BrokenSymbol,
+    Frame,
+    Scope,
+    Symbol,
+    Type,
+    TypeSymbol,
+)
+from bbfalsify.modelling.language.syntax_tree import Place
+from bbfalsify.modelling.network.expressions import (
+    Constant,
+    Expression,
+    Kind,
+)
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference.values import ModelRuntimeError
+
+BROKEN = Constant(0, Kind.INT)
+"""Stands for what could not be resolved; compared by identity."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What may stand in a text, and how complaints call it."""
+
+    what: str
+    frame: Frame | None = None
+    """None: bound names have no slots, quantifiers are unrolled."""
+    random: bool = False
+    effects: bool = False
+    """Calls of functions that assign."""
+    unroll_clocks: bool = False
+    network: Network | None = None
+    """Given in queries and inputs: `P.loc` and `P.x` are looked up there."""
+
+
+def kind_of(expression: Expression) -> Kind:
+    """INT, BOOL or DOUBLE: reading a clock gives a double."""
+    return Kind.DOUBLE if expression.kind is Kind.CLOCK else expression.kind
+
+
+def is_number(expression: Expression) -> bool:
+    return kind_of(expression) in (Kind.INT, Kind.DOUBLE)
+
+
+class NameResolver(ABC):
+    def __init__(self, assembly: Assembly, scope: Scope, place: Place, context: Context) -> None:
+        self.assembly = assembly
+        self.scope = scope
+        self.place = place
+        self.context = context
+        self.writes = False
+        self.draws = False
+
+    @abstractmethod
+    def resolve(self, node: tree.Expression) -> Expression:
+        """The resolved expression, or BROKEN after reporting why there is none."""
+
+    def constant(self, node: tree.Expression, what: str) -> int | Fraction | None:
+        """The value of something that must be known now; None after reporting that it is not."""
+        value = self.known(self.resolve(node), what, node.line)
+        if value is BROKEN:
+            return None
+        if not isinstance(value, Constant):
+            self.fail(f"{what} must be constant; this is only known when the model runs.", node.line)
+            return None
+        return value.value
+
+    def known(self, value: Expression, what: str, line: int) -> Expression:
+        """With calls of functions that depend on constants only already made."""
+        if value is BROKEN:
+            return BROKEN
+        try:
+            return constant_value(value, self.assembly)
+        except ModelRuntimeError as error:
+            return self.fail(f"{what} cannot be computed: {error}.", line)
+
+    def integer_constant(self, node: tree.Expression, what: str) -> int | None:
+        value = self.known(self.resolve(node), what, node.line)
+        if value is BROKEN:
+            return None
+        if kind_of(value) is not Kind.INT:
+            self.fail(f"{what} must be an int, found {self.describe(value)}.", node.line)
+            return None
+        if not isinstance(value, Constant):
+            self.fail(f"{what} must be constant; this is only known when the model runs.", node.line)
+            return None
+        return int(value.value)
+
+    # --- problems ---
+
+    def fail(self, message: str, line: int, **facts) -> Expression:
+        self.assembly.report(self.place.problem(message, line, **facts))
+        return BROKEN
+
+    def describe(self, value: Expression) -> str:
+        return "a clock" if value.kind is Kind.CLOCK else {"int": "an int"}.get(str(value.kind), f"a {value.kind}")
+
+    # --- names ---
+
+    def lookup(self, name: str, line: int, *, what: str = "name") -> Symbol | None:
+        """The symbol, or None after reporting that there is none."""
+        symbol = self.scope.find(name)
+        if symbol is None:
+            if name in self.assembly.system_outputs:
+                self.fail(
+                    f"{self.context.what}: '{name}' is an output of the system under test, and a profile is open loop: "
+                    "it cannot depend on what the system does.",
+                    line,
+                )
+                return None
+            known = {name for name, symbol in self.scope.all() if symbol.line is not None}
+            place = self.place
+            problem = unknown_name(
+                what, name, known, file=place.file, line=place.line_of(line), where=f"in the {self.context.what}"
+            )
+            self.assembly.report(problem)
+            return None
+        return None if isinstance(symbol, BrokenSymbol) else symbol
+
+    # --- types ---
+
+    def type_of(self, node: tree.TypeName) -> Type | None:
+        """The meaning of a type's name; None after reporting a problem."""
+        if node.low is not None or (node.high is not None and node.name == "int"):
+            widest = UPPAAL_RANGE if self.assembly.as_uppaal else DEFAULT_RANGE
+            low, high = widest
+            if node.low is not None:
+                low = self.integer_constant(node.low, "the lower bound of a range")
+            if node.high is not None:
+                high = self.integer_constant(node.high, "the upper bound of a range")
+            if low is None or high is None:
+                return None
+            if low > high:
+                self.fail(f"the range int[{low},{high}] is empty.", node.line)
+                return None
+            return Type(Kind.INT, low, high)
+        if node.name == "void":
+            return Type(None)
+        if node.name == "scalar" and node.high is not None:
+            # A walk never permutes: the members of a scalar set are numbers.
+            size = self.integer_constant(node.high, "the size of a scalar set")
+            if size is not None and size < 1:
+                self.fail(f"a scalar set has at least one member, found {size}.", node.line)
+                return None
+            return None if size is None else Type(Kind.INT, 0, size - 1)
+        if node.fields:
+            return self.struct(node)
+        if node.name == "int" and self.assembly.as_uppaal:
+            return Type(Kind.INT, *UPPAAL_RANGE)
+        if node.name in {kind.value for kind in Kind}:
+            return Type(Kind(node.name))
+        symbol = self.scope.find(node.name)
+        if symbol is None:
+            known = [k.value for k in Kind] + self.scope.names(TypeSymbol)
+            self.assembly.report(
+                unknown_name("type", node.name, known, file=self.place.file, line=self.place.line_of(node.line))
+            )
+            return None
+        if isinstance(symbol, TypeSymbol):
+            if symbol.channel is not None:
+                self.fail(f"{self.context.what}: '{node.name}' is a type of channels, not of values.", node.line)
+                return None
+            return symbol.type
+        if not isinstance(symbol, BrokenSymbol):
+            self.fail(f"'{node.name}' is {KIND_OF_SYMBOL[type(symbol)]}, not a type.", node.line)
+        return None
+
+    def struct(self, node: tree.TypeName) -> Type | None:
+        fields: dict[str, Type] = {}
+        for declaration in node.fields:
+            if not isinstance(declaration, tree.VariableDeclaration):
+                self.fail("a field of a struct is an int, bool, double, clock or another struct.", node.line)
+                return None
+            base = self.type_of(declaration.type)
+            for declarator in declaration.declarators:
+                type_ = None if base is None else self.array(base, declarator.dimensions)
+                if type_ is None:
+                    return None
+                if declarator.name in fields:
+                    self.fail(f"the struct has two fields '{declarator.name}'.", declarator.line)
+                    return None
+                if declarator.initial is not None:
+                    self.fail(f"the field '{declarator.name}' gets its value where the struct is used.", node.line)
+                    return None
+                fields[declarator.name] = type_
+        return Type(None, fields=tuple(fields.items()))
+
+    def array(self, base: Type, dimensions: tuple[tree.Dimension, ...]) -> Type | None:
+        """The type with its dimensions evaluated; those of a typedef come last."""
+        ranges = [self.dimension(node) for node in dimensions]
+        if any(values is None for values in ranges):
+            return None
+        type_ = base.in_array(tuple(len(r) for r in ranges if r), tuple(r.start for r in ranges if r))
+        if type_.size > MANY * 100:
+            self.fail(f"an array has at most {MANY * 100} elements, found {type_.size}.", dimensions[0].line)
+            return None
+        return type_
+
+    def dimension(self, node: tree.Dimension) -> range | None:
+        """The indices: 0 to a constant size, or those of a range type."""
+        if isinstance(node, tree.Name) and isinstance(self.scope.find(node.name), TypeSymbol):
+            node = tree.TypeName(node.name, node.line)
+        if isinstance(node, tree.TypeName):
+            type_ = self.type_of(node)
+            if type_ is None:
+                return None
+            if type_.values is None:
+                self.fail(f"an array is indexed by a range such as int[0,3], found {type_}.", node.line)
+                return None
+            indices: range | None = type_.values
+        else:
+            size = self.integer_constant(node, "the size of an array")
+            indices = None if size is None else range(size)
+            if size is not None and size < 1:
+                self.fail(f"an array has between 1 and {MANY * 100} elements, found {size}.", node.line)
+                return None
+        if indices is not None and len(indices) > MANY * 100:
+            self.fail(f"an array has between 1 and {MANY * 100} elements, found {len(indices)}.", node.line)
+            return None
+        return indices

@@ -1,0 +1,143 @@
+"""Text → syntax tree, by the grammar in language.lark.
+
+    parse("x >= 3 && !busy", "expression", place)      what stands in guards, invariants, inputs, queries
+    parse("x = 0, n++", "updates", place)
+    parse_declarations(text, place)                     constants, variables, channels, functions
+
+A text that does not parse raises `UserError` with the line, what was found and what could stand there instead.
+Declarations are also parsed one by one when the whole fails, so that every wrong one is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import lark
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language.syntax_tree import Place
+from bbfalsify.modelling.language.tree_builder import TreeBuilder
+
+DEEPEST = 250
+"""Expressions are walked recursively everywhere; a deeper one was not written by a person."""
+
+STARTS = ("expression", "updates", "declarations", "parameters", "selects", "sync", "instance", "definition")
+
+
+@cache
+def _parser() -> lark.Lark:
+    grammar = Path(__file__).with_name("language.lark").read_text(encoding="utf-8")
+    return lark.Lark(grammar, parser="lalr", lexer="basic", start=list(STARTS), transformer=TreeBuilder())
+
+
+def parse(text: str, start: str, place: Place, *, what: str | None = None) -> Any:
+    """The syntax tree of `text`; `what` names it in a complaint ("guard")."""
+    try:
+        result = _parser().parse(text, start=start)
+    except lark.exceptions.UnexpectedInput as error:
+        raise UserError(_syntax_problem(error, text, place, what or start)) from None
+    except RecursionError:
+        result = None
+    if result is None or tree.depth(result) > DEEPEST:
+        raise UserError(place.problem(f"{what or start}: the text is nested more than {DEEPEST} levels deep."))
+    return result
+
+
+def parse_declarations(text: str, place: Place) -> tuple[tuple[tree.Declaration, ...], list[Problem], set[str]]:
+    """The declarations that parse, the problems of those that do not, and all words of the latter.
+
+    The words let the resolver stay silent about names that only the unreadable declarations could have introduced.
+    """
+    try:
+        return parse(text, "declarations", place), [], set()
+    except UserError:
+        pass
+    declarations: list[tree.Declaration] = []
+    problems: list[Problem] = []
+    words: set[str] = set()
+    for piece in _pieces(text):
+        try:
+            # Blank lines in front keep the line numbers right.
+            declarations += parse("\n" * piece.lines_before + piece.text, "declarations", place)
+        except UserError as error:
+            problems += error.problems
+            words |= set(re.findall(r"[A-Za-z_]\w*", piece.text))
+    return tuple(declarations), problems, words
+
+
+class _Piece:
+    def __init__(self, text: str, lines_before: int) -> None:
+        self.text, self.lines_before = text, lines_before
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    """Cuts after each `;` outside braces and after each closing brace of a function."""
+    begin = depth = 0
+    for match in re.finditer(r"//[^\n]*|/\*.*?\*/|[{};]", text, re.DOTALL):
+        sign = match.group()
+        depth += (sign == "{") - (sign == "}")
+        ends_function = sign == "}" and depth <= 0 and not re.match(r"\s*[;,]", text[match.end() :])
+        if (sign == ";" and depth <= 0) or ends_function:
+            yield _Piece(text[begin : match.end()], text.count("\n", 0, begin))
+            begin, depth = match.end(), 0
+    if text[begin:].strip():
+        yield _Piece(text[begin:], text.count("\n", 0, begin))
+
+
+_WORDS = {
+    "NAME": "a name",
+    "INTEGER": "a number",
+    "DECIMAL": "a number",
+    "SEMICOLON": "';'",
+    "COMMA": "','",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "RBRACE": "'}'",
+    "OPEN": "'{'",
+    "COLON": "':'",
+    "EXCLAMATION": "'!'",
+    "QUESTION": "'?'",
+    "CHAN": "'chan'",
+    "EQUALS": "'='",
+    "ASSIGN": "'='",
+}
+
+
+def _syntax_problem(error: lark.exceptions.UnexpectedInput, text: str, place: Place, what: str) -> Problem:
+    lines = text.splitlines() or [""]
+    if isinstance(error, lark.exceptions.UnexpectedCharacters):
+        hint = " Texts in quotes are not supported." if error.char == '"' else ""
+        return place.problem(f"{what}: the character '{error.char}' has no meaning here.{hint}", error.line)
+    token = error.token
+    if token.type == "$END":
+        return place.problem(
+            f"{what}: the text '{_shortened(lines[-1])}' ends too early.", len(lines), allowed=_allowed(error.accepts)
+        )
+    hint = ""
+    if token.type == "EQUALS" and "OPERATOR" in (error.accepts or error.expected):
+        turned = {"=>": ">=", "=<": "<="}.get(text[token.start_pos : token.start_pos + 2])
+        hint = f" Write '{turned}'." if turned else " '=' assigns; '==' compares."
+    shown = _shortened(lines[token.line - 1])
+    return place.problem(
+        f"{what}: unexpected '{token}' at column {token.column} of '{shown}'.{hint}",
+        token.line,
+        allowed=() if hint else _allowed(error.accepts or error.expected),
+    )
+
+
+def _shortened(text: str, length: int = 60) -> str:
+    text = text.strip()
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _allowed(terminals: set[str] | None) -> tuple[str, ...]:
+    """What could stand there, if that is a short list worth reading."""
+    words = sorted({_WORDS.get(t, t) for t in terminals or ()})
+    return tuple(words) if len(words) <= 5 and all(w[0] in "a'" for w in words) else ()

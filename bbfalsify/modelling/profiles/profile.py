@@ -1,0 +1,227 @@
+"""Profiles: how users (or the weather) drive the system under test, as a network plus the mapping to its inputs.
+
+    inputs:
+      heat:  {actions: {on: 1, off: 0}, initial: 0, unit: "1"}    held from one action to the next
+      T_out: {value: "yearly() + A", unit: degC}                  computed from the profile's variables, over time
+    outputs:
+      T: {unit: degC}                                             what requirements may speak about
+    uncertainty:
+      weight of User.S -> S (on): 0.04                            how well a parameter is known, see `Profile`
+
+Its automata stand beside them, as in any model, or in a file of their own: `model: gate.xml`.
+
+A profile is open loop: it never reads an output of the system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.units import unit_problem
+from bbfalsify.modelling.formats.model_files import raise_sorted
+from bbfalsify.modelling.formats.uppaal import is_uppaal
+from bbfalsify.modelling.formats.yaml_reader import read_model, root_node
+from bbfalsify.modelling.language.model_text import ModelText
+from bbfalsify.modelling.language.resolve import assemble, new_assembly, resolve_against
+from bbfalsify.modelling.language.scopes import Assembly
+from bbfalsify.modelling.network.expressions import Expression, Kind
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.profiles.parameters import profile_parameters
+from bbfalsify.records.documents import Document, parse_yaml, read_yaml
+from bbfalsify.records.yaml_node import Node
+
+
+@dataclass(frozen=True)
+class HeldInput:
+    """Keeps the value of the last action that names it."""
+
+    name: str
+    unit: str | None
+    values: tuple[tuple[str, float], ...]
+    """(action, value)"""
+    initial: float
+
+
+@dataclass(frozen=True)
+class ComputedInput:
+    """An expression over the profile's variables, evaluated over time."""
+
+    name: str
+    unit: str | None
+    expression: Expression
+    frame_size: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    name: str
+    network: Network
+    inputs: tuple[HeldInput | ComputedInput, ...]
+    outputs: tuple[tuple[str, str | None], ...] = ()
+    """(name, unit)"""
+    file: str | None = None
+    uncertainty: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Name of a parameter (`parameters.profile_parameters`) → variance of its natural logarithm: a fit to n
+    observations of an edge or stay gives about 1/n.  Parameters not named are taken as known."""
+
+
+def parse_network(text: str, file: str = "<text>") -> Network:
+    problems: list[Problem] = []
+    network, _ = _read(parse_yaml(text, file=file), problems)
+    raise_sorted(problems)
+    return network
+
+
+def load_profile(path: str | Path) -> Profile:
+    """From YAML; one whose automata stand in a file of their own (`model: gate.xml`) names it."""
+    if is_uppaal(path):
+        raise UserError(
+            Problem(
+                "a profile also says which inputs of the system its actions drive: write a YAML file with "
+                f"'model: {Path(path).name}' and 'inputs'.",
+                file=str(path),
+                line=1,
+            )
+        )
+    return _profile(read_yaml(path))
+
+
+def parse_profile(text: str, file: str = "<text>") -> Profile:
+    return _profile(parse_yaml(text, file=file))
+
+
+def _profile(document: Document) -> Profile:
+    problems: list[Problem] = []
+    root = root_node(document, problems)
+    network, profile = _read(document, problems)
+    if isinstance(document.data, dict) and not document.data.get("inputs"):
+        root.problem("the key 'inputs' is missing: a profile says which inputs of the system it drives.")
+    raise_sorted(problems)
+    return profile
+
+
+def _read(document: Document, problems: list[Problem]) -> tuple[Network, Profile]:
+    model = read_model(document, problems)
+    assembly = new_assembly(model)
+    network = assemble(model, assembly)
+    root = root_node(document, problems)
+    inputs, outputs = _inputs(root, model, network, assembly), _outputs(root)
+    for name in {i.name for i in inputs} & {name for name, _ in outputs}:
+        root.child("outputs").child(name).problem(f"'{name}' is both an input and an output.")
+    problems += assembly.problems
+    uncertainty = _uncertainty(root, network)
+    return network, Profile(model.name, network, tuple(inputs), tuple(outputs), document.file, uncertainty)
+
+
+def _uncertainty(root: Node, network: Network) -> dict[str, float]:
+    section = root.get("uncertainty")
+    if section is None or not section.mapping():
+        return {}
+    # Of a model that could not be read, nobody knows all parameters.
+    names = None if root.problems else {p.name for p in profile_parameters(network)}
+    variances = {}
+    for name, node in section.items():
+        variance = node.number()
+        if names is not None and name not in names:
+            place = node.place
+            root.problems.append(
+                unknown_name("parameter", name, names, file=place.file, line=place.line, where="in 'uncertainty'")
+            )
+        elif variance is not None and variance < 0:
+            node.problem(f"the uncertainty of '{name}' is a variance and must not be negative, found {variance:g}.")
+        elif variance is not None:
+            variances[name] = variance
+    return variances
+
+
+def unit_of(node: Node) -> str | None:
+    """The unit that an entry gives, checked."""
+    child = node.get("unit")
+    unit = None if child is None else child.string()
+    if child is not None and unit is not None:
+        problem = unit_problem(unit, file=child.place.file, line=child.place.line)
+        if problem is not None:
+            child.problems.append(problem)
+    return unit
+
+
+def _outputs(root: Node) -> list[tuple[str, str | None]]:
+    section = root.get("outputs")
+    if section is None or not section.mapping():
+        return []
+    outputs = []
+    for name, node in section.items():
+        if node.value is None:
+            outputs.append((name, None))
+        elif node.mapping(("unit",)):
+            outputs.append((name, unit_of(node)))
+    return outputs
+
+
+def _inputs(root: Node, model: ModelText, network: Network, assembly: Assembly) -> list[HeldInput | ComputedInput]:
+    section = root.get("inputs")
+    if section is None or not section.mapping():
+        return []
+    inputs: list[HeldInput | ComputedInput] = []
+    for name, node in section.items():
+        if not node.mapping(("actions", "initial", "value", "unit")):
+            continue
+        if "actions" in node and "value" in node:
+            node.problem(f"input '{name}' has both 'actions' and 'value'; choose one.")
+        elif "actions" in node:
+            held = _held(name, node, _labels(model, network))
+            inputs += [] if held is None else [held]
+        elif "value" in node:
+            computed = _computed(name, node, network, assembly)
+            inputs += [] if computed is None else [computed]
+        else:
+            node.problem(f"input '{name}' needs 'actions' (a value per action) or 'value' (an expression).")
+    return inputs
+
+
+def _labels(model: ModelText, network: Network) -> dict[str, None]:
+    """The actions; those of edges that could not be built count, their problem is another one."""
+    labels = dict.fromkeys(network.actions)
+    labels.update(dict.fromkeys(e.action for t in model.templates for e in t.edges if e.action is not None))
+    return labels
+
+
+def _held(name: str, node: Node, labels: dict[str, None]) -> HeldInput | None:
+    actions = node.child("actions")
+    initial_node, unit = node.get("initial"), unit_of(node)
+    if initial_node is None:
+        node.problem(f"the key 'initial' is missing in input '{name}': its value before the first action.")
+    initial = None if initial_node is None else initial_node.number()
+    if not actions.mapping():
+        return None
+    if not actions.value:
+        actions.problem(f"input '{name}' names no action.")
+    values: list[tuple[str, float]] = []
+    for action, child in actions.items():
+        value = child.number()
+        if action not in labels:
+            where = f"in input '{name}'"
+            place = child.place
+            node.problems.append(unknown_name("action", action, labels, file=place.file, line=place.line, where=where))
+        if value is not None:
+            values.append((action, value))
+    return None if initial is None else HeldInput(name, unit, tuple(values), initial)
+
+
+def _computed(name: str, node: Node, network: Network, assembly: Assembly) -> ComputedInput | None:
+    unit, child = unit_of(node), node.child("value")
+    if "initial" in node:
+        node.child("initial").problem(f"input '{name}' is computed, so it has no initial value.")
+    text = child.text()
+    if text is None:
+        return None
+    expression, frame_size = resolve_against(text.text, network, assembly, text.place, f"value of input '{name}'")
+    if expression is None:
+        return None
+    if expression.kind is Kind.BOOL:
+        child.problem(f"input '{name}' must be a number, found a bool. Write (… ? 1 : 0).")
+        return None
+    return ComputedInput(name, unit, expression, frame_size)

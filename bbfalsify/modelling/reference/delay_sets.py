@@ -1,0 +1,155 @@
+"""Sets of delays as unions of intervals with strictness, found by trying every breakpoint and every gap.
+
+`solve(predicate)` gives the exact set of delays d ≥ 0 at which the predicate holds.  The predicate takes a `Sample`,
+which notes every delay at which a decision met on the way would flip.  Starting from d = 0, the predicate is tried at
+all breakpoints known so far, in the middle of every gap and beyond the last, until nothing new is noted: from then on
+no decision can flip inside a gap, so what holds in its middle holds throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bbfalsify.core.errors import InvariantViolated
+from bbfalsify.modelling.reference.values import Sample
+
+MOST_BREAKPOINTS = 10_000
+
+
+@dataclass(frozen=True, order=True)
+class Window:
+    low: Fraction
+    low_strict: bool
+    high: Fraction | None
+    """None is unbounded."""
+    high_strict: bool
+
+    def __contains__(self, delay: Fraction) -> bool:
+        above = delay > self.low if self.low_strict else delay >= self.low
+        below = self.high is None or (delay < self.high if self.high_strict else delay <= self.high)
+        return above and below
+
+    def __str__(self) -> str:
+        high = "inf" if self.high is None else str(self.high)
+        return f"{'(' if self.low_strict else '['}{self.low}, {high}{')' if self.high_strict else ']'}"
+
+
+Windows = tuple[Window, ...]
+"""Disjoint, not touching, from left to right."""
+
+ALL_DELAYS: Windows = (Window(Fraction(0), False, None, True),)
+
+
+def contains(windows: Windows, delay: Fraction) -> bool:
+    return any(delay in w for w in windows)
+
+
+def endpoints(windows: Iterable[Window]) -> set[Fraction]:
+    return {p for w in windows for p in (w.low, w.high) if p is not None}
+
+
+def solve(predicate: Callable[[Sample], bool], *, within: Windows = ALL_DELAYS) -> Windows:
+    """The exact set of delays inside `within` at which `predicate` holds; it is not tried outside."""
+    points = {Fraction(0)} | endpoints(within)
+    answers: dict[Fraction, bool] = {}
+    while True:
+        grid = _with_gaps(points)
+        fresh = [d for d in grid if d not in answers]
+        noted: set[Fraction] = set()
+        for delay in fresh:
+            answers[delay] = contains(within, delay) and predicate(Sample(delay, noted))
+        if noted <= points:
+            return _merged(grid, answers)
+        points |= noted
+        if len(points) > MOST_BREAKPOINTS:
+            raise InvariantViolated(f"more than {MOST_BREAKPOINTS} delays at which a decision flips")
+
+
+def solve_approximately(
+    predicate: Callable[[Sample], bool], *, within: Windows, step: float, horizon: float
+) -> Windows:
+    """As `solve` for models that are not linear in time: a grid of delays up to `horizon`, changes bisected.
+
+    Approximate: two changes inside one grid step go unseen, bounds are good to about 1e-12 and said to be closed, and
+    what holds at the horizon is taken to hold for ever.
+    """
+
+    def holds(delay: float) -> bool:
+        return contains(within, delay) and predicate(Sample(delay, set()))
+
+    grid = sorted({k * step for k in range(int(horizon / step) + 2)} | {float(p) for p in endpoints(within)})
+    windows: list[Window] = []
+    low: float | None = grid[0] if holds(grid[0]) else None
+    for here, there in zip(grid, grid[1:], strict=False):
+        now = holds(there)
+        if now and low is None:
+            low = _change(holds, here, there, after=True)
+        elif not now and low is not None:
+            windows.append(Window(low, False, _change(holds, here, there, after=False), False))
+            low = None
+    if low is not None:
+        windows.append(Window(low, False, None, True))
+    return tuple(windows)
+
+
+def _change(holds: Callable[[float], bool], here: float, there: float, *, after: bool) -> float:
+    """The delay at which `holds` changes between two grid points: its first value `after`, or its last before."""
+    before = holds(here)
+    for _ in range(60):
+        middle = (here + there) / 2
+        if not here < middle < there:
+            break
+        if holds(middle) == before:
+            here = middle
+        else:
+            there = middle
+    return there if after else here
+
+
+def first_stretch(windows: Windows) -> Windows:
+    """The part reachable from d = 0 without ever leaving the set."""
+    return windows[:1] if contains(windows[:1], Fraction(0)) else ()
+
+
+def up_to(windows: Windows, bound: Fraction) -> Windows:
+    """The delays d ≤ bound of the set."""
+    kept = []
+    for w in windows:
+        if w.low > bound or (w.low == bound and w.low_strict):
+            continue
+        reaches = w.high is None or w.high > bound
+        kept.append(Window(w.low, w.low_strict, bound, False) if reaches else w)
+    return tuple(kept)
+
+
+def _with_gaps(points: set[Fraction]) -> list[Fraction]:
+    """p0, middle, p1, middle, …, pn, pn + 1: every point and one of every gap."""
+    ordered = sorted(points)
+    grid = []
+    for here, there in zip(ordered, ordered[1:], strict=False):
+        grid += [here, (here + there) / 2]
+    return [*grid, ordered[-1], ordered[-1] + 1]
+
+
+def _merged(grid: list[Fraction], answers: dict[Fraction, bool]) -> Windows:
+    """Neighbouring cells (points at even places, gaps at odd ones) that hold become one interval."""
+    windows: list[Window] = []
+    start: int | None = None
+    for place in range(len(grid) + 1):
+        holds = place < len(grid) and answers[grid[place]]
+        if holds and start is None:
+            start = place
+        elif not holds and start is not None:
+            windows.append(_interval(grid, start, place - 1))
+            start = None
+    return tuple(windows)
+
+
+def _interval(grid: list[Fraction], first: int, last: int) -> Window:
+    low, low_strict = (grid[first], False) if first % 2 == 0 else (grid[first - 1], True)
+    if last == len(grid) - 1:
+        return Window(low, low_strict, None, True)
+    high, high_strict = (grid[last], False) if last % 2 == 0 else (grid[last + 1], True)
+    return Window(low, low_strict, high, high_strict)

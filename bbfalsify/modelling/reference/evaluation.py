@@ -1,0 +1,232 @@
+"""Expressions and statements, executed one node at a time on a memory: the plain reading of `expressions.py`.
+
+Slow on purpose and obvious: a memory is two lists and the locations, a frame is a dictionary, every decision goes
+through the sample it is taken at (so that its breakpoint is noted), and every error names the variable it concerns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bbfalsify.modelling.network import expressions as ex
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference.values import (
+    UNKNOWN,
+    DependsOnDraw,
+    ModelRuntimeError,
+    Sample,
+    Value,
+    add,
+    apply_builtin,
+    bitwise,
+    divide,
+    multiply,
+    negate,
+    remainder,
+    subtract,
+)
+
+MOST_LOOP_TURNS = 50_000
+DEEPEST_CALL = 100
+
+Draw = Callable[[str, Sequence[Value]], Value]
+"""Makes a random draw: name and arguments to value."""
+Frame = dict[int, Value]
+
+
+def no_draw(name: str, arguments: Sequence[Value]) -> Value:
+    """While transitions are only looked at, nothing is drawn."""
+    return UNKNOWN
+
+
+@dataclass
+class Memory:
+    locations: list[int]
+    integers: list[int]
+    reals: list[Value]
+
+    def copy(self) -> Memory:
+        return Memory(list(self.locations), list(self.integers), list(self.reals))
+
+
+class _Returned(Exception):  # noqa: N818  (a jump, not an error)
+    def __init__(self, value: Value | None) -> None:
+        self.value = value
+
+
+class Machine:
+    """Runs code of one network on one memory at one sample delay."""
+
+    def __init__(self, network: Network, memory: Memory, sample: Sample, draw: Draw = no_draw) -> None:
+        self.network = network
+        self.memory = memory
+        self.sample = sample
+        self.draw = draw
+        self._depth = 0
+        self._turns = 0
+
+    # --- expressions -------------------------------------------------------------------------------------------------
+
+    def holds(self, expression: ex.Expression | None) -> bool:
+        """True for the missing condition."""
+        return expression is None or self.sample.truth(self.value(expression, {}))
+
+    def value(self, node: ex.Expression, frame: Frame) -> Value:
+        match node:
+            case ex.Constant():
+                return Fraction(node.value) if node.kind.is_real else int(node.value)
+            case ex.Read():
+                store = self.memory.reals if node.kind.is_real else self.memory.integers
+                return store[node.slot + self._offset(node, frame)]
+            case ex.Bound():
+                return frame.get(node.slot + self._offset(node, frame), 0)
+            case ex.Unary():
+                return self._unary(node, frame)
+            case ex.Binary():
+                return self._binary(node, frame)
+            case ex.Conditional():
+                chosen = node.then if self._true(node.condition, frame) else node.otherwise
+                return self.value(chosen, frame)
+            case ex.Builtin():
+                return apply_builtin(node.name, [self.value(a, frame) for a in node.arguments], self.sample)
+            case ex.Random():
+                return self.draw(node.name, [self.value(a, frame) for a in node.arguments])
+            case ex.Call():
+                return self._call(node, frame)
+            case ex.Quantifier():
+                return self._quantifier(node, frame)
+            case ex.AtLocation():
+                return int(self.memory.locations[node.process] == node.location)
+        raise TypeError(f"not an expression: {node!r}")
+
+    def _true(self, node: ex.Expression, frame: Frame) -> bool:
+        return self.sample.truth(self.value(node, frame))
+
+    def _unary(self, node: ex.Unary, frame: Frame) -> Value:
+        if node.operator == "!":
+            return int(not self._true(node.operand, frame))
+        operand = self.value(node.operand, frame)
+        if node.operator == "~":
+            return UNKNOWN if operand is UNKNOWN else ~operand
+        return negate(operand)
+
+    def _binary(self, node: ex.Binary, frame: Frame) -> Value:
+        operator = node.operator
+        if operator == "&&":
+            return int(self._true(node.left, frame) and self._true(node.right, frame))
+        if operator == "||":
+            return int(self._true(node.left, frame) or self._true(node.right, frame))
+        if operator == "imply":
+            return int(not self._true(node.left, frame) or self._true(node.right, frame))
+        left, right = self.value(node.left, frame), self.value(node.right, frame)
+        if operator in ("==", "!=", "<", "<=", ">", ">="):
+            return self.sample.compare(operator, left, right)
+        if operator == "+":
+            return add(left, right)
+        if operator == "-":
+            return subtract(left, right)
+        if operator == "*":
+            return multiply(left, right)
+        if operator == "/":
+            return divide(left, right, integer=not node.kind.is_real)
+        if operator == "%":
+            return remainder(left, right)
+        return bitwise(operator, left, right)
+
+    def _quantifier(self, node: ex.Quantifier, frame: Frame) -> Value:
+        total: Value = Fraction(0) if node.kind.is_real else 0
+        before = frame.get(node.slot, 0)
+        try:
+            for number in range(node.low, node.high + 1):
+                frame[node.slot] = number
+                if node.name == "sum":
+                    total = add(total, self.value(node.body, frame))
+                elif self._true(node.body, frame) == (node.name == "exists"):
+                    return int(node.name == "exists")
+        finally:
+            frame[node.slot] = before
+        return total if node.name == "sum" else int(node.name == "forall")
+
+    def _call(self, node: ex.Call, frame: Frame) -> Value:
+        function = self.network.functions[node.function]
+        arguments = [self.value(a, frame) for a in node.arguments]
+        if self._depth >= DEEPEST_CALL:
+            raise ModelRuntimeError("loop", f"more than {DEEPEST_CALL} calls inside each other, in {function.name}")
+        self._depth += 1
+        try:
+            own: Frame = {slot: _as_kind(a, function.parameters[slot]) for slot, a in enumerate(arguments)}
+            self.execute(function.body, own)
+        except _Returned as returned:
+            return 0 if returned.value is None else _as_kind(returned.value, node.kind)
+        finally:
+            self._depth -= 1
+        return 0
+
+    # --- statements --------------------------------------------------------------------------------------------------
+
+    def run(self, statements: Sequence[ex.Statement]) -> None:
+        """The updates of a branch."""
+        self.execute(statements, {})
+
+    def execute(self, statements: Sequence[ex.Statement], frame: Frame) -> None:
+        for statement in statements:
+            match statement:
+                case ex.Assign():
+                    self._assign(statement, frame)
+                case ex.If():
+                    taken = statement.then if self._true(statement.condition, frame) else statement.otherwise
+                    self.execute(taken, frame)
+                case ex.While():
+                    while self._true(statement.condition, frame):
+                        self._count_turn()
+                        self.execute(statement.body, frame)
+                case ex.Return():
+                    raise _Returned(None if statement.value is None else self.value(statement.value, frame))
+                case ex.Evaluate():
+                    self.value(statement.expression, frame)
+
+    def _assign(self, statement: ex.Assign, frame: Frame) -> None:
+        target = statement.target
+        value = _as_kind(self.value(statement.value, frame), target.kind)
+        slot = target.slot + self._offset(target, frame)
+        if not target.kind.is_real and value is not UNKNOWN:
+            low, high = statement.low, statement.high
+            if (low is not None and value < low) or (high is not None and value > high):
+                name = self._name(target)
+                line = f", line {statement.line}" if statement.line else ""
+                raise ModelRuntimeError("range", f"{name} = {value} is outside [{low}, {high}]{line}", variable=name)
+        if isinstance(target, ex.Bound):
+            frame[slot] = value
+        elif target.kind.is_real:
+            self.memory.reals[slot] = value
+        else:
+            self.memory.integers[slot] = value
+
+    def _count_turn(self) -> None:
+        self._turns += 1
+        if self._turns > MOST_LOOP_TURNS:
+            raise ModelRuntimeError("loop", f"a loop did not end within {MOST_LOOP_TURNS} turns")
+
+    def _offset(self, node: ex.Read | ex.Bound, frame: Frame) -> int:
+        if node.index is None:
+            return 0
+        index = self.value(node.index, frame)
+        if index is UNKNOWN:
+            raise DependsOnDraw("an array index depends on a random draw")
+        if not 0 <= index < node.size:
+            name = self._name(node)
+            raise ModelRuntimeError("bounds", f"{name}[{index}]: the array has {node.size} elements", variable=name)
+        return index
+
+    def _name(self, node: ex.Read | ex.Bound) -> str:
+        if isinstance(node, ex.Read):
+            for v in self.network.variables:
+                if v.kind.is_real == node.kind.is_real and v.slot <= node.slot < v.slot + v.size:
+                    return v.name
+        return f"local {node.slot}" if isinstance(node, ex.Bound) else f"slot {node.slot}"
+
+
+def _as_kind(value: Value, kind: ex.Kind) -> Value:
+    return Fraction(value) if kind.is_real and isinstance(value, int) else value

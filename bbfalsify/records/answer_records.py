@@ -1,0 +1,143 @@
+"""What is written down of one simulation, and how it is read again: all that whoever asked was told, bit by bit.
+
+A record is short (well under 300 bytes); outputs are in it only where the query wanted its whole trace, and where
+several answers to one batch have the same outputs, only in the first of them.  Numbers of signals are stored as the
+bytes they are (little-endian doubles, compressed, base64), so that nothing is lost and nothing is parsed.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from bbfalsify.core.query import Answer, AnyQuery, WordQuery
+from bbfalsify.core.trace import Stimulus, Trace
+from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.records.json_files import as_number, plain_number
+
+MESSAGE_LIMIT = 500
+"""As long as messages from workers are at most."""
+
+
+def answer_record(name: str, answer: Answer) -> dict[str, Any]:
+    """The compact record of one simulation; `answer_from_record` is its inverse."""
+    record: dict[str, Any] = {
+        "query": name,
+        "status": answer.status.value,
+        "judgements": [_judgement_record(judgement) for judgement in answer.judgements],
+        "seconds": round(answer.seconds, 6),
+    }
+    if answer.symbols:
+        record["symbols"] = list(answer.symbols)
+    if answer.cpu_seconds is not None or answer.memory_mb is not None:
+        cpu_seconds, memory_mb = answer.cpu_seconds, answer.memory_mb
+        record["cost"] = [
+            None if cpu_seconds is None else round(cpu_seconds, 6),
+            None if memory_mb is None else round(memory_mb),
+        ]
+    if answer.message:
+        record["message"] = _shortened(answer.message)
+    if answer.dissent:
+        record["dissent"] = _shortened(answer.dissent)
+    return record
+
+
+def answer_from_record(record: Mapping[str, Any], trace: Trace | None = None) -> Answer:
+    judgements = tuple(
+        Judgement(
+            Verdict(verdict),
+            as_number(robustness),
+            as_number(rest[0]) if rest else math.inf,
+            len(rest) > 1 and rest[1],
+            tuple(rest[2]) if len(rest) > 2 else (),
+        )
+        for verdict, robustness, *rest in record["judgements"]
+    )
+    return Answer(
+        SimulationStatus(record["status"]),
+        judgements,
+        record.get("message", ""),
+        trace,
+        record["seconds"],
+        tuple(record.get("symbols", ())),
+        *record.get("cost", (None, None)),
+        record.get("dissent", ""),
+    )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MESSAGE_LIMIT else text[: MESSAGE_LIMIT - 1] + "…"
+
+
+def _judgement_record(judgement: Judgement) -> list:
+    """[verdict, robustness] and, when there is more to say, first violation time, vacuity and outliers."""
+    record: list = [judgement.verdict.value, plain_number(judgement.robustness)]
+    if judgement.first_violation_time != math.inf or judgement.vacuous or judgement.outlier_times:
+        record.append(plain_number(judgement.first_violation_time))
+    if judgement.vacuous or judgement.outlier_times:
+        record.append(judgement.vacuous)
+    if judgement.outlier_times:
+        record.append(list(judgement.outlier_times))
+    return record
+
+
+# ---------------------------------------------------------------------- which query it answered
+
+
+def with_checksums(asked: Iterable[tuple[AnyQuery, Answer]], *, traces: bool = False) -> tuple[dict[str, Any], ...]:
+    """The records of a batch, each with the checksum of what was asked and, if wanted, with its outputs."""
+    records, stored = [], {}
+    for query, answer in asked:
+        record = answer_record(query.name, answer)
+        record["asked"] = checksum(query)
+        if traces and answer.trace is not None:
+            signals = answer.trace.signals.items()
+            outputs = {name: values for name, values in signals if name not in query.stimulus.inputs}
+            first = stored.setdefault(tuple((n, values.tobytes()) for n, values in outputs.items()), query.name)
+            record["outputs"] = {n: pack(v) for n, v in outputs.items()} if first == query.name else first
+        records.append(record)
+    return tuple(records)
+
+
+def recorded_trace(record: Mapping[str, Any], query: AnyQuery, others: Mapping[str, Any]) -> Trace | None:
+    """The whole trace, where it was recorded; `others` are records by name, for outputs that are stored with them."""
+    outputs = record.get("outputs")
+    if isinstance(outputs, str):
+        outputs = others[outputs]["outputs"]
+    if outputs is None or isinstance(query, WordQuery):
+        return None
+    stimulus = query.stimulus
+    return Trace(stimulus.times, {**stimulus.inputs, **{n: unpack(v) for n, v in outputs.items()}}, stimulus.events)
+
+
+def checksum(query: AnyQuery) -> str:
+    """Eight hexadecimal digits that change when the input does; cheap, because every query is given one."""
+    if isinstance(query, WordQuery):
+        return f"{zlib.crc32(chr(31).join(query.word).encode()):08x}"
+    parts = query.source.parts() if not isinstance(query.source, Stimulus) else _parts(query.source)
+    value = 0
+    for part in parts:
+        value = zlib.crc32(np.ascontiguousarray(part), value)
+    return f"{value:08x}"
+
+
+def _parts(stimulus: Stimulus) -> list[np.ndarray]:
+    return [stimulus.times, *stimulus.inputs.values()]
+
+
+# ---------------------------------------------------------------------- signals
+
+
+def pack(values: np.ndarray) -> str:
+    """Numbers as text, bit by bit."""
+    data = np.ascontiguousarray(values, dtype="<f8").tobytes()
+    return base64.b64encode(zlib.compress(data, 6)).decode("ascii")
+
+
+def unpack(text: str) -> np.ndarray:
+    return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<f8").astype(float)

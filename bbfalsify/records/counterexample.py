@@ -1,0 +1,201 @@
+"""A counterexample is one file that says everything needed to see the failure again.
+
+The file is this dataclass as JSON: the requirement, the key (the actions up to the one that ends the violating delay),
+the whole word with its times, the input signals, what the system answered, the judgement, how probable it is that a
+user meets it, how often it reproduced, the seeds and the versions.  Reading is strict: all problems at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.trace import Stimulus, Trace
+from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.records.json_files import plain_number, read_json, write_json
+
+if TYPE_CHECKING:
+    import pydantic
+
+FORMAT_VERSION = 1
+STRICT = {"extra": "forbid"}
+
+T = TypeVar("T")
+Samples = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class RequirementRecord:
+    __pydantic_config__ = STRICT
+    id: str
+    text: str
+    stl: str
+    time: Literal["dense", "discrete"] = "dense"
+    period: float | None = None
+
+
+@dataclass(frozen=True)
+class SystemRecord:
+    """Where the system was found: the reference as written, the folder it is relative to, the hash of its file."""
+
+    __pydantic_config__ = STRICT
+    reference: str
+    base: str = "."
+    sha256: str | None = None
+    name: str = ""
+    """What the system calls itself, whatever the folder it was found in; empty in files of older versions."""
+
+
+@dataclass(frozen=True)
+class SeedRecord:
+    """The seed of the run and the name of the query: together they give the seed of the simulation."""
+
+    __pydantic_config__ = STRICT
+    root: int
+    query: str
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    __pydantic_config__ = STRICT
+    requirement: RequirementRecord
+    horizon: float
+    actions: tuple[str, ...]
+    """The key: two counterexamples with the same actions are one."""
+    word: tuple[tuple[float, str], ...]
+    """The whole walk: when each action fired, in order; it begins with the key."""
+    times: Samples
+    inputs: dict[str, Samples]
+    outputs: dict[str, Samples]
+    """Empty if the simulation failed."""
+    judgement: Judgement
+    status: Literal["confirmed", "flaky"]
+    reproduced: int
+    tries: int
+    seed: SeedRecord
+    system: SystemRecord
+    versions: dict[str, str]
+    simulation: SimulationStatus = SimulationStatus.OK
+    probability: Estimate | None = None
+    estimates: dict[str, Estimate] = field(default_factory=dict)
+    """Further estimates, each named after what it is an estimate of."""
+    profile: str | None = None
+    time_limit_s: float | None = None
+    memory_limit_mb: float | None = None
+    format_version: int = FORMAT_VERSION
+
+    @property
+    def stimulus(self) -> Stimulus:
+        inputs = {name: np.array(values) for name, values in self.inputs.items()}
+        times = np.array(self.times)
+        duration = times[-1]
+        return Stimulus(times, inputs, tuple((t, action) for t, action in self.word if t <= duration))
+
+    @property
+    def trace(self) -> Trace | None:
+        """What the system answered when the file was written; None if the simulation failed."""
+        if self.simulation is not SimulationStatus.OK:
+            return None
+        stimulus = self.stimulus
+        outputs = {name: np.array(values) for name, values in self.outputs.items()}
+        return Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events)
+
+    @property
+    def rate(self) -> float:
+        """The share of the repetitions that violated again."""
+        return self.reproduced / self.tries if self.tries else math.nan
+
+    def as_json(self) -> dict[str, Any]:
+        # `asdict` would copy every sample one by one; a year of signals has half a million.
+        return {"format_version": self.format_version} | {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+
+    def write(self, path: str | Path, *, durable: bool = True) -> None:
+        write_json(Path(path), self.as_json(), durable=durable)
+
+    @staticmethod
+    def read(path: str | Path) -> Counterexample:
+        return counterexample_from_json(read_json(path), file=str(path))
+
+
+def signals_as_samples(signals: Mapping[str, np.ndarray]) -> dict[str, Samples]:
+    """Arrays as plain numbers, ready for a Counterexample."""
+    return {name: tuple(np.asarray(values, dtype=np.float64).tolist()) for name, values in signals.items()}
+
+
+def counterexample_from_json(data: Any, *, file: str | None = None) -> Counterexample:
+    if not isinstance(data, dict) or "format_version" not in data:
+        raise UserError(Problem("not a counterexample file (it has no format_version).", file=file))
+    if data["format_version"] != FORMAT_VERSION:
+        raise UserError(
+            Problem(
+                f"format_version {data['format_version']!r} is not known to this version of bbfalsify.",
+                file=file,
+                allowed=(str(FORMAT_VERSION),),
+            )
+        )
+    found = validated(Counterexample, data, file=file)
+    problems = [Problem(text, file=file) for text in _contradictions(found)]
+    if problems:
+        raise UserError(problems)
+    return found
+
+
+@functools.cache  # making one takes ten times as long as using it
+def _adapter(kind: type) -> pydantic.TypeAdapter:
+    import pydantic
+
+    return pydantic.TypeAdapter(kind)
+
+
+def validated(kind: type[T], data: Any, *, file: str | None = None) -> T:
+    """The dataclass `kind` from plain data; everything that does not fit is a problem of its own."""
+    import pydantic  # a quarter of a second, and only reading a file needs it
+
+    try:
+        return _adapter(kind).validate_python(data)
+    except pydantic.ValidationError as error:
+        raise UserError(
+            Problem(f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}.", file=file) for e in error.errors()
+        ) from None
+
+
+def _contradictions(found: Counterexample) -> list[str]:
+    """What the types allow and a real counterexample never has."""
+    problems = []
+    samples = len(found.times)
+    if samples == 0 or any(b <= a for a, b in zip(found.times, found.times[1:], strict=False)):
+        problems.append("times: must not be empty, and must grow.")
+    for what, signals in (("inputs", found.inputs), ("outputs", found.outputs)):
+        for name, values in signals.items():
+            if len(values) != samples:
+                problems.append(f"{what}.{name}: {len(values)} values for {samples} times.")
+            if not all(map(math.isfinite, values)):
+                problems.append(f"{what}.{name}: every value must be finite.")
+    if found.actions != tuple(action for _, action in found.word[: len(found.actions)]):
+        problems.append("word: does not begin with the actions of the key.")
+    if not 0 <= found.reproduced <= found.tries:
+        problems.append("reproduced: must lie between 0 and tries.")
+    if found.judgement.verdict is not Verdict.VIOLATED:
+        problems.append(f"judgement: a counterexample is violated, not {found.judgement.verdict}.")
+    return problems
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        if set(map(type, value)) == {float} and all(map(math.isfinite, value)):
+            return list(value)  # samples, by far the most of it
+        return [_plain(item) for item in value]
+    return plain_number(value) if isinstance(value, float) else value

@@ -1,0 +1,123 @@
+"""JSON files that people can read and that are never half written.
+
+Objects are indented, lists of numbers stay on one line.  JSON has no infinity: non-finite numbers travel as the strings
+"inf", "-inf" and "nan", which `as_number` (and Python's float) reads back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import math
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.records.disk import wait_for
+
+
+class WritingFailed(UserError):
+    """There is no room, or no right to write: nothing more can be recorded."""
+
+
+def plain_number(value: float) -> float | str:
+    """A number that JSON can hold."""
+    value = float(value)
+    return value if math.isfinite(value) else repr(value)
+
+
+def finite_or_null(value: float | str | None) -> float | None:
+    """For results that scripts read: what is not a finite number is null."""
+    return None if value is None or not math.isfinite(float(value)) else float(value)
+
+
+def as_number(value: float | str) -> float:
+    return float(value)
+
+
+# `json.dumps` with options makes an encoder for every call, which costs more than most of what it is called for.
+_encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_quoted = json.encoder.encode_basestring
+one_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+"""JSON without a needless character."""
+
+
+def format_json(data: Any, indent: str = "") -> str:
+    """JSON text in which only objects (and lists of objects) are broken into lines."""
+    kind = type(data)
+    if kind is str:
+        return _quoted(data)
+    if data is None:
+        return "null"
+    if kind is int or kind is float and math.isfinite(data):
+        return repr(data)
+    inner = indent + "  "
+    if isinstance(data, dict) and data:
+        if _SCALARS.issuperset(map(type, data.values())):
+            members = _members_below(inner)(data)[1:-1]
+        else:
+            members = f",\n{inner}".join([f"{_quoted(str(k))}: {format_json(v, inner)}" for k, v in data.items()])
+        return f"{{\n{inner}{members}\n{indent}}}"
+    if isinstance(data, list | tuple) and dict in set(map(type, data)):
+        items = f",\n{inner}".join([format_json(item, inner) for item in data])
+        return f"[\n{inner}{items}\n{indent}]"
+    return _encoded(data)
+
+
+_SCALARS = {str, int, float, bool, type(None)}
+
+
+@functools.cache
+def _members_below(indent: str) -> Callable[[Any], str]:
+    """Objects that hold no others are encoded in one go: what separates their members may be any text."""
+    return json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(f",\n{indent}", ": ")).encode
+
+
+def write_json(path: Path, data: Any, *, durable: bool = True) -> None:
+    write_atomically(path, format_json(data) + "\n", durable=durable)
+
+
+def write_atomically(path: Path, text: str | bytes, *, durable: bool = True) -> None:
+    """The file is either the old one or the whole new one, also when the machine stops in between.
+
+    What can be made again from other files need not be `durable`: that takes most of the time.
+    """
+    try:
+        with written_beside(path, text, durable=durable) as temporary:
+            os.replace(temporary, path)
+        if durable:
+            wait_for(path.parent)
+    except OSError as error:
+        raise WritingFailed(Problem(f"cannot be written: {error.strerror}.", file=str(path))) from None
+
+
+@contextlib.contextmanager
+def written_beside(path: Path, text: str | bytes, *, durable: bool = True) -> Iterator[str]:
+    """A temporary file in the same folder with the whole content on disk; gone afterwards, unless it was moved."""
+    temporary = f"{path.parent}/.{path.name}.{os.urandom(6).hex()}.tmp"
+    try:
+        with open(temporary, "xb", buffering=0) as file:
+            content = memoryview(text.encode("utf-8") if isinstance(text, str) else text)
+            while content:
+                content = content[file.write(content) :]
+            if durable:
+                os.fsync(file.fileno())
+        yield temporary
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def read_json(path: str | Path) -> Any:
+    path = Path(path)
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(Problem("there is no such file.", file=str(path))) from None
+    except json.JSONDecodeError as error:
+        raise UserError(Problem(f"not valid JSON: {error.msg}.", file=str(path), line=error.lineno)) from None
+    except (OSError, UnicodeDecodeError, RecursionError) as error:
+        raise UserError(Problem(f"the file cannot be read: {error}.", file=str(path))) from None

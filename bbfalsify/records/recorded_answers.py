@@ -1,0 +1,90 @@
+"""What a run was told before it was interrupted: played to it again, answer by answer, it comes to the same place.
+
+An engine is a function of its seed and of the answers, so nothing else has to be kept.  Each recorded answer knows the
+checksum of its query.  Where a run that is resumed asks something else under the same name (another version, another
+machine's arithmetic), its record cannot be continued, and it is refused rather than mixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.query import Answer, AnyQuery
+from bbfalsify.records.answer_records import answer_from_record, checksum, recorded_trace
+from bbfalsify.records.event_log import RecordedEvent, read_events
+
+_SESSION_STARTS = ("RunStarted", "RunResumed")
+_NOT_TO_REPEAT = ("BatchAnswered", "Repeated", "RunStopped", *_SESSION_STARTS)
+
+
+class Tape:
+    """The recorded answers of one run, by the names of their queries."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._answers: dict[str, dict[str, Any]] = {}
+        self._outputs: dict[str, dict[str, Any]] = {}
+        self.events: list[RecordedEvent] = []
+        """What a resumed run says again and need not be recorded again."""
+        self.answers = 0
+        self.started = False
+        self.seconds = 0.0
+        """Spent before it was interrupted, time without a process not counted."""
+        self.time_up: dict[str, int] = {}
+        """Where wall-clock limits were reached: after so many simulations."""
+        self.known: set[str] | None = None
+        """The files of the store that took part, where that is decided: the store may have grown since."""
+        if path is not None and path.is_file():
+            self._read(read_events(path))
+
+    def _read(self, events: Iterator[RecordedEvent]) -> None:
+        began = last = None
+        for event in events:
+            if event.kind in _SESSION_STARTS:
+                self.started = True
+                self.seconds += _seconds(began, last)
+                began = event.time
+            last = event.time
+            if event.kind in ("BatchAnswered", "Repeated"):
+                for record in event.data["answers"]:
+                    self._answers[record["query"]] = record
+                    if isinstance(record.get("outputs"), dict):
+                        self._outputs[record["query"]] = record
+            elif event.kind == "TimeUp":
+                self.time_up[event.data["what"]] = event.data["simulations"]
+            if event.kind not in _NOT_TO_REPEAT:
+                self.events.append(event)
+        self.seconds += _seconds(began, last)
+        self.answers = len(self._answers)
+        if any(event.kind == "StageStarted" and event.data["stage"] == "searching" for event in self.events):
+            self.known = {event.data["file"] for event in self.events if event.kind == "KnownReplayed"}
+
+    @property
+    def playing(self) -> bool:
+        """There are recorded answers that the run has not asked for yet."""
+        return bool(self._answers)
+
+    def answer(self, query: AnyQuery) -> Answer | None:
+        """What was answered then, each once; None where that was not recorded."""
+        record = self._answers.pop(query.name, None)
+        if record is None:
+            return None
+        if record.get("asked") != checksum(query):
+            raise UserError(
+                Problem(
+                    f"this run cannot be continued: it now asks another '{query.name}' than was recorded, so its "
+                    "seed leads elsewhere with this version or on this machine. Start a new run.",
+                    file=None if self._path is None else str(self._path),
+                )
+            )
+        return answer_from_record(record, recorded_trace(record, query, self._outputs))
+
+
+def _seconds(began: str | None, ended: str | None) -> float:
+    if began is None or ended is None:
+        return 0.0
+    return max(0.0, (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds())

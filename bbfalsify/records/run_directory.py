@@ -1,0 +1,332 @@
+"""A run directory holds everything about one run, and nothing outside it is needed to read it.
+
+    runs/heater-2026-11-16-1/
+        manifest.json           versions, platform, seed, the whole configuration, hashes of the inputs
+        events.jsonl            what happened, in order (core/events.py)
+        counterexamples/        001-on-on-off.json, …, best first
+        shrunk/                 what matters of them, where that was asked; absent if nothing
+        results.json            what the run concluded
+        workers.log             what the system printed, up to a limit; absent if nothing
+
+Names are never reused: the number at the end is the first that is free.  Files are written whole or not at all.
+
+The events survive a power failure, after a second at the latest, and so does the manifest where nobody else knows the
+run.  All else can be made again from these, by running once more in the same directory.  Where the caller chose it (a
+run of a campaign has its place, and the campaign knows what is run there), nobody waits for more than the events; of a
+run whose directory was named here, everything is on disk when it ends.
+
+A run that was interrupted is continued in its directory, by the same version and with the same inputs: what decides its
+result is in the manifest under `decided_by`, and every difference is named.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import platform
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.events import Listener
+from bbfalsify.core.verdict import StopReason
+from bbfalsify.records.counterexample import Counterexample
+from bbfalsify.records.disk import wait_for
+from bbfalsify.records.event_log import Recorder, ends_with_its_end
+from bbfalsify.records.json_files import read_json, write_json
+from bbfalsify.records.recorded_answers import Tape
+
+FORMAT_VERSION = 1
+_PACKAGES = ("bbfalsify", "numpy", "scipy", "numba", "rtamt")
+_LONGEST_NAME = 60
+
+
+class RunDirectory:
+    def __init__(self, path: str | Path, *, durable: bool = True) -> None:
+        self.path = Path(path)
+        self._durable = durable
+
+    @staticmethod
+    def create(base: str | Path, name: str) -> RunDirectory:
+        """A new, empty directory under `base`, named after the run and the day."""
+        return RunDirectory(RunDirectory.new_folder(base, name))._furnished()
+
+    @staticmethod
+    def new_folder(base: str | Path, name: str) -> Path:
+        base = Path(base)
+        stem = f"{file_name(name) or 'run'}-{date.today().isoformat()}"
+        number = 1 + max((_number(p.name, stem) for p in base.glob(f"{stem}-*")), default=0)
+        while True:
+            path = base / f"{stem}-{number}"
+            try:
+                path.mkdir(parents=True)
+                return path
+            except FileExistsError:  # another run took the number in between
+                number += 1
+            except OSError as error:
+                raise UserError(Problem(f"cannot make the run directory: {error.strerror}.", file=str(path))) from None
+
+    @staticmethod
+    def at(path: str | Path) -> RunDirectory:
+        """Exactly there: a new directory, or one in which a run was begun."""
+        path = Path(path)
+        try:
+            path.mkdir(parents=True)
+        except FileExistsError:
+            if not _can_be_run_in(path):
+                raise UserError(Problem("not a run directory (it has no manifest.json).", file=str(path))) from None
+        except OSError as error:
+            raise UserError(Problem(f"cannot make the run directory: {error.strerror}.", file=str(path))) from None
+        return RunDirectory(path, durable=False)._furnished()
+
+    def _furnished(self) -> RunDirectory:
+        (self.path / "counterexamples").mkdir(exist_ok=True)
+        if self._durable:
+            wait_for(self.path.parent)
+        return self
+
+    @staticmethod
+    def open(path: str | Path) -> RunDirectory:
+        if not (Path(path) / "manifest.json").is_file():
+            raise UserError(Problem("not a run directory (it has no manifest.json).", file=str(path)))
+        return RunDirectory(path)
+
+    @property
+    def events(self) -> Path:
+        return self.path / "events.jsonl"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "workers.log"
+
+    @property
+    def begun(self) -> bool:
+        """There is a manifest, and it came to the disk: else it is empty, or breaks off."""
+        file = self.path / "manifest.json"
+        return file.is_file() and file.read_bytes().rstrip(b"\0\n").endswith(b"}")
+
+    @property
+    def finished(self) -> bool:
+        """Its record came to its end; its results are there with all their files, and it was not interrupted."""
+        if not (self.path / "results.json").is_file() or not ends_with_its_end(self.events):
+            return False
+        try:
+            results = self.read_results()
+            return results.get("stop_reason") != StopReason.INTERRUPTED and all(map(self._whole, _files_of(results)))
+        except (UserError, AttributeError):  # the machine stopped while they were written
+            return False
+
+    def _whole(self, name: str) -> bool:
+        """Whether this counterexample came to the disk: its last line is the one brace that is not indented."""
+        try:
+            with open(self.path / name, "rb") as file:
+                file.seek(-3, os.SEEK_END)
+                return file.read() == b"\n}\n"
+        except OSError:  # there is none, or it is too short
+            return False
+
+    def recorder(self, *listeners: Listener, tape: Tape | None = None) -> Recorder:
+        folders = () if self._durable else (self.path, self.path.parent)
+        return Recorder(self.events, listeners, again=() if tape is None else tape.events, folders=folders)
+
+    def write_manifest(
+        self,
+        *,
+        seed: int,
+        configuration: Mapping[str, Any],
+        adapter_sha256: str | None = None,
+        decided_by: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> None:
+        if self._durable:
+            self.events.touch()  # so that both names reach the disk at once
+        write_json(
+            self.path / "manifest.json",
+            {
+                "format_version": FORMAT_VERSION,
+                "seed": seed,
+                "versions": versions(),
+                "platform": platform.platform(),
+                "adapter_sha256": adapter_sha256,
+                "configuration": dict(configuration),
+                "decided_by": dict(decided_by or {}),
+                **more,
+            },
+            durable=self._durable,
+        )
+
+    def check_same(self, seed: int, decided_by: Mapping[str, Any]) -> None:
+        """Refuse to continue a run of another version, or with inputs that have changed; all reasons at once."""
+        manifest, file = self.read_manifest(), str(self.path / "manifest.json")
+        if not isinstance(manifest, dict) or manifest.get("format_version") != FORMAT_VERSION:
+            found = manifest.get("format_version") if isinstance(manifest, dict) else None
+            what = f"a run directory of format {found}; this version continues format {FORMAT_VERSION}."
+            raise UserError(Problem(what, file=file))
+        reasons = [
+            f"{name} was {before}, and is {now} now"
+            for name, before, now in differences(manifest.get("versions", {}), versions())
+        ]
+        reasons += [
+            f"{name} was {before}, and is {now} now"
+            for name, before, now in differences(
+                {"seed": manifest.get("seed"), **manifest.get("decided_by", {})}, {"seed": seed, **decided_by}
+            )
+        ]
+        self._refuse(reasons)
+
+    def check_same_system(self, decided_by: Mapping[str, Any]) -> None:
+        """For runs that may go on with other settings, as long as what was seen was seen of the same system."""
+        before = self.read_manifest().get("decided_by", {})
+        now = json.loads(json.dumps(decided_by))
+        self._refuse([f"{name} was {old}, and is {new} now" for name, old, new in differences(before, now)])
+
+    def _refuse(self, reasons: Sequence[str]) -> None:
+        if reasons:
+            advice = "Nothing was changed. Undo that to continue this run, or start a new one."
+            file = str(self.path / "manifest.json")
+            problems = [Problem(f"this run cannot be continued: {reason}.", file=file) for reason in reasons]
+            raise UserError([*problems, Problem(advice)])
+
+    def read_manifest(self) -> dict[str, Any]:
+        return read_json(self.path / "manifest.json")
+
+    def write_results(self, results: Mapping[str, Any], *, durable: bool = True) -> None:
+        write_json(self.path / "results.json", dict(results), durable=durable and self._durable)
+
+    def read_results(self) -> dict[str, Any]:
+        return read_json(self.path / "results.json")
+
+    def forget_counterexamples(self) -> None:
+        """Those that an interrupted run had listed: it goes on, and lists them anew."""
+        for file in (*self.counterexamples(), *(self.path / "shrunk").glob("*.json")):
+            file.unlink()
+
+    def write_counterexample(
+        self, counterexample: Counterexample, rank: int, folder: str = "counterexamples", *, of_several: bool = False
+    ) -> Path:
+        """Store it under its rank; a file that already has that rank and key is replaced.
+
+        Several requirements may be violated by the same actions: then each has its own files.
+        """
+        parts = [counterexample.requirement.id if of_several else "", f"{rank:03d}", "-".join(counterexample.actions)]
+        path = self.path / folder / f"{'-'.join(filter(None, map(file_name, parts)))}.json"
+        path.parent.mkdir(exist_ok=True)
+        counterexample.write(path, durable=self._durable)
+        return path
+
+    def counterexamples(self) -> list[Path]:
+        return sorted((self.path / "counterexamples").glob("*.json"))
+
+
+def readable_manifest(directory: str | Path) -> dict[str, Any]:
+    """Of a run that is only looked at; one of another format is refused rather than misread."""
+    file = Path(directory) / "manifest.json"
+    manifest = read_json(file)
+    if not isinstance(manifest, dict) or "format_version" not in manifest:
+        raise UserError(Problem("not the manifest of a run (it has no format_version).", file=str(file)))
+    found = manifest["format_version"]
+    if found != FORMAT_VERSION:
+        what = f"a run directory of format {found}; this version of bbfalsify reads format {FORMAT_VERSION}."
+        raise UserError(Problem(what, file=str(file)))
+    return manifest
+
+
+def begin_or_continue(
+    out: str | Path | None,
+    name: str,
+    directory: str | Path | None,
+    *,
+    seed: int,
+    decided_by: Mapping[str, Any],
+    configuration: Mapping[str, Any] | None = None,
+    adapter_sha256: str | None = None,
+) -> tuple[RunDirectory | None, Tape]:
+    """Where a run is recorded, and what was recorded of it before: nothing, unless it is continued.
+
+    `directory` is exactly the one to use; without it there is a new one under `out`, or none where that is None.
+    """
+    if directory is None and out is None:
+        return None, Tape()
+    place = RunDirectory.create(out, name) if directory is None else RunDirectory.at(directory)
+    if place.begun:
+        place.check_same(seed, json.loads(json.dumps(decided_by)))  # as it was read
+        return place, Tape(place.events)
+    place.write_manifest(
+        seed=seed, configuration=configuration or {}, adapter_sha256=adapter_sha256, decided_by=decided_by
+    )
+    return place, Tape(place.events)  # which are there already where only the manifest was lost
+
+
+def recorded_seed(directory: str | Path | None) -> int | None:
+    """Of the run that was begun there, if one was."""
+    begun = directory is not None and RunDirectory(directory).begun
+    return RunDirectory(directory).read_manifest().get("seed") if begun else None
+
+
+@functools.cache  # each look-up reads the metadata of a package, and every counterexample file holds them
+def versions() -> dict[str, str]:
+    """What this result was made with; numpy does not promise the same random numbers in all its versions."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:  # run from a source tree
+            continue
+    if "bbfalsify" not in found:
+        import bbfalsify
+
+        found["bbfalsify"] = bbfalsify.__version__
+    return found
+
+
+def file_hash(path: str | Path | None) -> str | None:
+    """SHA-256 of a file, None where there is none."""
+    if path is None or not Path(path).is_file():
+        return None
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def differences(before: Any, now: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
+    """(dotted name, what it was, what it is) of everything that is not the same."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        for key in dict.fromkeys([*before, *now]):
+            yield from differences(before.get(key), now.get(key), f"{name}.{key}" if name else str(key))
+    elif before != now:
+        yield name, _short(before), _short(now)
+
+
+def _can_be_run_in(path: Path) -> bool:
+    """A run was begun there, or there is only what one may have left whose manifest never came to the disk."""
+    left = {"counterexamples", "events.jsonl", "observations.jsonl", "workers.log", "fans.npz"}
+    return (path / "manifest.json").is_file() or (
+        path.is_dir() and all(part.name in left or part.name.startswith(".") for part in path.iterdir())
+    )
+
+
+def _files_of(results: Mapping[str, Any]) -> Iterator[str]:
+    """Where in the directory the counterexamples are that a falsification or a check has named in its results."""
+    for row in (*results.get("counterexamples", ()), *results.get("requirements", ())):
+        for named in (row, row.get("shrunk") or {}):
+            if named.get("file"):
+                yield "/".join(Path(named["file"]).parts[-2:])
+
+
+def _short(value: Any) -> str:
+    text = "nothing" if value is None else str(value)
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+
+
+def file_name(text: str) -> str:
+    """Letters, digits, dots, dashes and underscores, and not too many of them."""
+    return re.sub(r"[^\w.-]+", "_", text, flags=re.ASCII).strip("._-")[:_LONGEST_NAME]
+
+
+def _number(name: str, stem: str) -> int:
+    rest = name[len(stem) + 1 :]
+    return int(rest) if rest.isdecimal() else 0

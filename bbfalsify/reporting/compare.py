@@ -1,0 +1,214 @@
+"""Two runs side by side: what is new, what is gone, and which probabilities moved further than their intervals explain.
+
+    change = compare_runs("runs/heater-1", "runs/heater-2")
+    change.new, change.gone, [shift for shift in change.shifts if not shift.explained]
+
+A counterexample is the same in both if requirement and actions are; of a check, a requirement's violation is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.automata.mealy import read_dot
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.verdict import FOUND
+from bbfalsify.records.run_directory import differences, readable_manifest
+from bbfalsify.registry import kind_of
+from bbfalsify.reporting.compare_machines import MachineChange, compare_machines
+from bbfalsify.results.recorded import recorded_results
+from bbfalsify.stats.differences import difference, explained
+
+Key = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A counterexample of one of the two runs."""
+
+    requirement: str
+    actions: tuple[str, ...]
+    rank: int | None
+    probability: Estimate | None
+    status: str
+    file: str | None
+    remark: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "requirement": self.requirement, "actions": list(self.actions), "rank": self.rank, "status": self.status,
+            "probability": None if self.probability is None else self.probability.as_json(), "file": self.file,
+            "remark": self.remark,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Something that both runs estimate: a counterexample, or (without actions) the total of a requirement."""
+
+    requirement: str
+    actions: tuple[str, ...] | None
+    old: Estimate
+    new: Estimate
+    difference: Estimate | None
+    ranks: tuple[int | None, int | None] = (None, None)
+    statuses: tuple[str, str] = ("", "")
+
+    @property
+    def explained(self) -> bool:
+        return self.difference is None or explained(self.difference)
+
+    @property
+    def changed(self) -> bool:
+        return not self.explained or self.statuses[0] != self.statuses[1]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "requirement": self.requirement, "actions": None if self.actions is None else list(self.actions),
+            "old": self.old.as_json(), "new": self.new.as_json(), "explained_by_intervals": self.explained,
+            "difference": None if self.difference is None else self.difference.as_json(),
+            "old_rank": self.ranks[0], "new_rank": self.ranks[1], "old_status": self.statuses[0],
+            "new_status": self.statuses[1],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RunChange:
+    name: str
+    new: tuple[Found, ...]
+    gone: tuple[Found, ...]
+    shifts: tuple[Shift, ...]
+    """Of every counterexample that both have."""
+    totals: tuple[Shift, ...]
+    outcomes: tuple[tuple[str, str | None, str | None], ...]
+    """(requirement, outcome before, outcome now) where they differ; None where the run does not have it."""
+    settings: tuple[tuple[str, str, str], ...]
+    """What decides a result and is not the same: (name, before, now)."""
+    machine: MachineChange | None = None
+
+    @property
+    def is_news(self) -> bool:
+        worse = any(now in FOUND and before not in FOUND for _, before, now in self.outcomes)
+        return bool(self.new) or worse or (self.machine is not None and self.machine.differ)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "new": [found.as_json() for found in self.new],
+            "gone": [found.as_json() for found in self.gone],
+            "shifts": [shift.as_json() for shift in self.shifts],
+            "totals": [shift.as_json() for shift in self.totals],
+            "outcomes": [{"requirement": r, "old": old, "new": new} for r, old, new in self.outcomes],
+            "settings": [{"name": name, "old": old, "new": new} for name, old, new in self.settings],
+            "machine": None if self.machine is None else self.machine.as_json(),
+        }
+
+
+def compare_runs(old: str | Path, new: str | Path) -> RunChange:
+    """Two run directories of the same engine."""
+    (before, settings_before), (now, settings_now) = _read(Path(old)), _read(Path(new))
+    engines = [results.get("engine", "falsify") for results in (before, now)]
+    if engines[0] != engines[1]:
+        raise UserError(f"runs of different engines cannot be compared ({engines[0]} and {engines[1]}).")
+    found = kind_of(now).named("found")
+    left, right = found(before), found(now)
+    both = [key for key in right if key in left]
+    shifts = [_shift(left[key], right[key], len(both)) for key in both]
+    least = _least(before, settings_before), _least(now, settings_now)
+    return RunChange(
+        name=now.get("name", ""),
+        new=tuple(_remarked(right[key], least[0], "old") for key in right if key not in left),
+        gone=tuple(_remarked(left[key], least[1], "new") for key in left if key not in right),
+        shifts=tuple(shift for shift in shifts if shift is not None),
+        totals=tuple(_totals(before, now)),
+        outcomes=tuple(_outcomes(before, now)),
+        settings=tuple(differences(settings_before, settings_now)),
+        machine=_machines(Path(old), Path(new)),
+    )
+
+
+def _read(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    if not (directory / "results.json").is_file():
+        raise UserError(Problem("not a finished run directory (it has no results.json).", file=str(directory)))
+    (file, results), manifest = recorded_results(directory), readable_manifest(directory)
+    kind_of(results, file=str(file))
+    decides = {"seed": manifest.get("seed"), **(manifest.get("decided_by") or {})}
+    if not manifest.get("decided_by"):
+        decides["engine"] = (manifest.get("configuration") or {}).get("engine")
+        decides["adapter_sha256"] = manifest.get("adapter_sha256")
+    return results, {"versions": manifest.get("versions") or {}, **decides}
+
+
+def listed(results: Mapping[str, Any]) -> dict[Key, Found]:
+    """Of a falsification: each row of the list is a finding of its own."""
+    rows = [_row(row) for row in results.get("counterexamples", ())]
+    return {(row.requirement, row.actions): row for row in rows}
+
+
+def one_each(results: Mapping[str, Any]) -> dict[Key, Found]:
+    """Of a check, or of a search for states: a requirement is violated or not; by which word first is chance."""
+    rows = [_row(row) for row in results.get("counterexamples", ())]
+    return {(row.requirement, ()): row for row in rows}
+
+
+def _row(row: Mapping[str, Any]) -> Found:
+    probability = None if row.get("probability") is None else Estimate.from_json(row["probability"])
+    rank, status = row.get("rank"), row.get("status") or ""
+    return Found(row["requirement"], tuple(row["actions"]), rank, probability, status, row.get("file"))
+
+
+def _shift(old: Found, new: Found, comparisons: int) -> Shift | None:
+    if old.probability is None or new.probability is None:
+        return None
+    moved = difference(old.probability, new.probability, comparisons)
+    ranks, statuses = (old.rank, new.rank), (old.status, new.status)
+    return Shift(new.requirement, new.actions, old.probability, new.probability, moved, ranks, statuses)
+
+
+def _least(results: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, float]:
+    """Per requirement whose list is full: the lowest probability on it."""
+    asked = (settings.get("engine") or {}).get("counterexamples")
+    if asked is None:  # an engine without such a list
+        return {}
+    least: dict[str, list[float]] = {}
+    for row in results.get("counterexamples", ()):
+        least.setdefault(row["requirement"], []).append(row["probability"]["value"])
+    return {name: min(values) for name, values in least.items() if len(values) >= asked}
+
+
+def _remarked(found: Found, least: Mapping[str, float], other: str) -> Found:
+    """A full list hides what is less probable than its last: missing there says little."""
+    bound = least.get(found.requirement)
+    if bound is None or found.probability is None or found.probability.low > bound:
+        return found
+    remark = f"perhaps only below the {other} list, which was full"
+    return Found(found.requirement, found.actions, found.rank, found.probability, found.status, found.file, remark)
+
+
+def _totals(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Shift]:
+    """What any listed counterexample has in both runs; where plain simulation was made, of any violation."""
+    old = {row["id"]: row.get("found_probability") for row in before["requirements"]}
+    shifts = []
+    for row in now["requirements"]:
+        if row.get("found_probability") and old.get(row["id"]):
+            pair = Estimate.from_json(old[row["id"]]), Estimate.from_json(row["found_probability"])
+            shifts.append(Shift(row["id"], None, *pair, difference(*pair)))
+    return shifts
+
+
+def _outcomes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:
+    old = {row["id"]: row["outcome"] for row in before["requirements"]}
+    new = {row["id"]: row["outcome"] for row in now["requirements"]}
+    return [(name, old.get(name), new.get(name)) for name in {**old, **new} if old.get(name) != new.get(name)]
+
+
+def _machines(old: Path, new: Path) -> MachineChange | None:
+    """What two checks learned, where both learned something."""
+    pair = [path / "model.dot" for path in (old, new)]
+    if not all(path.is_file() for path in pair):
+        return None
+    return compare_machines(*map(read_dot, pair))

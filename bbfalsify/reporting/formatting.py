@@ -1,0 +1,82 @@
+"""Words of actions and numbers in little space.
+
+on·on·on·off          as it is, where it fits
+on×12·off·on          runs of three and more counted, where that is shorter
+on×12·off·…·on·off    the middle left out, where it is still too long
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from bbfalsify.core.estimate import Estimate
+
+SEPARATOR = "·"
+GAP = "…"
+
+
+def shorten_word(actions: Sequence[str], width: int) -> str:
+    """The word of actions in at most `width` characters (never less than its first action can use)."""
+    if not actions:
+        return "(no action)"
+    plain = SEPARATOR.join(actions)
+    if len(plain) <= width:
+        return plain
+    pieces = _count_runs(actions)
+    counted = SEPARATOR.join(pieces)
+    if len(counted) <= width:
+        return counted
+    return _leave_out_the_middle(pieces, width)
+
+
+def _count_runs(actions: Sequence[str]) -> list[str]:
+    pieces: list[str] = []
+    for action, run in itertools.groupby(actions):
+        length = len(list(run))
+        pieces += [f"{action}×{length}"] if length > 2 else [action] * length
+    return pieces
+
+
+def _leave_out_the_middle(pieces: list[str], width: int) -> str:
+    """Keep pieces from both ends in turn, the end first: the last actions are those that break the requirement."""
+    head: list[str] = []
+    tail: list[str] = []
+    while len(head) + len(tail) < len(pieces):
+        from_tail = len(tail) <= len(head)
+        piece = pieces[-1 - len(tail)] if from_tail else pieces[len(head)]
+        candidate = SEPARATOR.join([*head, GAP, piece, *tail] if from_tail else [*head, piece, GAP, *tail])
+        if len(candidate) > width:
+            break
+        if from_tail:
+            tail.insert(0, piece)
+        else:
+            head.append(piece)
+    if not tail:
+        return GAP + pieces[-1][-max(width - 1, 1) :]
+    return SEPARATOR.join([*head, GAP, *tail])
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number for a table; what is missing or infinite is a dash."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    return f"{value:.{digits}g}"
+
+
+def probability(value: float) -> str:
+    """9.55e-4 rather than 0.000955 or 9.55e-04."""
+    if value == 0 or value >= 0.01:
+        return f"{value:.3g}"
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def interval(estimate: Estimate) -> str:
+    """9.55e-4 [9.1e-4, 1.0e-3]; what is only bounded from above: < 1.6e-13"""
+    if estimate.samples == 0:
+        return "not estimated"
+    if estimate.low == 0 and estimate.value == estimate.high:
+        return f"< {probability(estimate.high)}"
+    return f"{probability(estimate.value)} [{probability(estimate.low)}, {probability(estimate.high)}]"

@@ -1,0 +1,91 @@
+"""The result of `reach` as a terminal shows it, from what was recorded: when, who, what changed, and what it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bbfalsify.records.json_files import read_json
+from bbfalsify.reporting.terminal.tables import expectation, place_lines
+
+FIRST, LAST = 15, 25
+"""Of a long trace, so many steps at each end are shown."""
+MOST_UNCONFIRMED = 3
+
+
+def reach_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str]:
+    """Of one query its trace and how it was found; of several a line each, and the traces only where all is wanted."""
+    rows = data["requirements"]
+    for row in rows:
+        if row["file"] is not None and (len(rows) == 1 or verbose):
+            trace = read_json(row["file"])
+            if len(rows) > 1:
+                yield f"\n{row['id']}: {row['text'] or row['query']}"
+            yield from trace_lines(trace, everything=verbose)
+            yield from end_lines(trace)
+            yield ""
+    for row in rows:
+        name = "" if len(rows) == 1 else f"{row['id']}: "
+        yield from (f"{name}{line}" for line in effort_lines(row))
+    for row in rows:
+        name = "" if len(rows) == 1 else f"{row['id']}: "
+        yield f"{name}{row['in_words']}{expectation(row['outcome'], row.get('expected'))}"
+    yield from (f"note: {note}" for note in data.get("notes", ()))
+    yield from place_lines(data["run_directory"], data["seed"], [row["file"] for row in rows])
+
+
+def trace_lines(trace: Mapping[str, Any], *, everything: bool = False) -> Iterator[str]:
+    """One line per step; the middle of a long trace is left out unless everything is wanted."""
+    steps = trace["steps"]
+    hidden = 0 if everything or len(steps) <= FIRST + LAST + 1 else len(steps) - FIRST - LAST
+    width = max(8, len(_shown(trace["time"])))
+    yield f"{'step':>6}  {'time':>{width}}  {'delay':>{width}}"
+    for number, step in enumerate(steps, start=1):
+        if hidden and FIRST < number <= FIRST + hidden:
+            if number == FIRST + 1:
+                yield f"{'':>6}  … {hidden} steps (all of them in the trace file) …"
+            continue
+        changes = ", ".join(f"{name} = {value}" for name, value in step["changes"].items())
+        movers = "; ".join(step["who"])
+        label = "" if step["action"] in movers.replace(" -> ", "->") else f"  [{step['action']}]"
+        line = f"{number:6}  {_shown(step['time']):>{width}}  {_shown(step['delay']):>{width}}  {movers}{label}"
+        yield f"{line}  {changes}" if changes else line
+    if trace["waits"]:
+        yield f"{'':6}  {_shown(trace['time']):>{width}}  {_shown(trace['waits']):>{width}}  (waiting)"
+    if trace["failing"]:
+        yield f"{'':6}  fails: " + "; ".join(trace["failing"])
+
+
+def _shown(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def end_lines(trace: Mapping[str, Any]) -> Iterator[str]:
+    """The state in which the trace ends."""
+    end = trace["end"]
+    yield "locations: " + ", ".join(f"{process}.{location}" for process, location in end["locations"].items())
+    values = []
+    for name, value in end["variables"].items():
+        shown = [_shown(v) if isinstance(v, float) else str(v) for v in (value if isinstance(value, list) else [value])]
+        values.append(f"{name} = {'{' + ', '.join(shown) + '}' if isinstance(value, list) else shown[0]}")
+    if values:
+        yield "values: " + ", ".join(values)
+
+
+def effort_lines(row: Mapping[str, Any]) -> Iterator[str]:
+    """What the search did, and what it stumbled upon."""
+    seconds, unconfirmed = row["seconds"], row["unconfirmed"]
+    rate = f", {row['steps'] / seconds:,.0f} steps per second" if seconds > 0.1 else ""
+    walks = f"{row['walks']} walk{'s' * (row['walks'] != 1)}"
+    yield f"{walks}, {row['steps']} steps in {seconds:.2f} s{rate}"
+    if row["timelocks"]:
+        yield (
+            f"note: {row['timelocks']} walks ended in a timelock: time can pass no further and nothing can fire "
+            "(E<> deadlock gives a trace)"
+        )
+    if row["zeno"]:
+        yield f"note: {row['zeno']} walks went on without time passing (a zeno run): some cycle takes no time"
+    for problem in unconfirmed[:MOST_UNCONFIRMED]:
+        yield f"note: a walk was not confirmed by the exact interpreter and does not count: {problem}"
+    if len(unconfirmed) > MOST_UNCONFIRMED:
+        yield f"note: … and {len(unconfirmed) - MOST_UNCONFIRMED} more walks that were not confirmed"

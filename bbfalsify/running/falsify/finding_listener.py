@@ -1,0 +1,198 @@
+"""The scribe of a falsification: confirms each finding at once, records what happens, writes findings down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.events import CounterexampleConfirmed, EstimateMade, FindingReported, SearchAdvanced, StageStarted
+from bbfalsify.core.query import Query
+from bbfalsify.core.verdict import Judgement
+from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.accelerator import Convergence, Finding, Search
+from bbfalsify.engines.falsification.engine import Options, Progress, Ranked
+from bbfalsify.logic import Requirement
+from bbfalsify.modelling import Profile
+from bbfalsify.records.counterexample import (
+    Counterexample,
+    RequirementRecord,
+    SeedRecord,
+    SystemRecord,
+    signals_as_samples,
+)
+from bbfalsify.records.event_log import Recorder
+from bbfalsify.records.run_directory import versions
+from bbfalsify.results.falsify_result import RankedCounterexample
+from bbfalsify.running.confirm import Confirmation, confirm
+from bbfalsify.running.driver import Driver
+from bbfalsify.running.falsify.insights import Insights
+
+
+@dataclass
+class Scribe:
+    """Listens to the engine: confirms each finding at once, and records what happens."""
+
+    driver: Driver
+    recorder: Recorder
+    requirements: Sequence[Requirement]
+    options: Options
+    progress: Progress = field(default_factory=Progress)
+    confirmations: dict[Finding, Confirmation] = field(default_factory=dict)
+
+    def found(self, finding: Finding) -> None:
+        requirement, seen = self.requirements[finding.requirement].id, finding.judgement
+        self.recorder.record(
+            FindingReported(requirement, finding.actions, finding.query, seen.robustness, seen.first_violation_time)
+        )
+        confirmation = self.confirm(finding)
+        self.recorder.record(
+            CounterexampleConfirmed(
+                requirement,
+                finding.actions,
+                finding.query,
+                confirmation.status,
+                confirmation.reproduced,
+                confirmation.tries,
+            )
+        )
+
+    def confirm(self, finding: Finding) -> Confirmation:
+        query = Query(f"confirm/{finding.requirement}/{finding.name}", finding.stimulus, seed_name=finding.query)
+        self.confirmations[finding] = confirm(self.driver.rerun, query, finding.requirement, finding.judgement)
+        return self.confirmations[finding]
+
+    def remember(self, finding: Finding, confirmation: Confirmation) -> None:
+        """Known before the search, and executed again already."""
+        self.progress.search.findings.append(finding)
+        self.confirmations[finding] = confirmation
+
+    def forget(self, finding: Finding) -> None:
+        self.progress.search.findings = [f for f in self.progress.search.findings if f is not finding]
+        self.progress.ranked = [r for r in self.progress.ranked if r.finding is not finding]
+
+    def advanced(self, search: Search, masses: Sequence[float]) -> None:
+        words = tuple(len(known) for known in search.known)
+        self.recorder.record(SearchAdvanced(search.iterations, words, tuple(masses)))
+
+    def searched(self, search: Search) -> None:
+        # D.9 may need as many traces again; the few short uses that D.8 needs are not foreseen.
+        rounds = 2 if "d9" in self.options.columns and self.options.estimator != "splitting" else 1
+        traces = len(search.findings) * self.options.passes * self.options.traces * rounds
+        self.recorder.record(StageStarted("estimating", traces))
+
+    def estimated(self, ranked: Ranked) -> None:
+        requirement = self.requirements[ranked.finding.requirement].id
+        self.recorder.record(EstimateMade(requirement, ranked.probability.as_json(), ranked.finding.actions))
+
+    def counted(self, progress: smc.Progress) -> None:
+        """The batches of plain simulation are recorded like all others; nothing more is to be said."""
+
+    def convergence(self, requirement: int) -> tuple[int, tuple[Convergence, ...]]:
+        """How many counterexamples the search saw, and how its list grew (empty for the first ones)."""
+        search = self.progress.search
+        return (
+            len(search.known[requirement]) if search.known else 0,
+            search.convergence[requirement] if search.convergence else (),
+        )
+
+    def findings(self, requirement: int) -> list[Finding]:
+        return [f for f in self.progress.search.findings if f.requirement == requirement]
+
+    def total(self, requirement: int) -> Estimate | None:
+        """None where nothing was found, or where the run was stopped before all of it was estimated."""
+        found, ranked = self.findings(requirement), self.progress.ranking(requirement)
+        if not found or len(ranked) < len(found):
+            return None
+        return self.progress.found_probability(requirement, self.options.confidence)
+
+    def items(self, requirement: int) -> list[Item]:
+        """Ranked first, then what was found but not estimated because the run was stopped."""
+        ranked = self.progress.ranking(requirement)
+        done = {id(r.finding) for r in ranked}
+        rest = [f for f in self.findings(requirement) if id(f) not in done]
+        nothing = Estimate(1.0, 0.0, 1.0, self.options.confidence, "not estimated", 0)
+        items = [Item(r.finding, r.probability, r) for r in ranked] + [Item(f, nothing, None) for f in rest]
+        return [replace(i, confirmation=self.confirmations.get(i.finding)) for i in items]
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    finding: Finding
+    probability: Estimate
+    ranked: Ranked | None
+    confirmation: Confirmation | None = None
+
+    @property
+    def status(self) -> str:
+        return "flaky" if self.confirmation is None else self.confirmation.status
+
+    @property
+    def judgement(self) -> Judgement:
+        """As found, but with the robustness of the whole trace: the search may have stopped at the violation."""
+        whole = self.confirmation.judgement if self.status == "confirmed" else None
+        return self.finding.judgement if whole is None else replace(self.finding.judgement, robustness=whole.robustness)
+
+
+def row_of(
+    item: Item, requirement: Requirement, rank: int, file: str | None, insights: Insights, *, known: bool = False
+) -> RankedCounterexample:
+    ranked, seen = item.ranked, item.judgement
+    return RankedCounterexample(
+        rank=rank,
+        requirement=requirement.id,
+        status=item.status,
+        actions=item.finding.actions,
+        probability=item.probability,
+        cylinder=None if ranked is None else ranked.cylinder,
+        columns={} if ranked is None else ranked.columns,
+        violating=0 if ranked is None else ranked.passes.total_hits,
+        traces=0 if ranked is None else ranked.passes.total_traces,
+        first_violation_time=seen.first_violation_time,
+        robustness=seen.robustness,
+        iteration=item.finding.iteration,
+        file=file,
+        known=known,
+        probability_with_uncertainty=insights.probabilities.get(rank),
+        time_to_violation=None if insights.times is None else insights.times.each.get(rank),
+    )
+
+
+def counterexample_file(
+    item: Item,
+    requirement: Requirement,
+    horizon: float,
+    seed: SeedRecord,
+    system: SystemRecord,
+    profile: Profile,
+    time_limit_s: float | None,
+    memory_limit_mb: float | None,
+) -> Counterexample:
+    finding, confirmation = item.finding, item.confirmation
+    stimulus = finding.stimulus
+    trace = None if confirmation is None else confirmation.trace
+    outputs = {} if trace is None else {k: v for k, v in trace.signals.items() if k not in stimulus.inputs}
+    return Counterexample(
+        requirement=RequirementRecord(
+            requirement.id, requirement.text, requirement.formula.text, requirement.time, requirement.period
+        ),
+        horizon=horizon,
+        actions=finding.actions,
+        word=finding.word,
+        times=tuple(stimulus.times.tolist()),
+        inputs=signals_as_samples(stimulus.inputs),
+        outputs=signals_as_samples(outputs),
+        judgement=item.judgement,
+        status=item.status,
+        reproduced=0 if confirmation is None else confirmation.reproduced,
+        tries=0 if confirmation is None else confirmation.tries,
+        seed=seed,
+        system=system,
+        versions=versions(),
+        simulation=finding.status,
+        probability=item.probability,
+        estimates={} if item.ranked is None else {"cylinder": item.ranked.cylinder, **item.ranked.columns},
+        profile=profile.file,
+        time_limit_s=time_limit_s,
+        memory_limit_mb=memory_limit_mb,
+    )

@@ -1,0 +1,154 @@
+"""What of each counterexample matters: after the estimates, the listed ones are shrunk, best first in the report.
+
+The engine finds a core of each (`engines/falsification/shrinking.py`); here the cores are confirmed like every finding,
+those that are not on the list anyway are estimated, and written down beside their originals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.events import CounterexampleShrunk, StageStarted
+from bbfalsify.core.query import Ask
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.falsification.accelerator import Finding
+from bbfalsify.engines.falsification.engine import Options, estimate_finding
+from bbfalsify.engines.falsification.estimating import Ranked
+from bbfalsify.engines.falsification.shrinking import Core, Shrunk, Tools, shrink
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.results.falsify_result import RankedCounterexample, ShrunkCounterexample
+from bbfalsify.running.falsify.finding_listener import Item, Scribe
+from bbfalsify.running.falsify.insights import insights_of
+
+
+@dataclass
+class Shrinking:
+    """Filled in place, so that Ctrl-C keeps what is there."""
+
+    shrunk: dict[Finding, Shrunk] = field(default_factory=dict)
+    estimates: dict[Finding, Ranked] = field(default_factory=dict)
+    """Of cores that are not on the list."""
+    notes: list[str] = field(default_factory=list)
+
+
+def shrink_list(
+    ask: Ask,
+    usage: Usage,
+    scribe: Scribe,
+    shrinking: Shrinking,
+    *,
+    seeds: SeedTree,
+    out_of_time: Callable[[], bool],
+) -> None:
+    """Shrink what is confirmed, short ones first: a short one may be what matters of a long one."""
+    options, listed = scribe.options, [scribe.items(r) for r in range(len(scribe.requirements))]
+    if not options.shrink:
+        if any(listed):
+            shrinking.notes.append("shrink is 0: nobody asked which actions of a counterexample matter")
+        return
+    tools = Tools(usage, seeds)
+    chosen = [
+        [(rank, item.finding) for rank, item in enumerate(items) if item.status == "confirmed"] for items in listed
+    ]
+    scribe.recorder.record(StageStarted("shrinking", options.shrink * sum(map(len, chosen))))
+    left = 0
+    for rows in chosen:
+        ranks = {finding.actions: rank for rank, finding in rows}
+        cores: dict[Finding, Core] = {}
+        for _, finding in sorted(rows, key=lambda row: (len(row[1].actions), row[0])):
+            if out_of_time():
+                left += 1
+                continue
+            # Of equally short ones, the more probable first.
+            known = sorted(cores.values(), key=lambda core: ranks.get(core.actions, len(rows)))
+            name = seeds.child(finding.requirement, finding.name)
+            found = shrink(ask, tools, finding, budget=options.shrink, seeds=name, cores=known)
+            core = found.core.finding
+            status = (scribe.confirmations.get(core) or scribe.confirm(core)).status
+            cores[core] = found.core
+            shrinking.shrunk[finding] = found
+            requirement = scribe.requirements[finding.requirement].id
+            scribe.recorder.record(
+                CounterexampleShrunk(requirement, finding.actions, core.actions, found.simulations, status)
+            )
+    if left:
+        what = "a counterexample" if left == 1 else f"{left} counterexamples"
+        shrinking.notes.append(f"max_time was over before {what} could be shrunk")
+    _estimate(ask, usage, scribe, shrinking, options, seeds.child("estimate"))
+
+
+def _estimate(ask: Ask, usage: Usage, scribe: Scribe, shrinking: Shrinking, options: Options, seeds: SeedTree) -> None:
+    """Cores that are not on the list; the others have their numbers already."""
+    listed = {(f.requirement, f.actions) for f in scribe.progress.search.findings}
+    cores = dict.fromkeys(found.core.finding for found in shrinking.shrunk.values())
+    missing = [core for core in cores if (core.requirement, core.actions) not in listed]
+    if missing:
+        scribe.recorder.record(StageStarted("estimating shrunk ones", len(missing) * options.passes * options.traces))
+    for core in missing:
+        shrinking.estimates[core] = estimate_finding(ask, usage, core, replace(options, fan=0), seeds)
+        scribe.estimated(shrinking.estimates[core])
+
+
+def shrunk_rows(
+    rows: Sequence[RankedCounterexample],
+    items: Sequence[Item],
+    shrinking: Shrinking,
+    scribe: Scribe,
+    usage: Usage,
+    write: Callable[[Item, int], str | None],
+) -> list[RankedCounterexample]:
+    """The rows of one requirement, each with its core; a core's file bears the rank of the first that has it."""
+    by_key = {item.finding.actions: (row, item) for row, item in zip(rows, items, strict=True)}
+    told: dict[Finding, ShrunkCounterexample] = {}
+    result = []
+    for row, item in zip(rows, items, strict=True):
+        found = shrinking.shrunk.get(item.finding)
+        if found is None:
+            result.append(row)
+            continue
+        core = found.core.finding
+        if core not in told:
+            told[core] = _row(found.core, row, by_key.get(core.actions), shrinking, scribe, usage, write)
+        result.append(replace(row, shrunk=replace(told[core], simulations=found.simulations)))
+    return result
+
+
+def _row(
+    core: Core,
+    first: RankedCounterexample,
+    listed: tuple[RankedCounterexample, Item] | None,
+    shrinking: Shrinking,
+    scribe: Scribe,
+    usage: Usage,
+    write: Callable[[Item, int], str | None],
+) -> ShrunkCounterexample:
+    options, finding = scribe.options, core.finding
+    ranked = shrinking.estimates.get(finding)
+    probability = Estimate(1.0, 0.0, 1.0, options.confidence, "not estimated", 0)
+    widened, same_as = None, None
+    if listed is not None:
+        row, item = listed
+        ranked, probability, widened, same_as = item.ranked, row.probability, row.probability_with_uncertainty, row.rank
+    elif ranked is not None:
+        probability = ranked.probability
+        wide = insights_of(usage, [ranked], None, None, sensitivity=False, confidence=options.confidence)
+        widened = wide.probabilities.get(1)
+    item = Item(finding, probability, ranked, scribe.confirmations.get(finding))
+    unchanged = listed is not None and listed[1].finding is finding
+    return ShrunkCounterexample(
+        actions=finding.actions,
+        same_as=same_as,
+        settled=core.settled,
+        simulations=0,
+        status=item.status,
+        probability=probability,
+        cylinder=None if ranked is None else ranked.cylinder,
+        columns={} if ranked is None else ranked.columns,
+        first_violation_time=item.judgement.first_violation_time,
+        robustness=item.judgement.robustness,
+        delay_quantiles=core.quantiles,
+        file=listed[0].file if unchanged else write(item, same_as or first.rank),
+        probability_with_uncertainty=widened,
+    )

@@ -1,0 +1,139 @@
+"""`reach`: look for a state of a model, with walks on all cores, and give back an exact trace that leads there.
+
+    result = reach("fischer.yaml", "A[] not (P(1).cs && P(2).cs)", seed=1)
+    if result.found.best is not None:
+        print(len(result.found.best.trace.steps), "steps")
+
+The same seed gives the same finding on any number of workers: units of walks are answered in their order (`search`),
+and of several that meet the target the first in that order counts.  Only the timeout goes by the clock.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.core.seeds import SeedTree, draw_seed
+from bbfalsify.engines.reachability.search import PORTFOLIO, Finding, Found, Standing, Wanted, search
+from bbfalsify.kernel import compile_network
+from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
+from bbfalsify.logic.queries import Query, parse_query
+from bbfalsify.modelling import Network, load_network
+from bbfalsify.results.notebook import steps_frame, trace_html
+from bbfalsify.running.reach.team import Team
+from bbfalsify.running.reach.trace_files import trace_json
+
+if TYPE_CHECKING:
+    import pandas
+
+DEFAULT_TIMEOUT_S = 300.0
+
+
+class ReachOutcome(StrEnum):
+    REACHED = "reached"
+    NOT_REACHED = "not_reached"
+    MODEL_ERROR = "model_error"
+
+
+@dataclass(frozen=True, eq=False)
+class ReachResult:
+    network: Network
+    query: Query
+    heuristic: str
+    """As asked for; the finding says which of a portfolio won."""
+    wanted: Wanted
+    seed: int
+    found: Found
+
+    @property
+    def outcome(self) -> ReachOutcome:
+        if self.found.best is not None:
+            return ReachOutcome.REACHED
+        return ReachOutcome.NOT_REACHED if self.found.failure is None else ReachOutcome.MODEL_ERROR
+
+    @property
+    def finding(self) -> Finding | None:
+        return self.found.best or self.found.failure
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """Of the trace found, in words and numbers; none where nothing was found."""
+        return [] if self.finding is None else trace_json(self.network, self.finding.trace)["steps"]
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row per step of the trace (needs pandas)."""
+        return steps_frame(self.steps)
+
+    def _repr_html_(self) -> str:
+        return trace_html(self.in_words(), self.steps)
+
+    def in_words(self) -> str:
+        """The outcome as a sentence."""
+        query, finding = self.query, self.finding
+        if self.outcome is ReachOutcome.REACHED:
+            trace = finding.trace
+            return (
+                f"{query.text}: {query.holds_word.upper()}{' (deadlock)' if trace.deadlocked else ''} after "
+                f"{len(trace.steps)} steps and {float(trace.time):g} time units, by {finding.heuristic.value} in its "
+                f"walk {finding.walk}; every step re-checked by the exact interpreter"
+            )
+        if self.outcome is ReachOutcome.MODEL_ERROR:
+            return f"{query.text}: THE MODEL FAILS after {len(finding.trace.steps)} steps: {finding.trace.error}"
+        why = "the time is up" if self.found.stopped == "timeout" else "all walks are made"
+        word = "not falsified" if query.universal else "not reached"
+        return f"{query.text}: {word.upper()} ({why}; random walks prove nothing)"
+
+
+def reach(
+    model: str | Path | Network,
+    query: str,
+    *,
+    heuristic: str = "portfolio",
+    trace: str = "some",
+    depth: int | None = None,
+    timeout: float | None = DEFAULT_TIMEOUT_S,
+    walks: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    executor: str | Executor | None = None,
+    watch: Callable[[Found], None] = lambda found: None,
+    report: Callable[[Standing], None] = lambda standing: None,
+    standing: Standing | None = None,
+) -> ReachResult:
+    """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
+
+    `walks` limits the walks of each heuristic, `timeout` the seconds; None is no limit.  With `trace` "shortest" or
+    "fastest" the search goes on after the first trace, so it needs one of the two.
+
+    Walks are made by `jobs` processes, or on an `executor` as for `falsify`.  `watch` is told what was found so far,
+    now and then; `report` how the search stands between two turns: a search that was interrupted goes on from such a
+    `standing` and ends as it would have ended.
+    """
+    wanted, heuristics = Wanted(trace), heuristics_named(heuristic)
+    if timeout is None and walks is None:
+        raise UserError("a search for a state that may not exist needs a timeout or a number of walks.")
+    network = model if isinstance(model, Network) else load_network(model)
+    asked = parse_query(query, network)
+    target = Target(compile_network(network), asked.alive, asked.dead)
+    TargetSearch.warm_up()  # compiling does not count
+    seed = draw_seed() if seed is None else seed
+    used = 0.0 if standing is None else standing.found.seconds
+    ends = None if timeout is None else time.monotonic() + timeout - used
+    with Team(target, ends, os.cpu_count() or 1 if jobs is None else jobs, executor) as team:
+        found = search(
+            target, asked, team.execute, heuristics=heuristics, seeds=SeedTree(seed).child("reach"), wanted=wanted,
+            depth=depth, walks=walks, go_on=team.go_on, watch=watch, report=report,
+            standing=standing,
+        )  # fmt: skip
+    return ReachResult(network, asked, heuristic, wanted, seed, found)
+
+
+def heuristics_named(name: str) -> tuple[Heuristic, ...]:
+    return PORTFOLIO if name == "portfolio" else (Heuristic(name),)

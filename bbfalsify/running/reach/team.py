@@ -1,0 +1,131 @@
+"""Who makes the walks of `reach`: this process, several on this machine, or anybody's executor.
+
+Units of walks are answered in their order, and an answer depends on its unit alone, so all of them find the same.  A
+worker that dies costs nothing but time: what it had not answered is walked here.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import multiprocessing
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from bbfalsify.engines.reachability.schedule import Unit
+from bbfalsify.engines.reachability.search import Answer, Bounds, Walking, in_this_process
+from bbfalsify.kernel.target_search import Heuristic, Target
+from bbfalsify.running.workers.executors import opened
+
+ALONE_S = 0.5
+"""A search that ends within this time is not worth starting workers for."""
+
+Coverage = dict[Heuristic, np.ndarray]
+
+
+class Team:
+    """Executes units, on several cores once it turns out to be worth it."""
+
+    def __init__(
+        self, target: Target, ends: float | None, workers: int, executor: str | Executor | None = None
+    ) -> None:
+        self._target = target
+        self._ends = ends
+        self._start = time.monotonic()
+        self._executor = None if executor in (None, "local") else executor
+        can_fork = "fork" in multiprocessing.get_all_start_methods()
+        self._workers = workers if (can_fork or self._executor is not None) and executor != "in-process" else 1
+        self._alone = in_this_process(target, self.go_on)
+        self._submit: Callable[[Unit, Bounds, np.ndarray | None], Future[Answer]] | None = None
+        self._open = ExitStack()
+
+    def __enter__(self) -> Team:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def go_on(self) -> bool:
+        return self._ends is None or time.monotonic() < self._ends
+
+    def execute(self, units: Sequence[Unit], bounds: Bounds, coverage: Coverage) -> Iterator[Answer]:
+        if self._workers == 1 or len(units) == 1 or time.monotonic() - self._start < ALONE_S:
+            yield from self._alone(units, bounds, coverage)
+            return
+        if self._submit is None:
+            self._submit = self._own_processes() if self._executor is None else self._elsewhere(self._executor)
+        waiting: list[Future[Answer]] = []
+        answered = 0
+        try:
+            waiting += [self._submit(unit, bounds, coverage.get(unit.heuristic)) for unit in units]
+            for future in waiting:
+                answer = future.result()
+                answered += 1
+                yield answer
+        except BrokenExecutor:
+            self._workers = 1
+            yield from self._alone(units[answered:], bounds, coverage)
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def _own_processes(self) -> Callable[..., Future[Answer]]:
+        """Forked, so that they have the model without being sent it."""
+        context = multiprocessing.get_context("fork")
+        stop = context.Event()
+        pool = ProcessPoolExecutor(
+            self._workers, mp_context=context, initializer=_prepare, initargs=(self._target, self._ends, stop)
+        )
+        self._open.callback(pool.shutdown, wait=True, cancel_futures=True)
+        self._open.callback(stop.set)
+        return functools.partial(pool.submit, _work)
+
+    def _elsewhere(self, executor: str | Executor) -> Callable[..., Future[Answer]]:
+        pool = self._open.enter_context(opened(executor, self._workers))
+        target = pickle.dumps(self._target)
+        name = hashlib.sha256(target).hexdigest()
+
+        def submit(unit: Unit, bounds: Bounds, coverage: np.ndarray | None) -> Future[Answer]:
+            left = None if self._ends is None else self._ends - time.monotonic()
+            return pool.submit(_work_for, name, target, left, unit, bounds, coverage)
+
+        return submit
+
+
+_walking: Walking | None = None
+_go_on: Callable[[], bool] = lambda: True  # noqa: E731
+
+
+def _prepare(target: Target, ends: float | None, stop: Any) -> None:
+    global _walking, _go_on
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which tells us to stop
+    _walking = Walking(target)
+    _go_on = lambda: not stop.is_set() and (ends is None or time.monotonic() < ends)  # noqa: E731
+
+
+def _work(unit: Unit, bounds: Bounds, coverage: np.ndarray | None) -> Answer:
+    assert _walking is not None
+    return _walking.walk(unit, bounds, coverage, _go_on)
+
+
+_mine = threading.local()
+"""An executor's workers may be threads, and two of them must not walk with the same memory."""
+
+
+def _work_for(
+    name: str, target: bytes, left: float | None, unit: Unit, bounds: Bounds, coverage: np.ndarray | None
+) -> Answer:
+    """In a worker that may work for several searches: the last model stays ready."""
+    if getattr(_mine, "name", None) != name:
+        _mine.name, _mine.walking = name, Walking(pickle.loads(target))
+    ends = None if left is None else time.monotonic() + left
+    return _mine.walking.walk(unit, bounds, coverage, lambda: ends is None or time.monotonic() < ends)

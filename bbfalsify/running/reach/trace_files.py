@@ -1,0 +1,184 @@
+"""Trace files of `reach`: everything needed to follow a trace again on the model as it is now.
+
+SAME      the model still allows every step, and the query's target is still met at the end
+FIXED     a step is not allowed any more, or the target is not met
+CHANGED   the model has no such processes, locations or edges any more
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, Step, fails, follow, met
+from bbfalsify.engines.reachability.search import Finding
+from bbfalsify.logic.queries import parse_query
+from bbfalsify.modelling import Network
+from bbfalsify.modelling.reference.state import Move, State
+from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
+from bbfalsify.records.json_files import read_json, write_atomically
+from bbfalsify.records.run_directory import versions
+from bbfalsify.running.replay import ReplayOutcome
+
+FORMAT_VERSION = 1
+KIND = "reach trace"
+
+
+def trace_json(network: Network, trace: ConcreteTrace) -> dict[str, Any]:
+    """The trace in words and numbers; "exact" beside a number that no float64 holds."""
+    reals = sorted((v for v in network.variables if v.kind.is_real), key=lambda v: v.slot)
+    integers = sorted((v for v in network.variables if not v.kind.is_real), key=lambda v: v.slot)
+    return {
+        "length": len(trace.steps),
+        **_number("time", trace.time),
+        "deadlock": trace.deadlocked,
+        "error": trace.error,
+        "steps": [_step_json(network, step) for step in trace.steps],
+        **_number("waits", trace.waits),
+        "failing": [who(network, move) for move in trace.failing],
+        "failing_moves": [list(move) for move in trace.failing],
+        "end": {
+            "locations": {
+                p.name: p.locations[here].name for p, here in zip(network.processes, trace.end.locations, strict=True)
+            },
+            "variables": {
+                **{v.name: _values(trace.end.integers[v.slot : v.slot + v.size]) for v in integers},
+                **{v.name: _values([float(r) for r in trace.end.reals[v.slot : v.slot + v.size]]) for v in reals},
+            },
+        },
+    }
+
+
+def _values(values: Any) -> Any:
+    return list(values) if len(values) != 1 else values[0]
+
+
+def _number(name: str, value: Fraction | float) -> dict[str, Any]:
+    exact = isinstance(value, Fraction) and Fraction(float(value)) != value
+    return {name: float(value), **({f"{name}_exact": str(value)} if exact else {})}
+
+
+def _step_json(network: Network, step: Step) -> dict[str, Any]:
+    return {
+        **_number("time", step.time),
+        **_number("delay", step.delay),
+        "action": step.action,
+        "who": [who(network, move) for move in step.moves],
+        "moves": [list(move) for move in step.moves],
+        "changes": dict(step.changes),
+        **({} if step.values is None else {"values": list(step.values)}),
+    }
+
+
+def who(network: Network, move: Move) -> str:
+    process = network.processes[move[0]]
+    edge = process.edges[move[1]]
+    source, target = process.locations[edge.source].name, process.locations[edge.branches[move[2]].target].name
+    return f"{process.name}: {source} -> {target}"
+
+
+def write_trace(path: Path, network: Network, finding: Finding, about: Mapping[str, Any]) -> None:
+    """`about`: model or example, query, heuristic, seed."""
+    data = {
+        "format_version": FORMAT_VERSION,
+        "kind": KIND,
+        **about,
+        "walk": finding.walk,
+        "distribution": finding.distribution + 1,
+        "depth": finding.depth,
+        "versions": versions(),
+        **trace_json(network, finding.trace),
+    }
+    lines = []
+    for key, value in data.items():
+        if key == "steps" and value:
+            text = "[\n" + ",\n".join("    " + json.dumps(step, ensure_ascii=False) for step in value) + "\n  ]"
+        else:
+            text = json.dumps(value, ensure_ascii=False)
+        lines.append(f"  {json.dumps(key)}: {text}")
+    write_atomically(path, "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def is_trace_file(data: Any) -> bool:
+    return isinstance(data, dict) and data.get("kind") == KIND
+
+
+@dataclass(frozen=True)
+class TraceReplay:
+    outcome: ReplayOutcome
+    explanation: str
+    data: Mapping[str, Any]
+
+
+def replay_trace(file: str | Path, network: Network) -> TraceReplay:
+    """Follow a trace file on a model with the exact interpreter."""
+    data = read_json(file)
+    try:
+        return _replay(data, network)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise UserError(Problem(f"not a complete trace file: {type(error).__name__} {error}.", str(file))) from None
+
+
+def read_trace(data: Mapping[str, Any], network: Network) -> ConcreteTrace:
+    """What `trace_json` wrote, followed on the same model; NotAllowed where it is not the same."""
+    replayer = Replayer(network)
+    steps, state = _followed(data, replayer)
+    waits = _exact(data, "waits")
+    failing = tuple(map(_move, data["failing_moves"]))
+    end = state if failing else replayer.wait(state, waits)
+    return ConcreteTrace(tuple(steps), waits, end, data["deadlock"], data["error"], failing)
+
+
+def _followed(data: Mapping[str, Any], replayer: Replayer) -> tuple[list[Step], State]:
+    moves = [tuple(map(_move, step["moves"])) for step in data["steps"]]
+    times = [_exact(step, "time") for step in data["steps"]]
+    drawn = [tuple(step["values"]) if "values" in step else None for step in data["steps"]]
+    return follow(replayer, moves, times, drawn if any(drawn) else None)
+
+
+def _move(numbers: Any) -> Move:
+    process, edge, branch = numbers
+    return int(process), int(edge), int(branch)
+
+
+def _replay(data: Mapping[str, Any], network: Network) -> TraceReplay:
+    for number, step in enumerate(data["steps"], start=1):
+        problem = _unknown(network, tuple(map(_move, step["moves"])), step["who"])
+        if problem is not None:
+            return TraceReplay(ReplayOutcome.CHANGED, f"step {number}: {problem}", data)
+    replayer = Replayer(network)
+    try:
+        _, state = _followed(data, replayer)
+    except NotAllowed as problem:
+        return TraceReplay(ReplayOutcome.FIXED, f"the model does not allow it any more: {problem}", data)
+    if data.get("error"):
+        failing = tuple(map(_move, data["failing_moves"]))
+        if fails(replayer, state, failing, _exact(data, "waits")):
+            return TraceReplay(ReplayOutcome.SAME, f"the model still fails: {data['error']}", data)
+        return TraceReplay(ReplayOutcome.FIXED, "the model does not fail there any more", data)
+    query = parse_query(data["query"], network)
+    try:
+        met(replayer, query, state, _exact(data, "waits"))
+    except NotAllowed as problem:
+        return TraceReplay(ReplayOutcome.FIXED, str(problem), data)
+    return TraceReplay(ReplayOutcome.SAME, f"the query is {query.holds_word} after {len(data['steps'])} steps", data)
+
+
+def _exact(data: Mapping[str, Any], name: str) -> Fraction:
+    return Fraction(data.get(f"{name}_exact", data[name]))
+
+
+def _unknown(network: Network, moves: tuple[Move, ...], names: list[str]) -> str | None:
+    for (process, edge, branch), expected in zip(moves, names, strict=True):
+        edges = network.processes[process].edges if process < len(network.processes) else ()
+        if edge >= len(edges) or branch >= len(edges[edge].branches):
+            return f"the model has no '{expected}' any more."
+        found = who(network, (process, edge, branch))
+        if found != expected:
+            return f"the model has '{found}' where it had '{expected}'."
+    return None

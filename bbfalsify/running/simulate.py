@@ -1,0 +1,145 @@
+"""Random walks as people look at them: sampled signals, a CSV table, a plot.
+
+Samples are a fixed grid together with the times of the events.  Without a list of expressions a profile shows its
+inputs and a model its variables; the locations of the processes are text columns of the CSV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.trace import sample_times
+from bbfalsify.modelling import Profile, load_network, load_profile, parse_expression
+from bbfalsify.modelling.formats.uppaal import is_uppaal
+from bbfalsify.records.documents import read_yaml
+from bbfalsify.reporting.drawing.svg import Line, plot
+from bbfalsify.reporting.exports.recordings import csv_text
+
+if TYPE_CHECKING:
+    from bbfalsify.modelling.network.network import Network
+
+MAX_STEPS = 1_000_000
+MOST_PANELS = 8
+"""A plot with more panels than this is not looked at; the CSV has everything."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampledWalk:
+    number: int
+    times: np.ndarray
+    signals: dict[str, np.ndarray]
+    locations: dict[str, list[str]]
+    events: tuple[tuple[float, str], ...]
+    ending: str
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Walkable:
+    """A model or profile, and what to record of it."""
+
+    title: str
+    network: Network
+    profile: Profile | None
+    expressions: dict[str, Any]
+
+    def walk(self, *, until: float, count: int, seed: int, period: float, accelerated: bool) -> list[SampledWalk]:
+        from bbfalsify.kernel import accelerated_walks, compile_network, stochastic_walks
+
+        model = compile_network(self.network)
+        seeds = SeedTree(seed).child("simulate").words(count)
+        if accelerated:
+            distribution = (np.arange(count) % 11).astype(np.int32)
+            walks = accelerated_walks(model, seeds, distribution, until, MAX_STEPS)
+        else:
+            walks = stochastic_walks(model, seeds, until, MAX_STEPS)
+        return [self._sample(model, walks, i, until, period) for i in range(count)]
+
+    def _sample(self, model: Any, walks: Any, index: int, until: float, period: float) -> SampledWalk:
+        from bbfalsify.engines.falsification.usage import Usage
+        from bbfalsify.kernel import WalkStatus, sample_expressions
+
+        walk = walks.walk(index)
+        status = WalkStatus(int(walks.status[index]))
+        # A walk that got stuck or failed says nothing about the time after its last transition.
+        end = until if status in (WalkStatus.REACHED_END, WalkStatus.DEADLOCK) else float(walk.times[-1:].sum())
+        times = sample_times(end, period, walk.times)
+        signals: dict[str, np.ndarray] = {}
+        if self.profile is not None and not self.expressions:
+            stimulus = Usage(self.profile, model, end or period, period).stimulus(walk)
+            times, signals = stimulus.times, dict(stimulus.inputs)
+        elif self.expressions:
+            rows = sample_expressions(model, walk, list(self.expressions.values()), times)
+            signals = dict(zip(self.expressions, rows, strict=True))
+        actions = walk.actions(model)
+        step = np.searchsorted(walk.times, times, side="right")
+        locations = {
+            process.name: [process.locations[int(at)].name for at in walk.locations[step, number]]
+            for number, process in enumerate(self.network.processes)
+        }
+        events = tuple((float(t), a) for t, a in zip(walk.times, actions, strict=True) if t <= end)
+        error = str(walks.error(index)) if status == WalkStatus.RUNTIME_ERROR else ""
+        ending = status.name.lower().replace("_", " ")
+        return SampledWalk(index + 1, times, signals, locations, events, ending, error)
+
+    def csv(self, walks: Sequence[SampledWalk]) -> str:
+        """One row per sample; a column `walk` comes first where there are several."""
+        many = len(walks) > 1
+        header = ["time", "action", *walks[0].locations, *walks[0].signals]
+        return csv_text(["walk", *header] if many else header, (row for w in walks for row in _rows(w, many)))
+
+    def plot(self, walks: Sequence[SampledWalk]) -> str:
+        names = list(walks[0].signals)[:MOST_PANELS]
+        lines = [
+            Line(f"walk {w.number}", *_as_steps(w.times, [w.signals[n] for n in names], self._held()), w.events)
+            for w in walks
+        ]
+        return plot(self.title, names, lines)
+
+    def _held(self) -> bool:
+        return self.profile is not None and not self.expressions
+
+
+def _as_steps(times: np.ndarray, values: list[np.ndarray], held: bool) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Inputs hold their value until the next sample: draw them as stairs."""
+    if not held:
+        return times, values
+    return np.repeat(times, 2)[1:], [np.repeat(v, 2)[:-1] for v in values]
+
+
+def _rows(walk: SampledWalk, many: bool) -> list[list[object]]:
+    at: dict[float, list[str]] = {}
+    for time, action in walk.events:
+        at.setdefault(time, []).append(action)
+    rows = []
+    for i, time in enumerate(walk.times.tolist()):
+        row = [time, " ".join(at.get(time, [])), *(names[i] for names in walk.locations.values())]
+        row += [float(values[i]) for values in walk.signals.values()]
+        rows.append([walk.number, *row] if many else row)
+    return rows
+
+
+def load_walkable(file: Path, show: Sequence[str] | None) -> Walkable:
+    """Read a model or profile and resolve what to show; all problems at once."""
+    data = None if is_uppaal(file) else read_yaml(file).data
+    profile = load_profile(file) if isinstance(data, dict) and "inputs" in data else None
+    network = profile.network if profile is not None else load_network(file)
+    texts = list(show or [])
+    if not texts and profile is None:
+        texts = [name for variable in network.variables for name in variable.element_names()]
+    expressions, problems = {}, []
+    for text in texts:
+        try:
+            expressions[text] = parse_expression(text, network)
+        except UserError as error:
+            problems += error.problems
+    if problems:
+        raise UserError(problems)
+    return Walkable(network.name, network, profile, expressions)

@@ -1,0 +1,327 @@
+"""Inside a worker process: how a query becomes an answer.
+
+One simulation is: open a session, execute the stimulus, check what comes back, judge it.  Two abilities of a system
+change how it is executed, and never what is answered:
+
+    batch      several queries that came together are executed in one call; where that call fails, they are executed
+               one by one, so that the input that fails is known
+    stepwise   where the run asks for it (`early_stop`), the trace so far is judged now and then, and the simulation
+               ends once every requirement is violated: violated is final, so the rest could only cost time
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.query import AnyQuery, Query, WordQuery
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.trace import Stimulus, Trace
+from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.systems.failures import MalformedAnswer, SessionFailure
+from bbfalsify.systems.interface import System, Usage, execute_until
+from bbfalsify.systems.loading import Origin, origin_of
+from bbfalsify.systems.output_checks import check_outputs
+from bbfalsify.systems.programs.process_cost import peak_of_ours_mb
+from bbfalsify.systems.symbols import SymbolSystem, check_symbol
+
+Judge = Callable[[Trace], tuple[Judgement, ...]]
+
+READY, ANSWER, ONE_BY_ONE, UNUSABLE, WRONG_INPUT, OUR_FAULT = range(6)
+"""The first item of every message from a worker."""
+_MESSAGE_LIMIT = 500
+_LOOKS = 16
+"""So often a simulation that may stop early is judged: at most one sixteenth of it is executed in vain."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a worker needs to know, once."""
+
+    system: System | SymbolSystem | Origin
+    judge: Judge | None
+    """None where queries are words: their answers are judged by whoever asked."""
+    seeds: SeedTree
+    memory_limit_mb: float | None
+    early_stop: bool = False
+    """End a simulation once all its requirements are violated, unless its whole trace is wanted."""
+    shared: tuple[object, ...] = ()
+    """What queries refer to and need not carry with them."""
+    contained: bool = True
+    """In a process of its own; where it is not, Ctrl-C is meant for all of us."""
+    lasting: list[Any] = field(default_factory=list)
+    """The session of a system that cannot be reset, once it is open."""
+
+    def for_another_process(self) -> Assignment:
+        """Without fork nothing is inherited: a system that was loaded from a file is loaded there again."""
+        return replace(self, system=origin_of(self.system) or self.system)
+
+    def arrived(self) -> Assignment:
+        return replace(self, system=self.system.load()) if isinstance(self.system, Origin) else self
+
+    def warm_up(self) -> None:
+        """Compile what is compiled at its first use."""
+        for thing in (self.judge, *self.shared):
+            if hasattr(thing, "warm_up"):
+                thing.warm_up()
+
+    @property
+    def batches(self) -> bool:
+        """Whether queries that come together are executed together."""
+        return self.judge is not None and self.system.capabilities.batch and not self.early_stop
+
+
+def check_limits(jobs: int, time_limit_s: float | None, memory_limit_mb: float | None) -> None:
+    problems = []
+    if jobs < 1:
+        problems.append(Problem(f"{jobs} workers: at least one is needed."))
+    if time_limit_s is not None and not time_limit_s > 0:
+        problems.append(Problem(f"a time limit of {time_limit_s} s: give more than 0, or none."))
+    if memory_limit_mb is not None and not memory_limit_mb > 0:
+        problems.append(Problem(f"a memory limit of {memory_limit_mb} MB: give more than 0, or none."))
+    if memory_limit_mb is not None and not sys.platform.startswith("linux"):
+        problems.append(Problem("a memory limit can be set on Linux only."))
+    if problems:
+        raise UserError(problems)
+
+
+def simulation_seed(seeds: SeedTree, query: AnyQuery) -> int:
+    """The seed of one simulation depends on the run's seed and the query's name alone."""
+    return seeds.child("query", query.seed_name or query.name, "system").word()
+
+
+def answer_all(
+    assignment: Assignment, tasks: Sequence[tuple[int, AnyQuery]], announce: Callable[[], None]
+) -> Iterator[tuple]:
+    """The messages that answer these tasks, in their order; `announce` is called before each call of the system."""
+    if len(tasks) > 1 and assignment.batches:
+        announce()
+        failures = (_failure_to_make(query) for _, query in tasks)
+        if (failure := next((f for f in failures if f is not None), None)) is not None:
+            yield failure
+            return
+        together = _execute_together(assignment, [query for _, query in tasks])
+        if together is not None:
+            for (index, query), raw in zip(tasks, together.outputs, strict=True):
+                samples = len(query.stimulus.times)
+                yield _checked(assignment, index, query, raw, samples, together.seconds, together.usage)
+            return
+        yield (ONE_BY_ONE,)
+    for index, query in tasks:
+        announce()
+        answer = _answer_word if isinstance(query, WordQuery) else _answer
+        yield answer(assignment, index, query)
+
+
+def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
+    """(ANSWER, index, status, judgements, message, seconds, outputs, usage): plain tuples, because they travel fast."""
+    system = assignment.system
+    if (failure := _failure_to_make(query)) is not None:
+        return failure
+    _protect(query.stimulus)
+    started, cpu_before, session = time.perf_counter(), time.process_time(), None
+    try:
+        with system.open(_seed(assignment, query)) as session:
+            raw, samples = _execute(assignment, session, query)
+    except BaseException as error:  # SystemExit too: a simulation may end itself, but not the worker
+        _pass_on_interrupts(assignment, error)
+        seconds = time.perf_counter() - started
+        return ANSWER, index, *_failed(error), seconds, None, _usage(session, cpu_before)
+    seconds = time.perf_counter() - started
+    return _checked(assignment, index, query, raw, samples, seconds, _usage(session, cpu_before))
+
+
+def _checked(
+    assignment: Assignment,
+    index: int,
+    query: Query,
+    raw: Any,
+    samples: int,
+    seconds: float,
+    usage: tuple[float | None, float | None],
+) -> tuple:
+    """The answer to a simulation that came to its end; what came out is checked, then judged."""
+    try:
+        outputs = check_outputs(assignment.system.outputs, query.stimulus.times[:samples], raw)
+    except MalformedAnswer as error:
+        return ANSWER, index, *_failed(error), seconds, None, usage
+    except BaseException as error:  # an answer that fights back while it is looked at
+        return ANSWER, index, SimulationStatus.MALFORMED.value, (), describe(error), seconds, None, usage
+    try:
+        wishes = {"outliers": True} if query.outliers else {}
+        judgements = assignment.judge(_trace(query.stimulus, outputs), **wishes)
+    except UserError as error:
+        return WRONG_INPUT, str(error)
+    except Exception:
+        return OUR_FAULT, f"the monitor failed while judging {query.name}:\n{traceback.format_exc()}"
+    plain = tuple(
+        (j.verdict.value, float(j.robustness), float(j.first_violation_time), bool(j.vacuous), j.outlier_times)
+        for j in judgements
+    )
+    return ANSWER, index, SimulationStatus.OK.value, plain, "", seconds, outputs if query.keep_trace else None, usage
+
+
+def _trace(stimulus: Stimulus, outputs: Mapping[str, np.ndarray]) -> Trace:
+    """Of as many samples as there are outputs."""
+    samples = len(next(iter(outputs.values())))
+    if samples == len(stimulus.times):
+        return Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events)
+    times = stimulus.times[:samples]
+    inputs = {name: values[:samples] for name, values in stimulus.inputs.items()}
+    return Trace(times, {**inputs, **outputs}, tuple(event for event in stimulus.events if event[0] <= times[-1]))
+
+
+# ---------------------------------------------------------------------- stopping early
+
+
+def _execute(assignment: Assignment, session: Any, query: Query) -> tuple[Any, int]:
+    """What came out, and how many samples it must have: all, or as many as there were when it was stopped."""
+    stimulus, everything = query.stimulus, len(query.stimulus.times)
+    if not assignment.early_stop or query.keep_trace:
+        return session.execute(stimulus), everything
+    expected = everything
+
+    def violated(so_far: Mapping[str, Any]) -> bool:
+        nonlocal expected
+        samples = len(next(iter(so_far.values())))
+        outputs = check_outputs(assignment.system.outputs, stimulus.times[:samples], so_far)
+        try:
+            judgements = assignment.judge(_trace(stimulus, outputs))
+            stop = all(judgement.verdict is Verdict.VIOLATED for judgement in judgements)
+        except Exception:
+            stop = True  # the system is not to blame: the same happens again when the answer is judged
+        expected = samples if stop else everything
+        return stop
+
+    every = -(-everything // _LOOKS)
+    return execute_until(session, stimulus, violated, every=every), expected
+
+
+# ---------------------------------------------------------------------- several at once
+
+
+@dataclass(frozen=True)
+class _Together:
+    outputs: list[Any]
+    seconds: float
+    usage: tuple[float | None, float | None]
+
+
+def _execute_together(assignment: Assignment, queries: Sequence[Query]) -> _Together | None:
+    """What one call answers to all of them, costs shared equally; None where it fails."""
+    system, stimuli = assignment.system, [query.stimulus for query in queries]
+    for stimulus in stimuli:
+        _protect(stimulus)
+    seeds = [_seed(assignment, query) for query in queries]
+    started, cpu_before, session = time.perf_counter(), time.process_time(), None
+    try:
+        with system.open(seeds[0]) as session:
+            more = {"seeds": seeds} if system.capabilities.seedable else {}
+            outputs = list(session.execute_many(stimuli, **more))
+    except BaseException as error:  # SystemExit too, as above
+        _pass_on_interrupts(assignment, error)
+        sys.stderr.write(f"a batch of {len(queries)} failed and is repeated one by one: {describe(error)}\n")
+        return None
+    if len(outputs) != len(queries):
+        sys.stderr.write(f"a batch of {len(queries)} had {len(outputs)} answers and is repeated one by one\n")
+        return None
+    cpu, memory = _usage(session, cpu_before)
+    share = (None if cpu is None else cpu / len(queries), memory)
+    return _Together(outputs, (time.perf_counter() - started) / len(queries), share)
+
+
+# ---------------------------------------------------------------------- words
+
+
+def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
+    """As `_answer`; the outputs are the symbols answered, as far as they came."""
+    symbols: list[str] = []
+    status, message = SimulationStatus.OK, ""
+    started, cpu_before, session = time.perf_counter(), time.process_time(), None
+    try:
+        with _use(assignment, query) as session:
+            for symbol in query.word:
+                symbols.append(check_symbol(session.step(symbol)))
+    except SessionFailure as error:
+        status, message = error.status, f"answer {len(symbols) + 1}: {error}"[:_MESSAGE_LIMIT]
+    except BaseException as error:  # SystemExit too, as above
+        _pass_on_interrupts(assignment, error)
+        status, message = SimulationStatus.RAISED, describe(error)
+    seconds = time.perf_counter() - started
+    return ANSWER, index, status.value, (), message, seconds, tuple(symbols), _usage(session, cpu_before)
+
+
+def _use(assignment: Assignment, query: WordQuery) -> AbstractContextManager[Any]:
+    """A session from reset on; where there is no reset, the one session there is, left open."""
+    if not assignment.system.capabilities.single_session:
+        return assignment.system.open(_seed(assignment, query))
+    if not assignment.lasting:
+        assignment.lasting.append(assignment.system.open(_seed(assignment, query)))
+        assignment.lasting[0].__enter__()
+    return nullcontext(assignment.lasting[0])
+
+
+# ---------------------------------------------------------------------- for all of them
+
+
+def _pass_on_interrupts(assignment: Assignment, error: BaseException) -> None:
+    if isinstance(error, KeyboardInterrupt) and not assignment.contained:
+        raise error
+
+
+def _seed(assignment: Assignment, query: AnyQuery) -> int:
+    return simulation_seed(assignment.seeds, query) if assignment.system.capabilities.seedable else 0
+
+
+def _failure_to_make(query: Query) -> tuple | None:
+    """A draft becomes the query's stimulus here; the message that says why not."""
+    try:
+        query.stimulus  # noqa: B018 - it is kept when first looked at
+    except UserError as error:
+        return WRONG_INPUT, str(error)
+    except Exception:
+        return OUR_FAULT, f"the input of {query.name} could not be made:\n{traceback.format_exc()}"
+    return None
+
+
+def _protect(stimulus: Stimulus) -> None:
+    """The judge must see the inputs as they were asked, not as the system left them."""
+    for values in (stimulus.times, *stimulus.inputs.values()):
+        values.setflags(write=False)
+
+
+def _failed(error: BaseException) -> tuple[str, tuple, str]:
+    """(status, no judgements, message) of a simulation that ended in this way."""
+    if isinstance(error, SessionFailure):
+        return error.status.value, (), str(error)[:_MESSAGE_LIMIT]
+    return SimulationStatus.RAISED.value, (), describe(error)
+
+
+def _usage(session: Any, cpu_before: float) -> tuple[float | None, float | None]:
+    """CPU time and peak memory: of its process, where the session says so, else of this one, in which it runs."""
+    usage = getattr(session, "usage", None)
+    if isinstance(usage, Usage):
+        return usage.cpu_seconds, usage.memory_mb
+    return time.process_time() - cpu_before, peak_of_ours_mb()
+
+
+def describe(error: BaseException) -> str:
+    """One line for the record; the whole traceback goes to the log."""
+    traceback.print_exception(error, file=sys.stderr)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno} in {frames[-1].name})" if frames else ""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(an error that cannot be shown)"
+    name = type(error).__name__
+    return f"{name}: {text[: _MESSAGE_LIMIT - len(where) - len(name) - 2]}{where}" if text else f"{name}{where}"

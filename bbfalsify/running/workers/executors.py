@@ -1,0 +1,174 @@
+"""Where simulations run: worker processes here (the default), this very process, or anybody's executor.
+
+    None, "local"        worker processes of this machine (`pool.py`)
+    "in-process"         here, without isolation: for a debugger; nothing contains a system that hangs or crashes
+    "dask"               a Dask cluster on this machine, started and ended with the run
+    "dask:ADDRESS"       the Dask cluster whose scheduler listens there, "dask:tcp://10.0.0.1:8786"
+    an Executor          whatever has the interface of `concurrent.futures` (MPI, Ray, …)
+
+Answers depend on the query alone, so the results are the same everywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any, Protocol
+
+from bbfalsify.core.errors import InvariantViolated, UserError, unknown_name
+from bbfalsify.core.query import Answer, AnyQuery
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.running.workers.execute_query import ANSWER, OUR_FAULT, WRONG_INPUT, Assignment, Judge, answer_all
+from bbfalsify.running.workers.pool import WorkerPool, answer_of
+from bbfalsify.running.workers.remote import ExecutorPool
+from bbfalsify.systems.interface import System
+
+_CALM = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.tick.limit": "60s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.worker.memory.monitor-interval": "1s",
+}
+"""Nobody looks at the dashboard of a cluster of ours, whose processes would otherwise watch themselves all the time."""
+NAMES = ("local", "in-process", "dask", "dask:ADDRESS")
+_TOGETHER = 64
+
+
+class Pool(Protocol):
+    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
+        """One answer per query, in the order asked; fewer when `time.monotonic()` reaches the deadline."""
+
+    def close(self) -> None: ...
+
+
+def open_pool(
+    executor: str | Executor | None,
+    system: System,
+    judge: Judge | None,
+    *,
+    jobs: int = 1,
+    time_limit_s: float | None = 60.0,
+    seeds: SeedTree | None = None,
+    memory_limit_mb: float | None = None,
+    log: Path | None = None,
+    early_stop: bool = False,
+    shared: Sequence[object] = (),
+) -> Pool:
+    limits = {"seeds": seeds, "memory_limit_mb": memory_limit_mb, "early_stop": early_stop, "shared": shared}
+    if executor in (None, "local"):
+        return WorkerPool(system, judge, jobs=jobs, time_limit_s=time_limit_s, log=log, **limits)
+    if executor == "in-process":
+        return InProcessPool(system, judge, **limits)
+    if isinstance(executor, str):
+        raise UserError(unknown_name("executor", executor, NAMES))
+    return ExecutorPool(executor, system, judge, jobs=jobs, time_limit_s=time_limit_s, log=log, **limits)
+
+
+def check_executor(name: str) -> None:
+    """Refuse a name that means nothing, before anything runs."""
+    if name not in NAMES[:3] and not name.startswith("dask:"):
+        raise UserError(unknown_name("executor", name, NAMES))
+
+
+@contextlib.contextmanager
+def opened(executor: str | Executor | None, jobs: int | None = None) -> Iterator[str | Executor | None]:
+    """A cluster that a name stands for, for as long as it is needed; anything else is given back as it is."""
+    if not isinstance(executor, str) or not executor.startswith("dask"):
+        if isinstance(executor, str):
+            check_executor(executor)
+        yield executor
+        return
+    check_executor(executor)
+    dask, distributed = _dask()
+    address = executor.partition(":")[2]
+    with contextlib.ExitStack() as stack:
+        if address:
+            try:
+                client = stack.enter_context(distributed.Client(address, timeout="10s"))
+            except (OSError, TimeoutError, ValueError) as error:
+                raise UserError(f"there is no Dask scheduler at '{address}' ({error}).") from None
+        else:
+            stack.enter_context(dask.config.set(_CALM))
+            cluster = stack.enter_context(
+                distributed.LocalCluster(
+                    n_workers=jobs or 1,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address="127.0.0.1:0",  # any port: two clusters on a machine do not quarrel about one
+                    scheduler_kwargs={"dashboard": False},
+                )
+            )
+            client = stack.enter_context(distributed.Client(cluster))
+        threads = sum(client.nthreads().values())
+        pool = client.get_executor(pure=False)
+        # How many tasks it can work on at once: an executor of the standard library says so under this name.
+        pool._max_workers = max(1, min(threads, jobs or threads))
+        yield pool
+
+
+def _dask() -> tuple[Any, Any]:
+    try:
+        import dask
+        import distributed
+    except ImportError:
+        raise UserError("Dask is not installed; 'pip install bbfalsify[dask]' brings it.") from None
+    return dask, distributed
+
+
+class InProcessPool:
+    """Everything in this process: a breakpoint in the system works, and a system that hangs hangs the run."""
+
+    def __init__(
+        self,
+        system: System,
+        judge: Judge | None,
+        *,
+        seeds: SeedTree | None = None,
+        memory_limit_mb: float | None = None,
+        early_stop: bool = False,
+        shared: Sequence[object] = (),
+    ) -> None:
+        if memory_limit_mb is not None:
+            raise UserError("a memory limit needs worker processes; the executor is in-process.")
+        self._assignment = Assignment(
+            system, judge, seeds or SeedTree(0), None, early_stop, tuple(shared), contained=False
+        )
+        self._open = False
+
+    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
+        self._set_up()
+        size = _TOGETHER if self._assignment.batches else 1
+        for start in range(0, len(queries), size):
+            if deadline is not None and time.monotonic() >= deadline:
+                return
+            tasks = list(enumerate(queries[start : start + size]))
+            with contextlib.redirect_stdout(sys.stderr):  # standard output belongs to the results
+                messages = list(answer_all(self._assignment, tasks, lambda: None))
+            for message in messages:
+                if message[0] == ANSWER:
+                    yield answer_of(queries[start + message[1]], *message[2:])
+                elif message[0] == WRONG_INPUT:
+                    raise UserError(message[1])
+                elif message[0] == OUR_FAULT:
+                    raise InvariantViolated(message[1])
+
+    def _set_up(self) -> None:
+        if not self._open:
+            self._assignment.warm_up()
+            for name in ("set_up", "prepare"):
+                getattr(self._assignment.system, name, _nothing)()
+            self._open = True
+
+    def close(self) -> None:
+        if self._open:
+            for name in ("close", "tear_down"):
+                getattr(self._assignment.system, name, _nothing)()
+            self._open = False
+
+
+def _nothing() -> None: ...

@@ -1,0 +1,186 @@
+"""Simulations on anybody's executor: a batch is cut into tasks, and each task drives an isolated worker over there.
+
+    ExecutorPool ── submit(answer_there, …) ──► a process of the executor ──► host (`host.py`) ──► worker process
+
+The host is a process of ours, started once in each process of the executor and kept: it forks the worker in which the
+system runs, so time limits, crashes and memory are contained there as they are here.  What all tasks of a run need
+(the system, the requirements) travels once to each host; a task refers to it by the name of the run.
+
+A task that is lost with the process it ran in is repeated (Dask does that itself, and replaces the process).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import time
+import uuid
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError
+from bbfalsify.core.query import Answer, AnyQuery
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import SimulationStatus
+from bbfalsify.running.workers.channel import packed
+from bbfalsify.running.workers.execute_query import Assignment, Judge, check_limits
+from bbfalsify.running.workers.host import ANSWERS, OUR_FAULT, SYSTEM_FAILED, UNKNOWN_RUN, WRONG_INPUT, answer_there
+from bbfalsify.running.workers.worker_log import WorkerLog
+from bbfalsify.systems.interface import System
+
+_TASK_S = 1.0
+"""A task should hold up to this much work.  Dask takes 7 ms of CPU time for one, and 10 ms for a megabyte in it."""
+_FIRST_TASK = 4
+"""Queries of a task while the speed is not known."""
+_TRIES = 3
+"""A task that was lost so often is cut into single queries; a query lost so often is to blame."""
+
+
+@dataclass
+class _Task:
+    indices: list[int]
+    tries: int = 0
+    introduce: bool = False
+    """Send what the run is about along."""
+
+
+class ExecutorPool:
+    """`answers(queries)` as of a `WorkerPool`, by tasks of an executor; the executor stays its owner's."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        system: System,
+        judge: Judge | None,
+        *,
+        jobs: int = 1,
+        time_limit_s: float | None = 60.0,
+        seeds: SeedTree | None = None,
+        memory_limit_mb: float | None = None,
+        log: Path | None = None,
+        log_limit_bytes: int = 1_000_000,
+        early_stop: bool = False,
+        shared: Sequence[object] = (),
+    ) -> None:
+        check_limits(jobs, time_limit_s, memory_limit_mb)
+        if system.capabilities.exclusive:
+            raise UserError(
+                f"there is only one '{system.name}' (exclusive), and an executor may use it from several places: "
+                "use the local executor."
+            )
+        self._executor = executor
+        self._parallel = max(1, getattr(executor, "_max_workers", None) or jobs)
+        self._name = f"{os.getpid()}-{uuid.uuid4().hex}"
+        self._system_name = system.name
+        assignment = Assignment(system, judge, seeds or SeedTree(0), memory_limit_mb, early_stop, tuple(shared))
+        self._shared = tuple(shared)
+        self._introduction = _portable((assignment.for_another_process(), time_limit_s))
+        self._log = WorkerLog(log, log_limit_bytes)
+        self._seconds_per_query: float | None = None
+        self._introduced = 0
+
+    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
+        waiting, size = deque(range(len(queries))), self._size(len(queries))
+        lost: deque[_Task] = deque()
+        finished: dict[int, Answer] = {}
+        running: dict[Future, tuple[_Task, float]] = {}
+        try:
+            for following in range(len(queries)):
+                while following not in finished:
+                    if deadline is not None and time.monotonic() >= deadline:
+                        return
+                    while len(running) < self._parallel and (lost or waiting):
+                        task = lost.popleft() if lost else self._next_task(waiting, size)
+                        running[self._submit(task, queries)] = task, time.monotonic()
+                    timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
+                    learning = self._seconds_per_query is None
+                    for future in wait(running, timeout, FIRST_COMPLETED).done:
+                        task, began = running.pop(future)
+                        lost.extend(self._collect(future, task, began, finished))
+                    size = self._size(len(waiting)) if learning else size
+                yield finished.pop(following)
+        finally:
+            for future in running:
+                future.cancel()
+
+    def _size(self, queries: int) -> int:
+        return task_size(queries, self._parallel, self._seconds_per_query)
+
+    def _next_task(self, waiting: deque[int], size: int) -> _Task:
+        introduce = self._introduced < self._parallel
+        self._introduced += introduce
+        return _Task([waiting.popleft() for _ in range(min(size, len(waiting)))], introduce=introduce)
+
+    def _submit(self, task: _Task, queries: Sequence[AnyQuery]) -> Future:
+        payload = packed([queries[index] for index in task.indices], self._shared)
+        introduction = self._introduction if task.introduce else None
+        try:
+            return self._executor.submit(answer_there, self._name, payload, introduction)
+        except RuntimeError as error:  # broken or shut down: nobody takes tasks any more
+            raise SystemFailure(f"the executor takes no more tasks: {type(error).__name__}: {error}") from None
+
+    def _collect(self, future: Future, task: _Task, began: float, finished: dict[int, Answer]) -> list[_Task]:
+        """Take in what a task brought; the tasks that are to be done again."""
+        try:
+            kind, *content = pickle.loads(future.result())
+        except Exception as error:  # whatever an executor raises when it loses a task, or the process it ran in
+            return self._lost(task, error, finished)
+        if kind == UNKNOWN_RUN:
+            return [_Task(task.indices, task.tries, introduce=True)]
+        if kind == WRONG_INPUT:
+            raise UserError(content[0])
+        if kind == SYSTEM_FAILED:
+            raise SystemFailure(content[0])
+        if kind == OUR_FAULT:
+            raise InvariantViolated(content[0])
+        assert kind == ANSWERS
+        answers, printed = content
+        self._log.write(printed)
+        taken = (time.monotonic() - began) / len(task.indices)
+        known = self._seconds_per_query
+        self._seconds_per_query = taken if known is None else 0.8 * known + 0.2 * taken
+        finished.update(zip(task.indices, answers, strict=True))
+        return []
+
+    def _lost(self, task: _Task, error: Exception, finished: dict[int, Answer]) -> list[_Task]:
+        if task.tries + 1 < _TRIES:
+            return [_Task(task.indices, task.tries + 1, introduce=True)]
+        if len(task.indices) > 1:
+            return [_Task([index], introduce=True) for index in task.indices]
+        text = f"the executor lost it {_TRIES} times: {type(error).__name__}: {error}"
+        finished[task.indices[0]] = Answer(SimulationStatus.DIED, (), text[:500])
+        return []
+
+    def close(self) -> None:
+        self._log.close()
+
+    def __enter__(self) -> ExecutorPool:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def task_size(queries: int, parallel: int, seconds_per_query: float | None) -> int:
+    """Equal shares for all, in as few rounds as there may be: tasks cost, and nobody waits long for the last one."""
+    if seconds_per_query is None:
+        return min(_FIRST_TASK, -(-queries // parallel))
+    rounds = max(1, math.ceil(queries * seconds_per_query / (parallel * _TASK_S)))
+    return -(-queries // (parallel * rounds))
+
+
+def _portable(thing: Any) -> bytes:
+    """Pickled by value where that is needed and possible: functions of a notebook are known nowhere else."""
+    try:
+        import cloudpickle
+    except ImportError:
+        cloudpickle = pickle
+    try:
+        return cloudpickle.dumps(thing)
+    except Exception as error:
+        raise UserError(f"the system cannot be sent to another process ({error}); put it into a file.") from None

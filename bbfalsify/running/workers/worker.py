@@ -1,0 +1,125 @@
+"""Inside a worker process: take queries, answer them (execute_query.py), send the answers back one by one.
+
+Foreign code runs here and nowhere else.  Whatever it does to this process (exit, crash, eat memory, write to the
+terminal, start children) stays here: standard output and error go to the parent's bounded log, standard input is empty,
+the process has its own session, so that Ctrl-C does not reach it and everything it started can be killed with it.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Iterable
+from typing import Any
+
+from bbfalsify.core.errors import BBFalsifyError
+from bbfalsify.running.workers.channel import BlockingChannel
+from bbfalsify.running.workers.execute_query import OUR_FAULT, READY, UNUSABLE, Assignment, answer_all, describe
+from bbfalsify.running.workers.worker_log import NEXT_SIMULATION
+from bbfalsify.systems.failures import SessionFailure
+
+
+def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: Assignment, with_parent: bool) -> None:
+    """The life of a worker process."""
+    for foreign in inherited:  # copies made by fork; as long as we hold them, nobody notices that the parent is gone
+        foreign.close()
+    _settle(output, assignment.memory_limit_mb, with_parent)
+    channel = BlockingChannel(end, assignment.shared)
+    try:
+        assignment = assignment.arrived()
+        if (failure := _prepare(assignment)) is not None:
+            channel.send(failure)
+            return
+        channel.send((READY, assignment.batches, assignment.system.capabilities.real_time))
+        while tasks := channel.receive():
+            for message in answer_all(assignment, tasks, lambda: os.write(output.fileno(), NEXT_SIMULATION)):
+                channel.send(message)
+        for session in assignment.lasting:
+            session.__exit__(None, None, None)
+        getattr(assignment.system, "close", _nothing)()
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the parent is gone, and nobody is left to answer
+    finally:
+        channel.end()
+
+
+def _prepare(assignment: Assignment) -> tuple | None:
+    """Do once what would otherwise count against the time limit of the first simulation."""
+    try:
+        assignment.warm_up()
+    except Exception:
+        return OUR_FAULT, f"the monitor could not be prepared:\n{traceback.format_exc()}"
+    try:
+        getattr(assignment.system, "prepare", _nothing)()
+    except (SessionFailure, BBFalsifyError) as error:
+        return UNUSABLE, str(error)
+    except BaseException as error:
+        return UNUSABLE, describe(error)
+    return None
+
+
+def _nothing() -> None: ...
+
+
+def _settle(output: Any, memory_limit_mb: float | None, with_parent: bool) -> None:
+    """Shut the doors between this process and the terminal, and bound what it may take."""
+    if os.name == "posix":
+        os.setsid()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _die_first()
+        _keep_grandchildren()
+        if with_parent:
+            die_with_parent()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(output.fileno(), 1)
+    os.dup2(output.fileno(), 2)
+    os.close(nothing)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)
+    sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
+    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    faulthandler.enable(file=sys.stderr)
+    if memory_limit_mb is not None:
+        _limit_memory(memory_limit_mb)
+
+
+def _limit_memory(megabytes: float) -> None:
+    """Allow so much more address space than the process has now (libraries alone reserve gigabytes)."""
+    import resource
+
+    with open("/proc/self/statm", encoding="ascii") as file:
+        now = int(file.read().split()[0]) * resource.getpagesize()
+    limit = now + int(megabytes * 2**20)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _die_first() -> None:
+    """When the machine runs out of memory, a worker should go before the driver and its records."""
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+            file.write("500")
+    except OSError:
+        pass
+
+
+def die_with_parent() -> None:
+    """Linux: be killed when the parent is, even in the middle of a simulation that hangs."""
+    if sys.platform.startswith("linux"):
+        _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def _keep_grandchildren() -> None:
+    """Linux: what our children leave behind becomes ours, so that it is found when we are ended."""
+    if sys.platform.startswith("linux"):
+        _prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+
+
+def _prctl(option: int, value: int) -> None:
+    import ctypes
+
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

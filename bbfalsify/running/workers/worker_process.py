@@ -1,0 +1,85 @@
+"""The parent's view of one worker process: is it alive, how did it end, and how to end it with all it started."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections import deque
+
+from bbfalsify.running.workers.channel import PollingChannel
+from bbfalsify.running.workers.worker_log import WorkerOutput
+from bbfalsify.systems.programs.process_tree import descendants, how_it_ended, is_ending, kill
+
+_ENDING_S = 0.2
+"""How long a process may take to begin to end after it has closed its socket, before it is killed."""
+_LONGEST_END_S = 10.0
+
+
+class WorkerProcess:
+    """The process, its two lines to us, and the queries it has not yet answered."""
+
+    def __init__(self, process: multiprocessing.Process, channel: PollingChannel, output: WorkerOutput) -> None:
+        self.process = process
+        self.channel = channel
+        self.output = output
+        self.assigned: deque[int] = deque()
+        """Sent and not yet answered; the first one is being worked on."""
+        self.clock_started = time.monotonic()
+        self.ready = False
+        self.passing_s = 0.0
+        """Of a system in real time: how long the simulation it is at takes at least."""
+        self.together = 1
+        """How many of them are executed by the call it is in."""
+        self.watched_for_writing = False
+        self.output_watched = True
+        self.started_by_it: set[tuple[int, str]] = set()
+
+    def exited(self) -> bool:
+        if os.name != "posix":
+            return not self.process.is_alive()
+        try:
+            # Only look (WNOWAIT): while the process is not reaped, its number cannot be given to another one.
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # multiprocessing reaps whatever has ended whenever it starts a process
+            return True
+
+    def ask_to_end(self) -> None:
+        """Let it close its system and go; what it has started is noted while it can still be found."""
+        self.started_by_it = descendants(self.process.pid)
+        self.channel.push(())
+
+    def destroy(self) -> str:
+        """Kill it with everything it started, and say how it had ended, if it had."""
+        ended_by_itself = self.exited() or self._ends_soon()
+        self.started_by_it |= descendants(self.process.pid)
+        if os.name == "posix":
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):  # it had not yet made its own group
+                self.process.kill()
+        else:
+            self.process.kill()
+        kill(self.started_by_it)
+        self.process.join()
+        self.output.drain()
+        code = self.process.exitcode
+        self.process.close()
+        self.channel.close()
+        self.output.close()
+        return how_it_ended(code, self.output.last_line()) if ended_by_itself else "killed by the driver"
+
+    def _ends_soon(self) -> bool:
+        """Its socket is closed, so it is about to end by itself; wait for the reason rather than kill it."""
+        if not self.channel.closed:
+            return False
+        started = time.monotonic()
+        # One that has begun to end is waited for, however busy the machine is (and however large its core).
+        while (waited := time.monotonic() - started) < _ENDING_S or is_ending(self.process.pid):
+            if self.exited():
+                return True
+            if waited > _LONGEST_END_S:
+                break
+            time.sleep(0.001)
+        return False

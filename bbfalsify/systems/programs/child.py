@@ -1,0 +1,359 @@
+"""A program that is running: lines to it and from it, within limits, and an end that leaves nothing behind.
+
+One loop does all the waiting.  It writes, reads standard output and standard error at the same time (a program that
+blocks on one of them while we block on another would wait for ever), and now and then looks whether the program still
+lives and how much memory it has.  Whatever goes wrong is one of the failures that become the status of a simulation.
+
+The program has a session of its own.  When it is ended, its process group goes, and with it everything that it started
+and that can be recognised: by descent while it lives, by an inherited mark afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SystemDied, excerpt
+from bbfalsify.systems.programs.launching import MARK, Launch
+from bbfalsify.systems.programs.process_cost import memory_mb
+from bbfalsify.systems.programs.process_tree import (
+    descendants,
+    how_it_ended,
+    is_ending,
+    kill,
+    marked,
+    reap,
+    telling_line,
+)
+
+_LOOK_S = 0.05
+"""So often we look whether a silent program still lives, and how much memory it has."""
+_LOOK_MS = 1000 * _LOOK_S
+_ENDING_S = 0.2
+"""How long a program may take to end after it was told to, or after it has closed its output."""
+_LONGEST_END_S = 10.0
+_READ = 1 << 16
+_clock, _write, _read = time.monotonic, os.write, os.read
+_TAIL = 4096
+
+
+class Child:
+    """One process of a program."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        *,
+        command: Sequence[str] | None = None,
+        folder: Path | None = None,
+        log: int | None = 2,
+    ) -> None:
+        """`log` is the file descriptor to which its standard error goes, without secrets."""
+        self._launch, self._log = launch, log
+        self._process, self._mark = launch.start(command, folder)
+        self.pid = self._process.pid
+        self.owner = os.getpid()
+        pipes = self._process.stdin, self._process.stdout, self._process.stderr
+        self._stdin, self._stdout, self._stderr = (pipe.fileno() for pipe in pipes)
+        self._open = {pipe.fileno(): pipe for pipe in pipes}
+        self._poll = select.poll()
+        for fd in self._open:
+            os.set_blocking(fd, False)
+        for fd in (self._stdout, self._stderr):
+            self._poll.register(fd, select.POLLIN)
+        self._outgoing = b""
+        self._waits_to_write = self._input_ends = self._deaf = False
+        self.unread = bytearray()
+        """What has come on its standard output and has not been taken."""
+        self._redactor = launch.redactor()
+        self._tail = b""
+        self._logged = 0
+        self._only_answer = [(self._stdout, select.POLLIN)]
+        self._wait = self._poll.poll
+        self._look_at = 0.0
+        """When to look next."""
+        self._plain = not self._redactor.active
+        """Requests can be written, and answers believed, as they are."""
+        self.code: int | None = None
+        """How it ended, as subprocess says it; None until it has been ended."""
+        self.cpu_seconds_total: float | None = None
+        """Of the process and what it waited for; None until it has been ended."""
+        self.memory_peak_mb: float | None = None
+        """The most that was seen by looking now and then."""
+
+    # ------------------------------------------------------------------ talking
+
+    def ask(self, line: bytes, limit_s: float | None, what: str) -> bytes:
+        """Send a line, wait for a line."""
+        now = _clock()
+        if now >= self._look_at or not self._plain:
+            self._send(line)
+            return self.line(limit_s, what, since=now)
+        # The usual case without ceremony, because it is met at every step: a whole answer, soon, in one piece.
+        try:
+            sent = _write(self._stdin, line)
+        except OSError:
+            sent = 0
+        if sent < len(line):
+            self._send(line[sent:])
+        elif self._wait(_LOOK_MS if limit_s is None or limit_s > _LOOK_S else 1000 * limit_s) == self._only_answer:
+            data = _read(self._stdout, _READ)
+            if data.find(b"\n") == len(data) - 1 and data:
+                return data
+            self.unread += data
+        return self.line(limit_s, what, since=now)
+
+    def expect_nothing_more(self, what: str) -> None:
+        """Anything after an answer is one thing too many."""
+        if self.unread:
+            raise MalformedAnswer(f"{what} was followed by something nobody had asked for: {self._excerpt()}")
+
+    def line(self, limit_s: float | None, what: str, *, since: float | None = None) -> bytes:
+        """The next line of its standard output."""
+        incoming = self.unread
+        deadline = None if limit_s is None else (time.monotonic() if since is None else since) + limit_s
+        searched = 0
+        while (end := incoming.find(b"\n", searched)) < 0:
+            searched = len(incoming)
+            if searched > self._launch.output_limit_bytes:
+                raise MalformedAnswer(f"{what} is longer than {self._launch.output_limit_mb:g} MB: {self._excerpt()}")
+            if self._stdout not in self._open:
+                self._died(what)
+            if deadline is not None and time.monotonic() >= deadline:
+                raise NoAnswer(f"{what} did not come within {limit_s:g} s{self._last_words()}")
+            self._turn(deadline)
+        line = bytes(incoming[: end + 1])
+        del incoming[: end + 1]
+        return self._redactor.clean(line)
+
+    def spoke_unasked(self) -> bool:
+        """Whether there is output that belongs to no request, or no process any more."""
+        self._deal_with(0.0)
+        return bool(self.unread) or self._stdout not in self._open or self.exited()
+
+    def run_to_end(self, data: bytes, limit_s: float | None, *, keep_output: bool) -> bytes:
+        """Give it all its input and wait until it ends; its standard output (logged instead, if not to be kept)."""
+        deadline = None if limit_s is None else time.monotonic() + limit_s
+        self._send(data, last=True)
+        while self._stdout in self._open or not self.exited():
+            if self._stdout in self._open:
+                self._turn(deadline)
+            else:
+                left_s = _LOOK_S if deadline is None else deadline - time.monotonic()
+                self._wait_for_end(min(_LOOK_S, left_s))
+            if not keep_output:
+                self._keep_in_log(bytes(self.unread))
+                self.unread.clear()
+            elif len(self.unread) > self._launch.output_limit_bytes:
+                raise MalformedAnswer(f"more than {self._launch.output_limit_mb:g} MB of output: {self._excerpt()}")
+            if deadline is not None and time.monotonic() >= deadline and not self.exited():
+                raise NoAnswer(f"it did not end within {limit_s:g} s{self._last_words()}")
+        return self._redactor.clean(bytes(self.unread))
+
+    def _send(self, data: bytes, *, last: bool = False) -> None:
+        self._outgoing += data
+        self._input_ends = last
+        self._write()
+
+    # ------------------------------------------------------------------ the loop
+
+    def _turn(self, deadline: float | None) -> None:
+        """Wait a moment for something to happen, deal with it, and now and then look."""
+        now = time.monotonic()
+        happened = self._deal_with(_LOOK_S if deadline is None else max(0.0, min(_LOOK_S, deadline - now)))
+        if not happened or now >= self._look_at:
+            self._look()
+
+    def _deal_with(self, wait_s: float) -> bool:
+        happened = False
+        for fd, _ in self._poll.poll(wait_s * 1000.0):
+            happened = True
+            if fd == self._stdin:
+                self._write()
+            else:
+                self._read(fd)
+        return happened
+
+    def _write(self) -> None:
+        while self._outgoing:
+            try:
+                sent = os.write(self._stdin, self._outgoing) if self._stdin in self._open else len(self._outgoing)
+            except BlockingIOError:
+                if not self._waits_to_write:
+                    self._poll.register(self._stdin, select.POLLOUT)
+                    self._waits_to_write = True
+                return
+            except OSError:  # it does not listen any more; what that means shows at its output
+                self._outgoing = b""
+                self._shut(self._stdin)
+                return
+            self._outgoing = self._outgoing[sent:]
+        if self._waits_to_write:
+            self._poll.unregister(self._stdin)
+            self._waits_to_write = False
+        if self._input_ends:
+            self._shut(self._stdin)
+
+    def _read(self, fd: int) -> bool:
+        """Take what there is; whether there was anything."""
+        try:
+            data = os.read(fd, _READ)
+        except BlockingIOError:
+            return False
+        except OSError:
+            data = b""
+        if not data:
+            self._shut(fd)
+        elif fd == self._stderr:
+            self._keep_in_log(data)
+        elif not self._deaf:
+            self.unread += data
+        return bool(data)
+
+    def _shut(self, fd: int) -> None:
+        pipe = self._open.pop(fd, None)
+        if pipe is None:
+            return
+        self._plain &= fd != self._stdin
+        if fd != self._stdin or self._waits_to_write:
+            self._poll.unregister(fd)
+            self._waits_to_write &= fd != self._stdin
+        pipe.close()
+
+    def _keep_in_log(self, data: bytes, *, last: bool = False) -> None:
+        shown = self._redactor.feed(data)
+        if last:
+            shown += self._redactor.rest()
+        self._tail = (self._tail + shown)[-_TAIL:]
+        allowed = shown[: max(0, self._launch.output_limit_bytes - self._logged)]
+        self._logged += len(allowed)
+        if self._log is not None and allowed:
+            os.write(self._log, allowed)
+
+    # ------------------------------------------------------------------ looking
+
+    def exited(self) -> bool:
+        """Only looks (WNOWAIT): while the process is not reaped, its number cannot be given to another one."""
+        if self.code is not None:
+            return True
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def _look(self) -> None:
+        self._look_at = time.monotonic() + _LOOK_S
+        if self.exited():
+            # What it started may hold its output open; all that it said itself is in the pipe by now.
+            most = self._launch.output_limit_bytes
+            while self._stdout in self._open and len(self.unread) <= most and self._read(self._stdout):
+                pass
+            self._shut(self._stdout)
+        else:
+            self.check_memory(memory_mb(self.pid))
+
+    def check_memory(self, now_mb: float | None) -> None:
+        if now_mb is None:
+            return
+        self.memory_peak_mb = max(now_mb, self.memory_peak_mb or 0.0)
+        allowed_mb = self._launch.memory_mb
+        if allowed_mb is not None and now_mb > allowed_mb:
+            raise SystemDied(f"it had {now_mb:.0f} MB of memory, more than the {allowed_mb:g} MB allowed")
+
+    # ------------------------------------------------------------------ words for messages
+
+    def _died(self, what: str) -> None:
+        """Its output has ended: wait a moment for the reason, and raise it."""
+        self._wait_for_end(_ENDING_S)
+        if not self.exited() and is_ending(self.pid):  # it takes its time on a busy machine
+            self._wait_for_end(_LONGEST_END_S)
+        if not self.exited():
+            raise SystemDied(f"{what} did not come: it closed its standard output{self._last_words()}")
+        self.end()
+        raise SystemDied(f"{what} did not come: {self.how_it_ended()}")
+
+    def how_it_ended(self) -> str:
+        return how_it_ended(self.code, self._last_line())
+
+    def _last_line(self) -> str:
+        data = self._tail if self.code is not None else self._tail + self._redactor.rest()
+        return telling_line(data.decode("utf-8", "replace"))
+
+    def _last_words(self) -> str:
+        line = self._last_line()
+        return f"; its last output: {line[:200]}" if line else ""
+
+    def log_line(self, line: bytes) -> None:
+        """Treat a line of its standard output as if it had come on standard error."""
+        self._keep_in_log(line)
+
+    def forget_words(self) -> None:
+        """What it has said so far belongs to an earlier simulation."""
+        self._tail = b""
+
+    def redact(self, text: str) -> str:
+        return self._redactor.clean_text(text)
+
+    def _excerpt(self) -> str:
+        return excerpt(self.redact(bytes(self.unread[:_TAIL]).decode("utf-8", "backslashreplace")))
+
+    # ------------------------------------------------------------------ ending
+
+    def close(self, request: bytes, limit_s: float) -> None:
+        """Ask it to end, wait so long, then end it."""
+        if self.owner == os.getpid() and not self.exited():
+            self._deaf = True
+            self._send(request, last=True)
+            self._wait_for_end(limit_s)
+        self.end()
+
+    def _wait_for_end(self, limit_s: float) -> None:
+        until = time.monotonic() + limit_s
+        pause_s = 0.0005
+        while not self.exited() and time.monotonic() < until:
+            self._write()
+            for fd in (self._stdout, self._stderr):
+                while fd in self._open and self._read(fd) and time.monotonic() < until:
+                    pass
+            time.sleep(pause_s)
+            pause_s = min(0.01, 2 * pause_s)
+
+    def end(self) -> None:
+        """End it with everything it started: SIGTERM, a moment, SIGKILL.  May be called again."""
+        if self.code is not None or self.owner != os.getpid():
+            return
+        self._deaf = True
+        started = descendants(self.pid)
+        if not self.exited():
+            self._signal(signal.SIGTERM)
+            self._wait_for_end(_ENDING_S)
+        started |= descendants(self.pid) | marked(descendants(os.getpid()), f"{MARK}={self._mark}")
+        started = {process for process in started if process[0] != self.pid}
+        self._signal(signal.SIGKILL)
+        kill(started)
+        _, status, usage = os.wait4(self.pid, 0)
+        self.code = self._process.returncode = os.waitstatus_to_exitcode(status)
+        self._take(usage)
+        reap(started, _ENDING_S)
+        while self._stderr in self._open and self._logged < self._launch.output_limit_bytes:
+            if not self._read(self._stderr):
+                break
+        self._keep_in_log(b"", last=True)
+        for fd in tuple(self._open):
+            self._shut(fd)
+
+    def _signal(self, number: int) -> None:
+        try:
+            os.killpg(self.pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+    def _take(self, usage: Any) -> None:
+        import resource  # not on every platform on which this file can be imported
+
+        self.cpu_seconds_total = usage.ru_utime + usage.ru_stime
+        # The kernel counts the moment before the program replaced our own image; below our size it says nothing.
+        if usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
+            self.memory_peak_mb = usage.ru_maxrss / 1024

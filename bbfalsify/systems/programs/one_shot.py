@@ -1,0 +1,167 @@
+"""One process per simulation: a program that reads its input, simulates, writes its output and ends.
+
+    ProgramSystem(["./simulate", "{input}", "--result", "{output}"], inputs={"heat": "1"}, outputs={"T": "degC"})
+    ProgramSystem("python3 {here}/simulate.py --seed {seed}", folder=HERE, inputs=["u"], outputs=["y"])
+
+Where the command has {input}, that is a file with the input signals; otherwise they come on standard input.  Where it
+has {output}, that is the file to write; otherwise standard output is read.  Each run has a temporary folder of its own,
+in which it is started and which is removed afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, Self, Unpack
+
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.trace import Stimulus
+from bbfalsify.systems.failures import MalformedAnswer, SystemDied
+from bbfalsify.systems.interface import Capabilities, PortsLike, Usage, as_ports
+from bbfalsify.systems.programs.child import Child
+from bbfalsify.systems.programs.launching import LaunchOptions, make_launch
+from bbfalsify.systems.programs.line_protocol import portable_seed
+from bbfalsify.systems.signal_files import FORMATS, RESAMPLING, read_outputs, write_inputs
+
+Format = Literal["csv", "json"]
+_PLACEHOLDERS = ("input", "output", "folder", "here", "seed", "duration")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class ProgramSystem:
+    """A program that is started anew for each simulation."""
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        *,
+        inputs: PortsLike,
+        outputs: PortsLike,
+        capabilities: Capabilities | None = None,
+        name: str | None = None,
+        input_format: Format = "csv",
+        output_format: Format = "csv",
+        input_file: str | None = None,
+        output_file: str | None = None,
+        resample: Literal["hold", "linear"] | None = None,
+        time_limit_s: float | None = None,
+        **options: Unpack[LaunchOptions],
+    ) -> None:
+        """What it reads and writes: `input_format` and `output_format` are csv or json; `input_file` and `output_file`
+        are the names of its files, where those are fixed; `resample` ("hold" or "linear") is for a program that writes
+        at times of its own.  `time_limit_s` is for one run; the run's limit per simulation holds in any case.
+        """
+        self.launch = make_launch(command, **options)
+        words = self.launch.command
+        self.inputs, self.outputs = as_ports(inputs), as_ports(outputs)
+        self.name = name or Path(words[0]).name
+        used = {found for word in words for found in _PLACEHOLDER.findall(word)}
+        problems = [unknown_name("placeholder", n, _PLACEHOLDERS) for n in sorted(used - {*_PLACEHOLDERS})]
+        problems += [unknown_name("format", f, FORMATS) for f in (input_format, output_format) if f not in FORMATS]
+        if resample not in (None, *RESAMPLING):
+            problems.append(unknown_name("way to resample", str(resample), RESAMPLING))
+        if time_limit_s is not None and not time_limit_s > 0:
+            problems.append(Problem(f"time_limit_s is {time_limit_s:g}; it must be more than 0."))
+        if not self.outputs:
+            problems.append(Problem(f"the program '{self.name}' declares no output, so nothing could be judged."))
+        if problems:
+            raise UserError(problems)
+        here = str((self.launch.folder or Path.cwd()).resolve())
+        self.launch = replace(self.launch, command=tuple(word.replace("{here}", here) for word in words))
+        self.capabilities = capabilities or Capabilities(seedable="seed" in used)
+        self.formats = input_format, output_format
+        # None: standard input, standard output.
+        self.input_file = input_file or (f"input.{input_format}" if "input" in used else None)
+        self.output_file = output_file or (f"output.{output_format}" if "output" in used else None)
+        self.resample, self.time_limit_s = resample, time_limit_s
+
+    def prepare(self) -> None:
+        if problems := self.launch.problems():
+            raise UserError(problems)
+        _remove_left_behind()
+
+    def open(self, seed: int) -> ProgramSession:
+        return ProgramSession(self, portable_seed(seed))
+
+
+class ProgramSession:
+    def __init__(self, system: ProgramSystem, seed: int) -> None:
+        self._system, self._seed = system, seed
+        self.usage = Usage()
+
+    def execute(self, stimulus: Stimulus) -> Mapping[str, Any]:
+        with tempfile.TemporaryDirectory(prefix=_prefix(), ignore_cleanup_errors=True) as folder:
+            return self._execute(stimulus, Path(folder))
+
+    def _execute(self, stimulus: Stimulus, folder: Path) -> Mapping[str, Any]:
+        system = self._system
+        data = write_inputs(system.formats[0], stimulus, self._seed)
+        if system.input_file is not None:
+            (folder / system.input_file).write_bytes(data)
+            data = b""
+        child = Child(system.launch, command=self._command(stimulus, folder), folder=folder)
+        try:
+            answer = child.run_to_end(data, system.time_limit_s, keep_output=system.output_file is None)
+        finally:
+            child.end()
+            self.usage = Usage(child.cpu_seconds_total, child.memory_peak_mb)
+        if child.code != 0:
+            raise SystemDied(child.how_it_ended())
+        if system.output_file is not None:
+            answer = self._file(folder / system.output_file)
+        try:
+            return read_outputs(system.formats[1], answer, system.outputs, stimulus, system.resample)
+        except MalformedAnswer as failure:
+            raise MalformedAnswer(child.redact(str(failure))) from None
+
+    def _command(self, stimulus: Stimulus, folder: Path) -> list[str]:
+        values = {
+            "input": str(folder / (self._system.input_file or "")),
+            "output": str(folder / (self._system.output_file or "")),
+            "folder": str(folder),
+            "seed": str(self._seed),
+            "duration": repr(stimulus.duration),
+        }
+        return [_PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in self._system.launch.command]
+
+    def _file(self, file: Path) -> bytes:
+        limit = self._system.launch.output_limit_bytes
+        try:
+            if file.stat().st_size > limit:
+                raise MalformedAnswer(f"its file '{file.name}' is longer than {limit / 2**20:g} MB")
+            return file.read_bytes()
+        except OSError as error:
+            raise MalformedAnswer(f"it wrote no file '{file.name}' ({error.strerror})") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+
+def _prefix() -> str:
+    """Names of temporary folders say whose they are, so that those of killed workers can be removed later."""
+    return f"bbfalsify-{_machine()}-{os.getpid()}-"
+
+
+def _machine() -> str:
+    """Which process numbers are meant: /tmp may be shared by several containers."""
+    try:
+        return os.readlink("/proc/self/ns/pid").strip("pid:[]")
+    except OSError:
+        return "0"
+
+
+def _remove_left_behind() -> None:
+    """A worker that is killed at the limit of a simulation cannot remove its folder."""
+    pattern = re.compile(rf"bbfalsify-{_machine()}-(\d+)-")
+    for folder in Path(tempfile.gettempdir()).glob("bbfalsify-*"):
+        found = pattern.match(folder.name)
+        if found and not Path(f"/proc/{found[1]}").exists():
+            shutil.rmtree(folder, ignore_errors=True)

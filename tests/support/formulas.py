@@ -1,0 +1,47 @@
+"""Random temporal formulas, words and machines: what tests compare and benchmarks time.
+
+Atoms are about `INPUTS` and `OUTPUTS`, some of them about several symbols, so that they overlap, exclude and imply each
+other as in formulas people write.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.logic.ltl.ltl_formula import INFIXES, Atom, Binary, Formula, Truth, Unary
+
+INPUTS = ("a", "b", "c")
+OUTPUTS = ("x", "y", "z")
+ATOMS = (
+    Atom("in", ("a",)),
+    Atom("in", ("b",)),
+    Atom("in", ("a", "c")),
+    Atom("out", ("x",)),
+    Atom("out", ("y",)),
+    Atom("out", pattern="[xz]"),
+)
+
+
+def random_formula(rng: np.random.Generator, size: int, *, finite: bool = False) -> Formula:
+    """A formula of about `size` operators and atoms (exactly, unless it is 2 below an infix)."""
+    if size <= 1:
+        pick = int(rng.integers(len(ATOMS) + 1))
+        return ATOMS[pick] if pick < len(ATOMS) else Truth(bool(rng.integers(2)))
+    prefixes = ["!", "X", "F", "G", *(["WX"] if finite else [])]
+    if size == 2 or rng.random() < 0.35:
+        return Unary(str(rng.choice(prefixes)), random_formula(rng, size - 1, finite=finite))
+    left = int(rng.integers(1, size - 1))
+    sides = [random_formula(rng, part, finite=finite) for part in (left, size - 1 - left)]
+    return Binary(str(rng.choice(INFIXES)), *sides)
+
+
+def random_word(rng: np.random.Generator, length: int) -> list[tuple[str, str]]:
+    return [(str(rng.choice(INPUTS)), str(rng.choice(OUTPUTS))) for _ in range(length)]
+
+
+def random_machine(rng: np.random.Generator, states: int) -> MealyMachine:
+    """Complete, with `INPUTS` and `OUTPUTS`; not every state need be reachable."""
+    shape = states, len(INPUTS)
+    successor = rng.integers(states, size=shape).astype(np.int32)
+    return MealyMachine(INPUTS, OUTPUTS, successor, rng.integers(len(OUTPUTS), size=shape).astype(np.int32))

@@ -1,0 +1,79 @@
+"""Random finite machines, and machines with an error in them: what learners and testers are tried on.
+
+    machine = random_machine(rng, states=5, inputs=2, outputs=2)
+    for wrong in mutants(machine, rng): ...
+
+Everything random comes from the generator given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from bbfalsify.automata.mealy import MealyMachine
+
+
+def random_machine(rng: np.random.Generator, *, states: int, inputs: int, outputs: int) -> MealyMachine:
+    """Every successor and every answer drawn uniformly: not always minimal, nor everything reachable."""
+    return MealyMachine(
+        tuple(f"i{i}" for i in range(inputs)),
+        tuple(f"o{o}" for o in range(outputs)),
+        rng.integers(states, size=(states, inputs), dtype=np.int32),
+        rng.integers(outputs, size=(states, inputs), dtype=np.int32),
+        name=f"random{states}",
+    )
+
+
+def lock(rng: np.random.Generator, *, length: int, inputs: int) -> MealyMachine:
+    """A combination lock: only one word of so many symbols opens it, any mistake starts it again."""
+    successor = np.zeros((length, inputs), np.int32)
+    answer = np.zeros((length, inputs), np.int32)
+    for state in range(length):
+        right = int(rng.integers(inputs))
+        successor[state, right] = (state + 1) % length
+        answer[length - 1, right] = int(state == length - 1)
+    names = tuple(f"i{i}" for i in range(inputs))
+    return MealyMachine(names, ("shut", "open"), successor, answer, name=f"lock{length}")
+
+
+def mutants(machine: MealyMachine, rng: np.random.Generator, *, added: int = 2) -> Iterator[MealyMachine]:
+    """One of each kind: another output, another target, another initial state, and up to `added` more states."""
+    states, inputs = machine.successor.shape
+    place = int(rng.integers(states)), int(rng.integers(inputs))
+    answer = machine.answer.copy()
+    answer[place] = (answer[place] + 1 + int(rng.integers(max(1, len(machine.outputs) - 1)))) % len(machine.outputs)
+    yield _changed(machine, machine.successor, answer)
+    successor = machine.successor.copy()
+    successor[place] = int(rng.integers(states))
+    yield _changed(machine, successor, machine.answer)
+    yield _changed(machine, machine.successor, machine.answer, int(rng.integers(states)))
+    for more in range(1, added + 1):
+        yield with_hidden_states(machine, rng, more)
+
+
+def with_hidden_states(machine: MealyMachine, rng: np.random.Generator, more: int) -> MealyMachine:
+    """Copies of states, reached instead of the originals now and then; one transition of the last copy is wrong."""
+    states, inputs = machine.successor.shape
+    successor, answer = machine.successor, machine.answer
+    for _ in range(more):
+        original, new = int(rng.integers(len(successor))), len(successor)
+        successor = np.vstack([successor, successor[original]])
+        answer = np.vstack([answer, answer[original]])
+        leading = np.argwhere(successor[:new] == original)
+        if len(leading):
+            successor[tuple(leading[int(rng.integers(len(leading)))])] = new
+    i = int(rng.integers(inputs))
+    if rng.integers(2):
+        answer[-1, i] = int(rng.integers(len(machine.outputs)))
+    else:
+        successor[-1, i] = int(rng.integers(len(successor)))
+    return _changed(machine, successor, answer)
+
+
+def _changed(
+    machine: MealyMachine, successor: np.ndarray, answer: np.ndarray, initial: int | None = None
+) -> MealyMachine:
+    start = machine.initial if initial is None else initial
+    return MealyMachine(machine.inputs, machine.outputs, successor, answer, start, name=f"mutant of {machine.name}")

@@ -1,0 +1,143 @@
+"""The private options of numba that `jit.py` leans on still do what they are used for."""
+
+import importlib
+import os
+import re
+import sys
+import time
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+from numba.core.caching import NullCache
+
+import bbfalsify.jit as jit_module
+from bbfalsify.jit import jit
+from bbfalsify.systems.loading import _import_file
+
+MODULE = """
+from bbfalsify.core import jit as module
+from bbfalsify.jit import jit
+import numpy as np
+
+@jit(reference_counting=False)
+def total(values):
+    result = 0.0
+    for value in values:
+        result += value
+    return result
+"""
+
+
+def test_code_without_reference_counting_works_and_has_none():
+    def total(values):
+        result = 0.0
+        for value in values:
+            result += value
+        return result
+
+    def code(**options):
+        function = jit(total, **options)
+        function._cache = NullCache()  # what comes from a cache cannot be looked into
+        assert function(np.arange(5.0)) == 10.0
+        [text] = function.inspect_llvm().values()
+        return text
+
+    assert "NRT_decref" in code()
+    assert "NRT_" not in code(reference_counting=False)
+
+
+def elsewhere(cache, function, *arguments):
+    """What the function gives in another process, whose user has this cache; what it imports is new to that process."""
+    with get_context("fork").Pool(1, use_cache, [cache]) as pool:
+        return pool.apply(function, arguments)
+
+
+def use_cache(cache):
+    os.environ.pop("NUMBA_CACHE_DIR", None)
+    os.environ["XDG_CACHE_HOME"] = str(cache)
+    jit_module.cache_folder.cache_clear()
+
+
+def found_there(place, digest):
+    sys.path.insert(0, str(place))
+    m = importlib.import_module("m")
+    m.module.source_digest = lambda: digest
+    m.total(np.arange(3.0))
+    return sum(m.total.stats.cache_hits.values())
+
+
+def hits(place, digest, cache):
+    """How often another process finds the compiled function in the cache."""
+    return elsewhere(cache, found_there, place, digest)
+
+
+def module_in(folder):
+    folder.mkdir(parents=True)
+    (folder / "m.py").write_text(MODULE)
+    return folder
+
+
+def test_the_cache_is_keyed_by_all_compiled_sources(tmp_path):
+    """A change in any compiled room must not find old machine code, whichever file the change is in."""
+    place = module_in(tmp_path / "code")
+    assert [hits(place, digest, tmp_path) for digest in "aabb"] == [0, 1, 0, 1]
+
+
+def test_another_installation_of_the_same_sources_has_nothing_to_compile(tmp_path):
+    here, there = module_in(tmp_path / "here" / "code"), module_in(tmp_path / "there" / "code")
+    assert [hits(place, "a", tmp_path) for place in (here, there)] == [0, 1]
+
+
+ADAPTER = """
+from bbfalsify.jit import jit
+
+FACTOR = 2.0
+
+@jit
+def scale(value):
+    return FACTOR * value
+"""
+
+
+def scaled_by(file):
+    return _import_file(file).scale(1.0)
+
+
+def test_adapters_of_the_same_name_do_not_share_compiled_code(tmp_path):
+    """Two copies of a repository, and an adapter that was edited: a constant changes, but neither line nor bytecode."""
+    here, there = (tmp_path / place / "pump" / "adapter.py" for place in ("here", "there"))
+    for file in (here, there):
+        file.parent.mkdir(parents=True)
+        file.write_text(ADAPTER)
+    assert [elsewhere(tmp_path, scaled_by, file) for file in (here, there)] == [2.0, 2.0]
+    here.write_text(ADAPTER.replace("2.0", "3.0"))
+    assert elsewhere(tmp_path, scaled_by, here) == 3.0
+
+
+def test_where_the_users_cache_cannot_be_written_numba_chooses_the_place(tmp_path):
+    place = module_in(tmp_path / "code")
+    (tmp_path / "file").write_text("not a folder")
+    assert [hits(place, "a", tmp_path / "file") for _ in range(2)] == [0, 1]
+
+
+def test_code_nobody_used_for_long_is_removed_when_new_code_comes(tmp_path, monkeypatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    old, recent = (tmp_path / "bbfalsify" / f"compiled-{name}" for name in ("old", "recent"))
+    for folder, days in ((old, 61), (recent, 59)):
+        folder.mkdir(parents=True)
+        os.utime(folder, (time.time() - days * 86400,) * 2)
+    jit_module.cache_folder.cache_clear()
+    try:
+        assert jit_module.cache_folder().parent == tmp_path / "bbfalsify"
+    finally:
+        jit_module.cache_folder.cache_clear()
+    assert (old.exists(), recent.exists()) == (False, True)
+
+
+def test_compiled_functions_are_in_the_rooms_that_the_digest_covers():
+    """A file with compiled functions elsewhere could change without its machine code being made anew."""
+    package = Path(jit_module.__file__).parents[1]
+    files = [f for f in package.rglob("*.py") if re.search(r"core\.jit import .*\bjit\b", f.read_text())]
+    assert {f.parent.relative_to(package).as_posix() for f in files} == set(jit_module.COMPILED_ROOMS)
