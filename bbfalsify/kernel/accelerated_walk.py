@@ -32,6 +32,7 @@ from bbfalsify.kernel.layout import (
     KEY_WIDTH,
     S_ERROR,
     X_LARGEST,
+    X_NOW,
 )
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.rng import unit
@@ -42,6 +43,7 @@ from bbfalsify.kernel.walk_frame import (
     STEP_LIMIT,
     TIMELOCK,
     begin_walk,
+    ends_well,
     record_end,
     record_state,
     record_step,
@@ -230,9 +232,10 @@ def ret_walk(
     while steps < max_steps:
         if full:
             refresh(T, F, S, X, R, False)
+        now = X[X_NOW]
         status, deadline, strict = stay(T, F, S, X, R)
         if status != 0:
-            return status, steps
+            return (REACHED_END if ends_well(status, steps, now, until) else status), steps
         e1 = -1
         e2 = -1
         count = 0
@@ -243,7 +246,8 @@ def ret_walk(
         if S[S_ERROR] != 0:
             return RUNTIME_ERROR, steps
         if count == 0:
-            return (DEADLOCK if deadline == math.inf else TIMELOCK), steps
+            status = DEADLOCK if deadline == math.inf else TIMELOCK
+            return (REACHED_END if ends_well(status, steps, now, until) else status), steps
         if capacity > 0 and steps == capacity:
             return 0, steps
         t = choose_moment(T, X, R, count, share_lower, share_uniform)
@@ -253,7 +257,7 @@ def ret_walk(
         if capacity > 0:
             record_step(T, S, X, e1, t, times, edges, branches, locations, integers, reals, b, steps)
         steps += 1
-        if t >= until:
+        if t > until:
             return REACHED_END, steps
     return STEP_LIMIT, steps
 

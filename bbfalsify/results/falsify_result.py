@@ -10,11 +10,13 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.falsification.accelerator import Convergence
 from bbfalsify.engines.falsification.coverage import Coverage
+from bbfalsify.engines.falsification.self_check import Meetings
 from bbfalsify.engines.falsification.smc import Baseline
 from bbfalsify.records.accepted import Judged
 from bbfalsify.records.json_files import finite_or_null
 from bbfalsify.results.notebook import counterexamples_frame, falsification_html
 from bbfalsify.running.falsify.insights import Sensitivity, TimeToViolation
+from bbfalsify.running.self_check import note_line
 from bbfalsify.stats.times import TimeDistribution
 
 if TYPE_CHECKING:
@@ -88,6 +90,8 @@ class RankedCounterexample:
     time_to_violation: TimeDistribution | None = None
     shrunk: ShrunkCounterexample | None = None
     """What of it matters, where that was asked and answered."""
+    met_by_plain_walks: Meetings | None = None
+    """By walks under the profile's own law, after it was found (see the self-check)."""
 
     def as_json(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in ("rank", "requirement", "status", "violating", "traces")}
@@ -107,6 +111,7 @@ class RankedCounterexample:
             "probability_with_uncertainty": _json_or_null(self.probability_with_uncertainty),
             "time_to_violation": _json_or_null(self.time_to_violation),
             "shrunk": _json_or_null(self.shrunk),
+            "met_by_plain_walks": _json_or_null(self.met_by_plain_walks),
         }
 
 
@@ -171,6 +176,8 @@ class FalsificationResult:
     """What of the profile the run has used."""
     units: dict[str, str] = field(default_factory=dict)
     """Of the signals that have one."""
+    self_check: dict[str, Any] = field(default_factory=dict)
+    """Which estimates contradict what walks under the profile's law met."""
 
     @property
     def smc(self) -> Estimate | None:
@@ -200,6 +207,7 @@ class FalsificationResult:
             "columns": list(self.columns),
             "profile_coverage": _json_or_null(self.profile_coverage),
             "units": dict(self.units),
+            "self_check": dict(self.self_check),
         }
 
     def __str__(self) -> str:
@@ -213,7 +221,7 @@ class FalsificationResult:
                 for found in self.counterexamples
                 if found.requirement == row.id
             ]
-        return "\n".join([*lines, f"{self.simulations} simulations", *(f"note: {note}" for note in self.notes)])
+        return "\n".join([*lines, f"{self.simulations} simulations", *map(note_line, self.notes)])
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row per counterexample (needs pandas)."""

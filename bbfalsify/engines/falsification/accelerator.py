@@ -20,7 +20,9 @@ from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_actions
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
+from bbfalsify.engines.falsification.instants import moment_ends, violating_step
+from bbfalsify.engines.falsification.self_check import PlainWalks
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
 
 CYCLE = 11
@@ -95,6 +97,8 @@ class Search:
     zeno_walks: int = 0
     visits: Visits = field(default_factory=Visits)
     """What of the profile the walks have used."""
+    plain: PlainWalks = field(default_factory=PlainWalks)
+    """Those that follow the profile's own law: what they met."""
     statuses: dict[str, int] = field(default_factory=dict)
     best_robustness: list[float] = field(default_factory=list)
     judged: list[int] = field(default_factory=list)
@@ -269,20 +273,22 @@ def accelerate(
 def shortest_failing(ask: Ask, usage: Usage, run: Run) -> Run:
     """Where a failing simulation counts as a violation: cut its input after the step in which it fails.
 
-    Nobody sees when a simulation fails, only that it did; the shortest prefix that still fails ends with the step in
-    whose delay it happened.  Found by halving: a failure does not go away when the input goes on.
+    Nobody sees when a simulation fails, only that it did; the shortest prefix of whole moments that still fails ends
+    with the step in whose delay it happened.  Found by halving: a failure does not go away when the input goes on.
     """
     if run.answer.ok or not run.answer.judgements:
         return run
     walk, stimulus, answer = run.walk, run.stimulus, run.answer
-    passes, fails = 0, min(len(walk.times), violating_step(walk.times, stimulus.duration))
+    cuts = moment_ends(walk.times[: violating_step(walk.times, stimulus.duration)]).tolist()
+    passes, fails = -1, len(cuts) - 1
     name = query_name(run.iteration)
     while fails - passes > 1:
         middle = (passes + fails) // 2
-        shorter = usage.stimulus(walk.prefix(middle), stop=min(float(walk.times[middle - 1]), stimulus.duration))
-        [tried] = ask([Query(f"{name}/cut/{middle}", shorter, seed_name=name)])
+        steps = cuts[middle]
+        shorter = usage.stimulus(walk.prefix(steps), stop=min(float(walk.times[steps - 1]), stimulus.duration))
+        [tried] = ask([Query(f"{name}/cut/{steps}", shorter, seed_name=name)])
         if tried.ok:
             passes = middle
         else:
             fails, stimulus, answer = middle, shorter, tried
-    return Run(run.iteration, walk.prefix(fails), stimulus, answer)
+    return Run(run.iteration, walk.prefix(cuts[fails]), stimulus, answer)

@@ -35,9 +35,10 @@ from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.exact import METHOD as EXACT
 from bbfalsify.engines.falsification.exact import ExactWord, NotExact, exact_word
 from bbfalsify.engines.falsification.genealogy import Split
+from bbfalsify.engines.falsification.instants import moment_ends, violating_step, whole_moments
 from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
 from bbfalsify.engines.falsification.splitting import importance_split
-from bbfalsify.engines.falsification.usage import Usage, violating_step
+from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk, supports_conditional
 from bbfalsify.stats.intervals import Passes, splitting_estimate
 
@@ -214,14 +215,15 @@ class _Session:
             walks = made.walks()
             names = [f"{name}/{number}/{j}" for j in range(len(walks))]
             draw = evidence and number == 0 and self.fan > 0
-            answers, last = self._judge(walks, names, keep_traces=draw)
+            moments = seeds.child(number, "moment")
+            whole, answers, last = self._judge(walks, names, moments, keep_traces=draw)
             if evidence:
                 self.evidence.add(walks, answers, last == len(self.word), self.requirement, self.passes)
             if draw:
-                self.evidence.keep_fan(names, walks, answers, last == len(self.word), self.requirement, self.fan)
+                self.evidence.keep_fan(names, whole, answers, last == len(self.word), self.requirement, self.fan)
             steps = [np.zeros(size, int) for size in made.family.sizes]
             if everybody:
-                self._judge_killed(made, steps, f"{name}/{number}")
+                self._judge_killed(made, steps, f"{name}/{number}", moments)
             if made.complete:
                 # Descendants tell about all their ancestors; last, so that the whole traces have the last word.
                 for level, rows in enumerate(made.family.lineage(len(self.word), np.arange(len(walks)))[1:]):
@@ -230,19 +232,25 @@ class _Session:
             counts.append(equations.count(made, steps, everybody=everybody, unknown=unknown))
         return counts
 
-    def _judge_killed(self, made: Split, steps: list[np.ndarray], name: str) -> None:
+    def _judge_killed(self, made: Split, steps: list[np.ndarray], name: str, moments: SeedTree) -> None:
         """Execute every particle without descendants up to where it was killed; deeper ones speak after others."""
         for level in range(1, made.family.levels + (not made.complete)):
             rows = made.family.childless(level)
             walks = made.family.walks(level, rows)
-            _, seen = self._judge(walks, [f"{name}/killed/{level}/{row}" for row in rows])
+            names = [f"{name}/killed/{level}/{row}" for row in rows]
+            _, _, seen = self._judge(walks, names, moments.child("killed", level))
             for k, at in enumerate(made.family.lineage(level, rows)[1:]):
                 steps[k][at] = seen
 
     def _judge(
-        self, walks: Sequence[Walk], names: Sequence[str], *, keep_traces: bool = False
-    ) -> tuple[list[Answer], np.ndarray]:
-        """The answers, and for each walk the step in which it is first violated; 0: it is not, or nobody knows."""
+        self, walks: Sequence[Walk], names: Sequence[str], moments: SeedTree, *, keep_traces: bool = False
+    ) -> tuple[list[Walk], list[Answer], np.ndarray]:
+        """Execute walks with their last moments complete: (what was executed, answers, violating steps).
+
+        The step in which a walk is first violated is 0 where it is not, or where nobody knows; more than the walk has
+        steps, where an action that follows at its last moment belongs to the key.
+        """
+        walks = whole_moments(self.usage.model, walks, moments)
         drafts = [self.usage.draft(walk, stop=float(walk.times[-1])) for walk in walks]
         queries = [Query(n, d, keep_traces) for n, d in zip(names, drafts, strict=True)]
         answers = list(self.ask(queries)) if queries else []
@@ -254,30 +262,31 @@ class _Session:
         failed = [j for j, answer in enumerate(answers) if steps[j] > 1 and not answer.ok]
         if failed:
             self._locate_failures(walks, names, steps, failed)
-        return answers, steps
+        return walks, answers, steps
 
     def _locate_failures(
         self, walks: Sequence[Walk], names: Sequence[str], steps: np.ndarray, failed: Sequence[int]
     ) -> None:
         """Where failing counts as violating, nobody saw when: the step is the last one without which it does not fail.
 
-        The step before the last is tried first, since that decides the key's event; then halving.
+        The moment before the last is tried first, since that decides the key's event; then halving.
         """
-        passing = np.zeros(len(walks), int)
+        cuts = {j: moment_ends(walks[j].times[: steps[j]]) for j in failed}
+        passing, failing = dict.fromkeys(failed, -1), {j: len(cuts[j]) - 1 for j in failed}
         first = True
-        while open_ := [j for j in failed if steps[j] - passing[j] > 1]:
-            tried = [int(steps[j] - 1 if first else (steps[j] + passing[j]) // 2) for j in open_]
+        while open_ := [j for j in failed if failing[j] - passing[j] > 1]:
+            tried = [failing[j] - 1 if first else (failing[j] + passing[j]) // 2 for j in open_]
+            ends = [int(cuts[j][k]) for j, k in zip(open_, tried, strict=True)]
             queries = [
                 Query(
-                    f"{names[j]}/cut/{k}",
-                    self.usage.draft(walks[j], stop=float(walks[j].times[k - 1])),
+                    f"{names[j]}/cut/{end}",
+                    self.usage.draft(walks[j], stop=float(walks[j].times[end - 1])),
                     seed_name=names[j],
                 )
-                for j, k in zip(open_, tried, strict=True)
+                for j, end in zip(open_, ends, strict=True)
             ]
             for j, k, answer in zip(open_, tried, self.ask(queries), strict=True):
-                if answer.ok:
-                    passing[j] = k
-                else:
-                    steps[j] = k
+                (passing if answer.ok else failing)[j] = k
             first = False
+        for j in failed:
+            steps[j] = cuts[j][failing[j]]

@@ -32,6 +32,7 @@ from bbfalsify.reporting.terminal.tables import (
     unmet_lines,
 )
 from bbfalsify.results.recorded import RequirementRow, RunResult, result_from_json
+from bbfalsify.running.self_check import note_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -55,7 +56,7 @@ def falsification_lines(data: dict[str, Any], width: int, verbose: bool) -> Iter
         yield from (table, "")
     yield effort_line(result)
     yield from (*store_lines(result), *unmet_lines(result))
-    yield from (f"note: {note}" for note in result.notes)
+    yield from map(note_line, result.notes)
     yield from closing_lines(result)
 
 

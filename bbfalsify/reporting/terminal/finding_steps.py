@@ -43,11 +43,17 @@ def _word_lines(title: str, row: Row) -> Iterator[str]:
     yield f"{title}, {row['status']}, probability {interval(estimate)}"
     violated, told = row["first_violation_time"], False
     for step in row["word"]:
-        if violated is not None and not told and violated <= step["time"]:
-            yield f"{number(violated, 6):>12}  violated (robustness {number(row['robustness'])})"
+        if violated is not None and not told and violated < step["time"]:
+            yield _violated(row)
             told = True
         yield f"{number(step['time'], 6):>12}  {step['action']}"
+    if violated is not None and not told:
+        yield _violated(row)
     yield f"replay: bbfalsify replay {row['file']}"
+
+
+def _violated(row: Row) -> str:
+    return f"{number(row['first_violation_time'], 6):>12}  violated (robustness {number(row['robustness'])})"
 
 
 def word_steps(row: Row) -> tuple[dict[str, Any], list[str]]:

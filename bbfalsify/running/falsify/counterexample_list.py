@@ -15,14 +15,15 @@ from bbfalsify.running.falsify.finding_listener import Item, counterexample_file
 from bbfalsify.running.falsify.insights import Insights
 from bbfalsify.running.falsify.shrink import shrunk_rows
 from bbfalsify.running.falsify.stages import Stages
+from bbfalsify.running.self_check import SelfCheck
 
 
 class Listing:
     """Written as it is made: with a directory, every row names its file."""
 
-    def __init__(self, stages: Stages, directory: RunDirectory | None) -> None:
+    def __init__(self, stages: Stages, directory: RunDirectory | None, checked: SelfCheck) -> None:
         self.rows: list[RankedCounterexample] = []
-        self._stages, self._directory = stages, directory
+        self._stages, self._directory, self._checked = stages, directory, checked
         self._several = len(stages.task.requirements) > 1
         self._found: list[tuple[Finding, Counterexample]] = []
         if directory is not None and stages.driver.tape.started:
@@ -47,7 +48,8 @@ class Listing:
         content = self._content(item, requirement, own if known is None else known.stored.counterexample.seed)
         self._found.append((item.finding, content))
         file = self._write(content, rank, "counterexamples")
-        return row_of(item, requirement, rank, file, insights, known=known is not None)
+        met = self._checked.meetings.get(item.finding)
+        return row_of(item, requirement, rank, file, insights, known=known is not None, met=met)
 
     def _content(self, item: Item, requirement: Requirement, seed: SeedRecord) -> Counterexample:
         task = self._stages.task

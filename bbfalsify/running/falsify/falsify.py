@@ -174,8 +174,9 @@ def _conclude(
     stages: Stages, place: RunDirectory | None, acceptances: Acceptances | None, *, began: float
 ) -> FalsificationResult:
     """What came out; the files of the counterexamples are written on the way."""
-    task, scribe, notes = stages.task, stages.scribe, stages.notes()
-    listing, rows = Listing(stages, place), []
+    task, scribe, checked = stages.task, stages.scribe, stages.self_check()
+    notes = [*checked.warnings, *stages.notes()]
+    listing, rows = Listing(stages, place, checked), []
     for number, requirement in enumerate(task.requirements):
         total = scribe.total(number)
         baseline = stages.baseline(number, total)
@@ -218,4 +219,5 @@ def _conclude(
         columns=task.options.columns,
         profile_coverage=stages.coverage(),
         units=task.units,
+        self_check=checked.as_json(),
     )

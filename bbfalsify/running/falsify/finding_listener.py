@@ -12,6 +12,7 @@ from bbfalsify.core.verdict import Judgement
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.accelerator import Convergence, Finding, Search
 from bbfalsify.engines.falsification.engine import Options, Progress, Ranked
+from bbfalsify.engines.falsification.self_check import Meetings
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile
 from bbfalsify.records.counterexample import (
@@ -135,7 +136,14 @@ class Item:
 
 
 def row_of(
-    item: Item, requirement: Requirement, rank: int, file: str | None, insights: Insights, *, known: bool = False
+    item: Item,
+    requirement: Requirement,
+    rank: int,
+    file: str | None,
+    insights: Insights,
+    *,
+    known: bool = False,
+    met: Meetings | None = None,
 ) -> RankedCounterexample:
     ranked, seen = item.ranked, item.judgement
     return RankedCounterexample(
@@ -155,6 +163,7 @@ def row_of(
         known=known,
         probability_with_uncertainty=insights.probabilities.get(rank),
         time_to_violation=None if insights.times is None else insights.times.each.get(rank),
+        met_by_plain_walks=met,
     )
 
 

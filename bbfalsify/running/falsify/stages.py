@@ -23,6 +23,7 @@ from bbfalsify.running.falsify.insights import Insights, insights_of
 from bbfalsify.running.falsify.replay_store import Memory, replay_known, set_aside_impossible
 from bbfalsify.running.falsify.shrink import Shrinking, shrink_list
 from bbfalsify.running.falsify.task import Task
+from bbfalsify.running.self_check import SelfCheck, check_list
 
 
 class Stages:
@@ -146,6 +147,10 @@ class Stages:
                 listed.add_walk(model, example)
         visits = {"search": progress.search.visits, "simulation": self.plain.visits, "counterexamples": listed}
         return coverage_of(model, visits)
+
+    def self_check(self) -> SelfCheck:
+        """Whether walks under the profile's law met the listed ones as often as the estimates say."""
+        return check_list(self.scribe.progress, self.plain, [r.id for r in self.task.requirements])
 
     def notes(self) -> list[str]:
         """What a reader must know, in words."""

@@ -9,8 +9,9 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, StopReason, Verdict
 from bbfalsify.engines.falsification.conditional import conditional_split, systematic_resampling
 from bbfalsify.engines.falsification.engine import Options, Progress, run
+from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.splitting import importance_split
-from bbfalsify.engines.falsification.usage import Usage, violating_step
+from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import parse_stl
 from bbfalsify.logic.stl.monitor import judge
