@@ -34,8 +34,8 @@ from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.self_check import Meetings
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
+from bbfalsify.stats.estimates import share_explained
 from bbfalsify.stats.sequential import ConfidenceSequence, Counts, StoppingRule
-from bbfalsify.stats.shares import share_explained
 
 KEPT_TIMES = 10_000
 """Times of first violation kept per requirement; of more, a uniform sample."""

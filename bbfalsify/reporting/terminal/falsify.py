@@ -32,7 +32,7 @@ from bbfalsify.reporting.terminal.tables import (
     unmet_lines,
 )
 from bbfalsify.results.recorded import RequirementRow, RunResult, result_from_json
-from bbfalsify.running.self_check import note_line
+from bbfalsify.results.self_check import note_line
 
 if TYPE_CHECKING:
     from rich.table import Table
