@@ -18,6 +18,7 @@ from bbfalsify.records.json_files import finite_or_null
 from bbfalsify.results.notebook import counterexamples_frame, falsification_html
 from bbfalsify.results.self_check import note_line
 from bbfalsify.stats.estimates import TimeDistribution
+from bbfalsify.stats.intervals import Passes
 
 if TYPE_CHECKING:
     import pandas
@@ -90,6 +91,8 @@ class RankedCounterexample:
     time_to_violation: TimeDistribution | None = None
     shrunk: ShrunkCounterexample | None = None
     """What of it matters, where that was asked and answered."""
+    ordered_by: Passes | None = None
+    """The further passes that decided about its rank, where its interval overlaps another."""
     met_by_plain_walks: Meetings | None = None
     """By walks under the profile's own law, after it was found (see the self-check)."""
 
@@ -112,6 +115,9 @@ class RankedCounterexample:
             "time_to_violation": _json_or_null(self.time_to_violation),
             "shrunk": _json_or_null(self.shrunk),
             "met_by_plain_walks": _json_or_null(self.met_by_plain_walks),
+            "ordered_by": None
+            if self.ordered_by is None
+            else {"value": float(self.ordered_by.values.mean()), "traces": self.ordered_by.total_traces},
         }
 
 

@@ -5,7 +5,7 @@
                    or stops with the first ones, as the paper does (`accelerator.py`);
     2. estimate    R passes of splitting per finding: traces that follow its word under the true stochastic semantics,
                    executed and judged, say how probable it is that a user meets exactly this failure;
-    3. rank        most probable first.
+    3. rank        most probable first; those that are not told apart by further passes (`ranking.py`).
 
 A counterexample's event is "the run follows a1…ak and is first violated in step k".  These events are disjoint, so
 their probabilities add up.
@@ -25,6 +25,7 @@ from bbfalsify.engines.falsification.accelerator import Finding, Listener, Searc
 from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.estimating import Ranked, check_estimator, estimate
 from bbfalsify.engines.falsification.probable import ProbableSearch
+from bbfalsify.engines.falsification.ranking import close_rows, further_passes, order_row, ranking
 from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import supports_conditional
@@ -92,7 +93,11 @@ class Progress:
     ranked: list[Ranked] = field(default_factory=list)
 
     def ranking(self, requirement: int) -> list[Ranked]:
-        return sorted((r for r in self.ranked if r.finding.requirement == requirement), key=lambda r: r.order)
+        return ranking(self.of(requirement))
+
+    def of(self, requirement: int) -> list[Ranked]:
+        """Its rows, in the order in which they were found."""
+        return [r for r in self.ranked if r.finding.requirement == requirement]
 
     def found_probability(self, requirement: int, confidence: float) -> Estimate:
         items = [r.passes for r in self.ranking(requirement)]
@@ -104,6 +109,9 @@ class FalsificationListener(Listener, Protocol):
         """The search is over; what follows are estimates of its findings."""
 
     def estimated(self, ranked: Ranked) -> None: ...
+
+    def ordering(self, traces: int) -> None:
+        """All are estimated; what follows are further passes, so many traces, that order similar ones."""
 
 
 def run(
@@ -159,6 +167,35 @@ def run(
         ranked = estimate_finding(ask, usage, finding, options, seeds.child("estimate"))
         progress.ranked.append(ranked)
         listener.estimated(ranked)
+    order_similar(ask, usage, progress, options, seeds.child("order"), listener)
+
+
+def order_similar(
+    ask: Ask,
+    usage: Usage,
+    progress: Progress,
+    options: Options,
+    seeds: SeedTree,
+    listener: FalsificationListener,
+) -> None:
+    """Make the further passes of rows that their intervals do not tell apart."""
+    requirements = sorted({row.finding.requirement for row in progress.ranked})
+    groups = [group for r in requirements for group in close_rows(progress.of(r)) if len(group) > 1]
+    rows = [row for group in groups for row in group]
+    if rows:
+        listener.ordering(len(rows) * further_passes(options.passes) * options.traces)
+    for row in rows:
+        place = next(i for i, r in enumerate(progress.ranked) if r is row)
+        progress.ranked[place] = order_row(
+            ask,
+            usage,
+            row,
+            passes=options.passes,
+            traces=options.traces,
+            estimator=options.estimator,
+            seeds=seeds,
+            quasi_random=options.quasi_random,
+        )
 
 
 def estimate_finding(ask: Ask, usage: Usage, finding: Finding, options: Options, seeds: SeedTree) -> Ranked:

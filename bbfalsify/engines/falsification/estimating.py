@@ -71,12 +71,13 @@ class Ranked:
     """The traces that violate."""
     columns: dict[str, Estimate] = field(default_factory=dict)
     """The paper's equations about the same word."""
+    ordering: Passes | None = field(default=None, repr=False)
+    """Further passes, which decide about its place among rows with similar probabilities (`ranking.py`)."""
 
     @property
-    def order(self) -> tuple:
-        """Most probable first; what was never met in the estimation comes last; ties by the shorter word."""
-        met = self.passes.total_hits > 0
-        return (not met, -self.probability.value, len(self.finding.actions), self.finding.actions)
+    def met(self) -> bool:
+        """Whether a trace of the estimation violates."""
+        return self.passes.total_hits > 0
 
 
 def check_estimator(usage: Usage, estimator: str, *, quasi_random: bool = False) -> None:

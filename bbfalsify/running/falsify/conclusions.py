@@ -9,6 +9,7 @@ from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
 from bbfalsify.engines.falsification.accelerator import Search
 from bbfalsify.engines.falsification.engine import Options, Progress
 from bbfalsify.engines.falsification.pool import MATTERS
+from bbfalsify.engines.falsification.ranking import close_rows
 from bbfalsify.engines.falsification.usage import MAX_STEPS
 from bbfalsify.logic import Requirement
 from bbfalsify.running.failing import OnFailure
@@ -91,6 +92,7 @@ def notes_on(
         first = f"; the first said: {progress.search.first_failure}" if progress.search.first_failure else ""
         notes.append(f"simulations that failed: {what}; {meaning}{first}")
     notes += what_the_lists_are(progress.search, requirements, options)
+    notes += what_the_order_is(progress, requirements)
     if progress.search.zeno_walks:
         notes.append(
             f"{progress.search.zeno_walks} walks did not reach the horizon within {MAX_STEPS} transitions "
@@ -100,6 +102,24 @@ def notes_on(
         seen = progress.search.judged[number] if progress.search.judged else 0
         if seen and progress.search.vacuous[number] == seen:
             notes.append(f"{requirement.id} held only vacuously: its trigger never occurred in {seen} simulations")
+    return notes
+
+
+def what_the_order_is(progress: Progress, requirements: Sequence[Requirement]) -> list[str]:
+    """Numbers of similar rows need not descend; say why."""
+    notes = []
+    for number, requirement in enumerate(requirements):
+        first = 1
+        for group in close_rows(progress.of(number)):
+            last = first + len(group) - 1
+            orders = [row.ordering for row in group]
+            if last > first and None not in orders:
+                passes = len(orders[0].hits) if orders[0] is not None else 0
+                notes.append(
+                    f"{requirement.id}: the intervals of #{first} to #{last} overlap; their order comes from {passes} "
+                    "further passes each, so that none is first by the luck of its own number"
+                )
+            first = last + 1
     return notes
 
 

@@ -86,6 +86,9 @@ class Scribe:
         requirement = self.requirements[ranked.finding.requirement].id
         self.recorder.record(EstimateMade(requirement, ranked.probability.as_json(), ranked.finding.actions))
 
+    def ordering(self, traces: int) -> None:
+        self.recorder.record(StageStarted("ordering similar ones", traces))
+
     def counted(self, progress: smc.Progress) -> None:
         """The batches of plain simulation are recorded like all others; nothing more is to be said."""
 
@@ -164,6 +167,7 @@ def row_of(
         probability_with_uncertainty=insights.probabilities.get(rank),
         time_to_violation=None if insights.times is None else insights.times.each.get(rank),
         met_by_plain_walks=met,
+        ordered_by=None if ranked is None else ranked.ordering,
     )
 
 

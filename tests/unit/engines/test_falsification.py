@@ -54,6 +54,9 @@ class Quiet:
     def estimated(self, ranked):
         pass
 
+    def ordering(self, traces):
+        assert traces > 0
+
 
 def falsify(usage=None, ask=ask, seed=1, **options):
     progress = Progress()
