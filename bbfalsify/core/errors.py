@@ -70,6 +70,9 @@ class Place:
     ) -> Problem:
         return Problem(message, self.file, self.line_of(line), allowed, closest)
 
+    def unknown(self, what: str, name: str, known: Iterable[str], line: int = 1, *, where: str = "") -> Problem:
+        return unknown_name(what, name, known, file=self.file, line=self.line_of(line), where=where)
+
 
 class BBFalsifyError(Exception):
     """Base of everything bbfalsify raises on purpose."""
