@@ -97,7 +97,7 @@ def test_the_first_row_is_not_first_by_luck(estimator, runs):
 
     Ten rows whose probabilities differ by up to 7 %, each 10 passes of 100 traces.  The bias of the first row: ±4
     standard errors, false alarm 6e-5; coverage of the first: at least 95 % less 4 standard errors (1.3 % of 300 runs),
-    of all rows: at least 93.9 % (false alarm below 1e-3).  Ordered by value, the first is too high by more than a
+    of all rows: at least 93.9 % (false alarm 3e-3).  Ordered by value, the first is too high by more than a
     standard deviation, which is many times the tolerance (the last assertion).  Seen in 800 runs (conditional): bias
     0.0 ± 0.2 %, coverage 94.6 ± 0.8 %, and by value 6.6 ± 0.1 % and 81.9 ± 1.4 %; all rows cover in 94.9 ± 0.3 %.
     In 400 runs of Algorithm 5: 1.3 ± 0.9 % and 97.5 %, by value 28 % and 87.5 %.
