@@ -112,13 +112,9 @@ def what_the_order_is(progress: Progress, requirements: Sequence[Requirement]) -
         first = 1
         for group in close_rows(progress.of(number)):
             last = first + len(group) - 1
-            orders = [row.ordering for row in group]
-            if last > first and None not in orders:
-                passes = len(orders[0].hits) if orders[0] is not None else 0
-                notes.append(
-                    f"{requirement.id}: the intervals of #{first} to #{last} overlap; their order comes from {passes} "
-                    "further passes each, so that none is first by the luck of its own number"
-                )
+            if last > first and all(row.ordering is not None for row in group):
+                rows = f"#{first} {'and' if last == first + 1 else 'to'} #{last}"
+                notes.append(f"{requirement.id}: {rows} overlap; further passes ordered them, not these numbers")
             first = last + 1
     return notes
 
