@@ -76,6 +76,8 @@ def falsify(
     """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
 
     `max_time` (seconds) ends the search; the estimates of what it found are still made, but nothing is shrunk then.
+    Without a `period`, signals are sampled as the requirements and the system need it (`running/grid.py`), and more
+    densely where that changes verdicts; a given one is kept, and what changes at a tenth of it is said.
     `budget` bounds the whole run: what was found but not estimated when it is used up is listed as such.  With
     `baseline`, plain simulation of the profile then estimates how probable any violation is, so that the result can say
     how much of it the list explains.  `out=None` writes nothing.
@@ -164,7 +166,7 @@ def _driver(
         early_stop=limits.early_stop,
         name=task.name,
         log=None if place is None else place.log,
-        shared=[task.usage] if task.usage.makes_drafts else [],
+        shared=[usage for usage in (task.usage, *task.sampling.finer) if usage.makes_drafts],
         tape=tape,
         executor=executor,
     )
@@ -218,4 +220,5 @@ def _conclude(
         columns=task.options.columns,
         profile_coverage=stages.coverage(),
         units=task.units,
+        sampling=stages.sampling(),
     )
