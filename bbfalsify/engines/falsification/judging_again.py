@@ -6,7 +6,7 @@ exaggerate (a window without the sample that would satisfy it) is none.  Neither
     findings        each is executed again at a tenth of the period; where it holds there, it is an artefact of sampling
     passing runs    drawn at random, and those that came closest (`passing.py`); some may violate
 
-Where anything changes, the search is repeated at the finer period, with what is known there, before anything is
+Where that matters, the search is repeated at the finer period, with what is known there, before anything is
 estimated (`engine.py`).  A system that draws random numbers may change by chance: then the same runs are also repeated
 at the old period with other seeds, and only more changes than those count.
 """
@@ -23,6 +23,8 @@ from bbfalsify.engines.falsification.accelerator import Finding, Run, Search, fi
 from bbfalsify.engines.falsification.usage import Usage
 
 Key = tuple[str, ...]
+NOTICED = 0.05
+"""A smaller part of the violations than this does not change the numbers beyond their intervals."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Check:
     violating: int
     closest: int
     closest_violating: int
+    violations: int = 0
+    """Violating runs of the search, to compare with."""
     by_chance: int | None = None
     """Changes at the old period with other seeds, where the system is random and anything changed."""
 
@@ -64,9 +68,13 @@ class Check:
 
     @property
     def matters(self) -> bool:
-        """Whether sampling changes verdicts: two deviations more than chance does, or at all."""
+        """Whether sampling changes verdicts, by two deviations more than chance does where the system is random.
+
+        Of the runs closest to violating, some may always change: they count from `NOTICED` of all violations on.
+        """
         if self.by_chance is None:
-            return self.changes > 0
+            certain = len(self.vanished) + self.moved + self.violating
+            return certain > 0 or self.closest_violating > NOTICED * self.violations
         return self.changes - self.by_chance > 2 * math.sqrt(self.changes + self.by_chance)
 
     def __str__(self) -> str:
@@ -77,7 +85,9 @@ class Check:
         return f"judged again at samples every {self.finer:g} instead of {self.period:g}: {', '.join(parts)}"
 
     def as_json(self) -> dict[str, Any]:
-        plain = ("period", "finer", "findings", "moved", "passing", "violating", "closest", "closest_violating")
+        plain = (
+            "period", "finer", "findings", "moved", "passing", "violating", "closest", "closest_violating", "violations",
+        )  # fmt: skip
         vanished = [{"requirement": number, "actions": list(actions)} for number, actions in self.vanished]
         return {
             **{name: getattr(self, name) for name in plain},
@@ -85,6 +95,7 @@ class Check:
             "artefacts": vanished,
             "by_chance": self.by_chance,
             "matters": self.matters,
+            "text": str(self),
         }
 
 
@@ -137,6 +148,7 @@ def judge_again(ask: Ask, usage: Usage, finer: Usage, search: Search, *, name: s
         for run, finding, answer in zip(runs, subjects, ask(queries) if queries else [], strict=True)
     ]
     again = _compare(usage, finer, repeated, len(findings), len(drawn))
+    again.check = replace(again.check, violations=search.passing.violating)
     if random_system and again.check.changes:
         again.check = _with_chance(ask, usage, again.check, repeated, names)
     return again

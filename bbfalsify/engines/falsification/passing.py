@@ -26,12 +26,15 @@ class Passing:
 
     def __init__(self, requirements: int, seeds: SeedTree) -> None:
         self.seen = 0
+        self.violating = 0
+        """Runs that violate a requirement, for comparison."""
         self._rng = seeds.rng()
         # Of runs with random keys, those with the smallest keys are a uniform sample of any size.
         self._drawn: list[tuple[float, int, Run]] = []
         self._close: list[list[tuple[float, int, Run]]] = [[] for _ in range(requirements)]
 
     def add(self, run: Run) -> None:
+        self.violating += bool(run.answer.violated)
         held = [i for i, j in enumerate(run.answer.judgements) if j.verdict is not Verdict.VIOLATED]
         if not held or not run.answer.ok:
             return

@@ -62,11 +62,9 @@ def sampling_notes(progress: Progress, sampling: Sampling) -> list[str]:
         return ["the run ended before its findings could be judged again at a shorter sampling period"]
     notes = []
     for number, check in enumerate(progress.checks):
-        if not check.changes:
-            continue
         if not check.matters:
-            notes.append(f"{check}; that is chance, as {check.by_chance} change at the same period")
-        elif number < sampling.refinements:
+            continue
+        if number < sampling.refinements:
             notes.append(f"{check}; so samples were taken every {check.finer:g}, in a new search and all estimates")
         elif sampling.given:
             notes.append(f"{check}: THE PERIOD IS TOO LONG to trust these numbers; without one, a shorter is chosen")

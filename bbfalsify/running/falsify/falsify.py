@@ -4,8 +4,8 @@
     result.outcome, result.counterexamples[0].probability, result.directory
 
 The engine decides what to try (`engines/falsification`); this file gives it a driver, leads it through its stages
-(`stages.py`), has the counterexample files written (`counterexample_list.py`) and draws the conclusion.  All that a user is shown
-comes from the recorded results.
+(`stages.py`), has the counterexample files written (`counterexample_list.py`) and draws the conclusion.  All that a
+user is shown comes from the recorded results.
 """
 
 from __future__ import annotations
@@ -76,11 +76,12 @@ def falsify(
     """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
 
     `max_time` (seconds) ends the search; the estimates of what it found are still made, but nothing is shrunk then.
-    Without a `period`, signals are sampled as the requirements and the system need it (`running/grid.py`), and more
-    densely where that changes verdicts; a given one is kept, and what changes at a tenth of it is said.
     `budget` bounds the whole run: what was found but not estimated when it is used up is listed as such.  With
     `baseline`, plain simulation of the profile then estimates how probable any violation is, so that the result can say
     how much of it the list explains.  `out=None` writes nothing.
+
+    Without a `period`, signals are sampled as requirements and system need it (`sampling_grid.py`), and more densely
+    where that changes verdicts; a given one is kept, and what changes at a tenth of it is said.
 
     Each simulation is executed `votes` times and the majority believed; a worker gets `memory_limit_mb` (Linux).  With
     `early_stop` a simulation of a stepwise system ends soon after every requirement is violated.

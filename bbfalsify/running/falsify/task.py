@@ -19,7 +19,7 @@ from bbfalsify.modelling import Profile, check_profile
 from bbfalsify.modelling.formats.model_files import model_hash
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.running.failing import OnFailure
-from bbfalsify.running.grid import choose_grid
+from bbfalsify.running.falsify.sampling_grid import choose_grid
 from bbfalsify.systems import System
 
 

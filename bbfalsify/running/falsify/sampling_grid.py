@@ -42,7 +42,8 @@ FINER = 10
 class Grid:
     period: float
     finer: tuple[float, ...] = ()
-    """Periods for second judgements, each a tenth of the one before; none where they cannot change a verdict."""
+    """Periods for second judgements, each a tenth of the one before (the last that the run may go over to may be a
+    larger part); none where they cannot change a verdict."""
     refinements: int = 0
     """How many of them may become the period of the run."""
     notes: tuple[str, ...] = ()
@@ -65,9 +66,9 @@ def choose_grid(
         raise UserError(f"a period of {period:g} over {duration:g} makes more than {MOST_SAMPLES} samples.")
     if all(_is_exact(requirement, period, step) for requirement in requirements):
         return Grid(period, notes=notes)
-    finer = _finer(period, duration, step)
     if given:
-        return Grid(period, finer[:1])
+        return Grid(period, tuple(p for p in (period / FINER,) if duration / p <= MOST_SAMPLES))
+    finer = _finer(period, duration, step)
     return Grid(period, finer, sum(duration / p <= MOST_CHOSEN for p in finer), notes)
 
 
@@ -83,16 +84,18 @@ def _divides(period: float, whole: float) -> bool:
 
 
 def _finer(period: float, duration: float, step: float | None) -> tuple[float, ...]:
-    """A tenth, a hundredth, … as far as refinement may go, and one more to judge that; never below the system's step."""
-    periods: list[float] = []
-    while not periods or (duration / periods[-1] <= MOST_CHOSEN and periods[-1] != step):
-        finer = (periods[-1] if periods else period) / FINER
-        if step is not None and finer < step < finer * FINER:
+    """A tenth, a hundredth, … as far as refinement may go, and one more to judge that; never below the step."""
+    periods = [period]
+    while len(periods) == 1 or (duration / periods[-1] <= MOST_CHOSEN and periods[-1] != step):
+        last = periods[-1]
+        room = int(MOST_CHOSEN * last / duration * (1 + 1e-9))
+        finer = last / (min(room, FINER) if room > 1 else FINER)
+        if step is not None and finer < step < last:
             finer = step
         if duration / finer > MOST_SAMPLES:
             break
         periods.append(finer)
-    return tuple(periods)
+    return tuple(periods[1:])
 
 
 def _chosen(requirements: Sequence[Requirement], duration: float, step: float | None) -> tuple[float, tuple[str, ...]]:
