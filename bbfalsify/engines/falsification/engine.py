@@ -166,7 +166,7 @@ def _refine(
     refined = again.check.matters and level < sampling.refinements
     if refined:
         search.restart(again.violations)
-    elif sampling.given or sampling.random_system:
+    elif sampling.given or again.check.uncertain:
         progress.artefacts += again.vanished if again.check.matters else []
     else:
         search.drop(again.vanished)

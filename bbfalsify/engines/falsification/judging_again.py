@@ -7,8 +7,9 @@ exaggerate (a window without the sample that would satisfy it) is none.  Neither
     passing runs    drawn at random, and those that came closest (`passing.py`); some may violate
 
 Where that matters, the search is repeated at the finer period, with what is known there, before anything is
-estimated (`engine.py`).  A system that draws random numbers may change by chance: then the same runs are also repeated
-at the old period with other seeds, and only more changes than those count.
+estimated (`engine.py`).  Verdicts may also change by chance: of a system that draws random numbers, or that does not
+repeat.  So where any changes, the same runs are repeated at the old period (a seedable system with other seeds); only
+more changes than those count.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Sampling:
     given: bool = False
     """The user chose the period: artefacts stay on the list, and are marked."""
     random_system: bool = False
-    """The system draws random numbers, perhaps as many as there are samples."""
+    """The system is seedable: it draws random numbers, perhaps as many as there are samples."""
 
 
 @dataclass(frozen=True)
@@ -59,20 +60,26 @@ class Check:
     closest_violating: int
     violations: int = 0
     """Violating runs of the search, to compare with."""
-    by_chance: int | None = None
-    """Changes at the old period with other seeds, where the system is random and anything changed."""
+    random_system: bool = False
+    by_chance: int = 0
+    """Changes when the same runs are repeated at the old period, where any changed at the finer one."""
 
     @property
     def changes(self) -> int:
         return len(self.vanished) + self.moved + self.violating + self.closest_violating
 
     @property
+    def uncertain(self) -> bool:
+        """Whether a single change may be chance."""
+        return self.random_system or self.by_chance > 0
+
+    @property
     def matters(self) -> bool:
-        """Whether sampling changes verdicts, by two deviations more than chance does where the system is random.
+        """Whether sampling changes verdicts; where chance does, too, by two deviations more.
 
         Of the runs closest to violating, some may always change: they count from `NOTICED` of all violations on.
         """
-        if self.by_chance is None:
+        if not self.uncertain:
             certain = len(self.vanished) + self.moved + self.violating
             return certain > 0 or self.closest_violating > NOTICED * self.violations
         return self.changes - self.by_chance > 2 * math.sqrt(self.changes + self.by_chance)
@@ -86,7 +93,8 @@ class Check:
 
     def as_json(self) -> dict[str, Any]:
         plain = (
-            "period", "finer", "findings", "moved", "passing", "violating", "closest", "closest_violating", "violations",
+            "period", "finer", "findings", "moved", "passing", "violating", "closest", "closest_violating",
+            "violations",
         )  # fmt: skip
         vanished = [{"requirement": number, "actions": list(actions)} for number, actions in self.vanished]
         return {
@@ -148,9 +156,8 @@ def judge_again(ask: Ask, usage: Usage, finer: Usage, search: Search, *, name: s
         for run, finding, answer in zip(runs, subjects, ask(queries) if queries else [], strict=True)
     ]
     again = _compare(usage, finer, repeated, len(findings), len(drawn))
-    again.check = replace(again.check, violations=search.passing.violating)
-    if random_system and again.check.changes:
-        again.check = _with_chance(ask, usage, again.check, repeated, names)
+    check = replace(again.check, violations=search.passing.violating, random_system=random_system)
+    again.check = _with_chance(ask, usage, check, repeated, names) if check.changes else check
     return again
 
 
@@ -182,9 +189,9 @@ def _compare(usage: Usage, finer: Usage, repeated: Sequence[_Repeated], findings
 
 
 def _with_chance(ask: Ask, usage: Usage, check: Check, repeated: Sequence[_Repeated], names: Sequence[str]) -> Check:
-    """The same runs at the old period, each with a seed of its own: what changes there, changes by chance."""
+    """The same runs at the old period (a random system with other seeds): what changes there, changes by chance."""
     queries = [
-        Query(f"{name}/chance", usage.draft(r.run.walk, stop=r.run.stimulus.duration))
+        Query(f"{name}/chance", usage.draft(r.run.walk, stop=r.run.stimulus.duration))  # a seed of its own
         for name, r in zip(names, repeated, strict=True)
     ]
     changes = 0
