@@ -50,13 +50,15 @@ class Finding:
     """The walk over the profile, where it was this run that made it."""
     shrunk_from: Finding | None = field(default=None, repr=False)
     """The longer finding of which this is what matters."""
+    refined: int = 0
+    """How often the sampling period was refined before it was judged as it is here."""
 
     @property
     def name(self) -> str:
         """Unique among the findings of a requirement: queries and seeds are named after it."""
         if self.shrunk_from is not None:
             return f"{self.shrunk_from.name}/shrunk"
-        return self.known_as or str(self.iteration)
+        return self.known_as or (f"{self.iteration}/finer/{self.refined}" if self.refined else str(self.iteration))
 
     @property
     def query(self) -> str:
@@ -164,7 +166,7 @@ class Search:
         self.carried, self.stopped = list(carried), None
 
 
-def findings_of(usage: Usage, run: Run) -> Iterator[Finding]:
+def findings_of(usage: Usage, run: Run, refined: int = 0) -> Iterator[Finding]:
     """One finding for each requirement that the run violates."""
     walk = run.walk
     for number in run.answer.violated:
@@ -172,7 +174,8 @@ def findings_of(usage: Usage, run: Run) -> Iterator[Finding]:
         steps = violating_step(walk.times, judgement.first_violation_time)
         word = tuple(zip(walk.times.tolist(), walk.actions(usage.model), strict=True))
         actions = tuple(action for _, action in word[:steps])
-        yield Finding(number, actions, word, run.stimulus, judgement, run.answer.status, run.iteration, walk=walk)
+        found = (number, actions, word, run.stimulus, judgement, run.answer.status, run.iteration)
+        yield Finding(*found, walk=walk, refined=refined)
 
 
 def query_name(iteration: int) -> str:

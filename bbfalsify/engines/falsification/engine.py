@@ -158,9 +158,7 @@ def _refine(
     """Judge again at the next finer period; whether the search has to be repeated there."""
     search = progress.search
     listener.judging_again(search)
-    again = judge_again(
-        ask, usage, sampling.finer[level], search, name=f"again/{level}", random_system=sampling.random_system
-    )
+    again = judge_again(ask, usage, sampling.finer[level], search, level=level, random_system=sampling.random_system)
     search.passing = None
     progress.checks.append(again.check)
     refined = again.check.matters and level < sampling.refinements

@@ -140,8 +140,12 @@ class _Repeated:
         return [f for f in self.found if f.requirement in passed]
 
 
-def judge_again(ask: Ask, usage: Usage, finer: Usage, search: Search, *, name: str, random_system: bool) -> Again:
-    """Execute at the finer period what the search found and some of what it passed; compare."""
+def judge_again(ask: Ask, usage: Usage, finer: Usage, search: Search, *, level: int, random_system: bool) -> Again:
+    """Execute at the finer period what the search found and some of what it passed; compare.
+
+    `level`: how often the period was refined before.
+    """
+    name = f"again/{level}"
     findings = [f for f in search.findings if f.walk is not None and f.iteration is not None]
     drawn, closest = search.passing.drawn(), search.passing.closest()
     runs = [Run(f.iteration, f.walk, f.stimulus, Answer(f.status)) for f in findings] + drawn + closest
@@ -152,7 +156,7 @@ def judge_again(ask: Ask, usage: Usage, finer: Usage, search: Search, *, name: s
     ]
     subjects = [*findings, *[None] * (len(drawn) + len(closest))]
     repeated = [
-        _Repeated(run, finding, answer, _found(finer, run, answer))
+        _Repeated(run, finding, answer, _found(finer, run, answer, level + 1))
         for run, finding, answer in zip(runs, subjects, ask(queries) if queries else [], strict=True)
     ]
     again = _compare(usage, finer, repeated, len(findings), len(drawn))
@@ -161,11 +165,11 @@ def judge_again(ask: Ask, usage: Usage, finer: Usage, search: Search, *, name: s
     return again
 
 
-def _found(usage: Usage, run: Run, answer: Answer) -> list[Finding]:
+def _found(usage: Usage, run: Run, answer: Answer, level: int) -> list[Finding]:
     if not answer.violated:
         return []
     stimulus = usage.stimulus(run.walk, stop=run.stimulus.duration)
-    return list(findings_of(usage, Run(run.iteration, run.walk, stimulus, answer)))
+    return list(findings_of(usage, Run(run.iteration, run.walk, stimulus, answer), level))
 
 
 def _compare(usage: Usage, finer: Usage, repeated: Sequence[_Repeated], findings: int, drawn: int) -> Again:
@@ -196,7 +200,7 @@ def _with_chance(ask: Ask, usage: Usage, check: Check, repeated: Sequence[_Repea
     ]
     changes = 0
     for r, answer in zip(repeated, ask(queries), strict=True):
-        other = replace(r, answer=answer, found=_found(usage, r.run, answer))
+        other = replace(r, answer=answer, found=_found(usage, r.run, answer, 0))
         if r.finding is None:
             changes += bool(other.new)
         elif answer.judgements:

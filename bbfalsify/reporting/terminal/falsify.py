@@ -55,7 +55,8 @@ def falsification_lines(data: dict[str, Any], width: int, verbose: bool) -> Iter
     if table is not None:
         yield from (table, "")
     if verbose:
-        yield from sampling_lines(result)
+        for line in sampling_lines(result):
+            yield from textwrap.wrap(line, width)
     yield effort_line(result)
     yield from (*store_lines(result), *unmet_lines(result))
     yield from (f"note: {note}" for note in result.notes)
