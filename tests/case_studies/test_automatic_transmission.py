@@ -21,9 +21,9 @@ WITHOUT_STEP = FunctionSystem(
     TRANSMISSION.function, inputs=TRANSMISSION.inputs, outputs=TRANSMISSION.outputs, name="without_step"
 )
 AT2 = Requirement("AT2", "", parse_stl("always[0:10](rpm < 4750)"))
-AT2_PROBABILITY = 0.0587
+AT2_PROBABILITY = 0.0580
 """Of 200,000 drives, every step judged; standard error 0.0005."""
-RATES = {"AT1": 0.0, "AT2": AT2_PROBABILITY, "AT51": 0.0, "AT52": 0.0, "AT53": 0.0, "AT54": 0.0}
+RATES = {"AT1": 0.0, "AT2": AT2_PROBABILITY, "AT51": 0.0872, "AT52": 0.1439, "AT53": 0.4704, "AT54": 0.0356}
 """Of the same drives."""
 
 
@@ -40,7 +40,8 @@ def test_full_throttle_goes_through_the_gears():
     assert out["rpm"][0] == 1000 and out["speed"][0] == 0 and out["gear"][0] == 1
     changes = out["gear"][np.flatnonzero(np.diff(out["gear"])) + 1]
     assert changes.tolist() == [2, 3, 4]
-    assert np.all(np.diff(out["speed"]) >= 0) and 115 < out["speed"][-1] < 135
+    assert np.all(np.diff(out["speed"]) >= 0)
+    assert 120 < out["speed"][2000] < 120.5, "AT1, always[0:20](speed < 120), is violated by full throttle, just so"
     assert out["rpm"].min() >= 600 and out["rpm"].max() <= 6000
 
 

@@ -110,8 +110,8 @@ class Progress:
 
 
 class FalsificationListener(Listener, Protocol):
-    def judging_again(self, search: Search) -> None:
-        """Findings and some passing runs are about to be judged at a finer period."""
+    def judging_again(self, simulations: int) -> None:
+        """So many findings and passing runs are about to be judged at a finer period."""
 
     def judged_again(self, check: Check, *, refined: bool) -> None:
         """They were; where the period is refined, another search follows."""
@@ -138,11 +138,11 @@ def run(
     check_estimator(usage, options.estimator, quasi_random=options.quasi_random)
     sampling = sampling or Sampling()
     for level in range(len(sampling.finer) + 1):
-        progress.usage, checked = usage, level < len(sampling.finer)
-        progress.search.passing = Passing(requirements, seeds.child("passing", level)) if checked else None
+        passing = Passing(requirements, seeds.child("passing", level)) if level < len(sampling.finer) else None
+        progress.usage, progress.search.passing = usage, passing
         names = seeds.child("search", level) if level else seeds.child("search")
         _search(ask, usage, progress.search, options, requirements, listener, out_of_time, names)
-        if not checked or not _refine(ask, usage, progress, sampling, level, listener):
+        if passing is None or not _refine(ask, usage, progress, passing, sampling, level, listener):
             break
         usage = sampling.finer[level]
     listener.searched(progress.search)
@@ -153,12 +153,18 @@ def run(
 
 
 def _refine(
-    ask: Ask, usage: Usage, progress: Progress, sampling: Sampling, level: int, listener: FalsificationListener
+    ask: Ask,
+    usage: Usage,
+    progress: Progress,
+    passing: Passing,
+    sampling: Sampling,
+    level: int,
+    listener: FalsificationListener,
 ) -> bool:
     """Judge again at the next finer period; whether the search has to be repeated there."""
-    search = progress.search
-    listener.judging_again(search)
-    again = judge_again(ask, usage, sampling.finer[level], search, level=level, random_system=sampling.random_system)
+    search, finer, random_system = progress.search, sampling.finer[level], sampling.random_system
+    listener.judging_again(len(search.findings) + len(passing.drawn()) + len(passing.closest()))
+    again = judge_again(ask, usage, finer, search, passing, level=level, random_system=random_system)
     search.passing = None
     progress.checks.append(again.check)
     refined = again.check.matters and level < sampling.refinements

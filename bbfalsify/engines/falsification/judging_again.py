@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.engines.falsification.accelerator import Finding, Run, Search, findings_of, query_name
+from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.usage import Usage
 
 Key = tuple[str, ...]
@@ -107,102 +108,85 @@ class Check:
         }
 
 
-@dataclass
+@dataclass(frozen=True)
 class Again:
     """What the second judgements say."""
 
     check: Check
-    vanished: list[Finding] = field(default_factory=list)
-    violations: list[Finding] = field(default_factory=list)
+    vanished: list[Finding]
+    violations: list[Finding]
     """Findings that are confirmed and passing runs that violate, as they are at the finer period."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Repeated:
-    """One run at both periods."""
+class _Subject:
+    """A run of the search that is executed again."""
 
+    name: str
     run: Run
-    finding: Finding | None
+    finding: Finding | None = None
     """What the search found in it; None for a passing run."""
-    answer: Answer
-    """At the finer period."""
-    found: list[Finding]
 
-    @property
-    def same(self) -> Finding | None:
-        """The violation at the finer period of the requirement that the finding violates."""
-        return next((f for f in self.found if f.requirement == self.finding.requirement), None)
+    def query(self, name: str, usage: Usage, seed_name: str | None) -> Query:
+        return Query(name, usage.draft(self.run.walk, stop=self.run.stimulus.duration), seed_name=seed_name)
 
-    @property
-    def new(self) -> list[Finding]:
-        """Violations of requirements that the run passed before."""
-        passed = set(range(len(self.run.answer.judgements))) - set(self.run.answer.violated)
-        return [f for f in self.found if f.requirement in passed]
+    def findings(self, usage: Usage, answer: Answer, level: int) -> list[Finding]:
+        """What this answer violates: of a finding its requirement, of a passing run those that it passed."""
+        if not answer.violated:
+            return []
+        stimulus = usage.stimulus(self.run.walk, stop=self.run.stimulus.duration)
+        found = findings_of(usage, Run(self.run.iteration, self.run.walk, stimulus, answer), level)
+        if self.finding is not None:
+            return [f for f in found if f.requirement == self.finding.requirement]
+        return [f for f in found if f.requirement not in self.run.answer.violated]
+
+    def changed(self, answer: Answer, found: Sequence[Finding]) -> bool:
+        """Whether the verdict, or the violating step, is another; a simulation that failed says nothing."""
+        if self.finding is None:
+            return bool(found)
+        return bool(answer.judgements) and [f.actions for f in found] != [self.finding.actions]
 
 
-def judge_again(ask: Ask, usage: Usage, finer: Usage, search: Search, *, level: int, random_system: bool) -> Again:
+def judge_again(
+    ask: Ask, usage: Usage, finer: Usage, search: Search, passing: Passing, *, level: int, random_system: bool
+) -> Again:
     """Execute at the finer period what the search found and some of what it passed; compare.
 
     `level`: how often the period was refined before.
     """
-    name = f"again/{level}"
-    findings = [f for f in search.findings if f.walk is not None and f.iteration is not None]
-    drawn, closest = search.passing.drawn(), search.passing.closest()
-    runs = [Run(f.iteration, f.walk, f.stimulus, Answer(f.status)) for f in findings] + drawn + closest
-    names = [f"{name}/{f.requirement}/{f.name}" for f in findings] + [f"{name}/{r.iteration}" for r in drawn + closest]
-    queries = [
-        Query(n, finer.draft(r.walk, stop=r.stimulus.duration), seed_name=query_name(r.iteration))
-        for n, r in zip(names, runs, strict=True)
+    findings = [
+        _Subject(f"again/{level}/{f.requirement}/{f.name}", Run(f.iteration, f.walk, f.stimulus, Answer(f.status)), f)
+        for f in search.findings
+        if f.walk is not None and f.iteration is not None  # what the store knows has no walk
     ]
-    subjects = [*findings, *[None] * (len(drawn) + len(closest))]
-    repeated = [
-        _Repeated(run, finding, answer, _found(finer, run, answer, level + 1))
-        for run, finding, answer in zip(runs, subjects, ask(queries) if queries else [], strict=True)
-    ]
-    again = _compare(usage, finer, repeated, len(findings), len(drawn))
-    check = replace(again.check, violations=search.passing.violating, random_system=random_system)
-    again.check = _with_chance(ask, usage, check, repeated, names) if check.changes else check
-    return again
-
-
-def _found(usage: Usage, run: Run, answer: Answer, level: int) -> list[Finding]:
-    if not answer.violated:
-        return []
-    stimulus = usage.stimulus(run.walk, stop=run.stimulus.duration)
-    return list(findings_of(usage, Run(run.iteration, run.walk, stimulus, answer), level))
-
-
-def _compare(usage: Usage, finer: Usage, repeated: Sequence[_Repeated], findings: int, drawn: int) -> Again:
-    # A simulation that failed says nothing about sampling.
-    vanished = [r.finding for r in repeated[:findings] if r.answer.judgements and r.same is None]
-    moved = sum(r.same is not None and r.same.actions != r.finding.actions for r in repeated[:findings])
-    by_chance, close = repeated[findings : findings + drawn], repeated[findings + drawn :]
-    check = Check(
-        usage.period,
-        finer.period,
-        findings,
-        tuple((f.requirement, f.actions) for f in vanished),
-        moved,
-        drawn,
-        sum(bool(r.new) for r in by_chance),
-        len(close),
-        sum(bool(r.new) for r in close),
+    drawn, closest = (
+        [_Subject(f"again/{level}/{run.iteration}", run) for run in runs]
+        for runs in (passing.drawn(), passing.closest())
     )
-    confirmed = [r.same for r in repeated[:findings] if r.same is not None]
-    return Again(check, vanished, confirmed + [f for r in repeated[findings:] for f in r.new])
+    subjects = [*findings, *drawn, *closest]
+    queries = [s.query(s.name, finer, query_name(s.run.iteration)) for s in subjects]
+    answers = ask(queries) if queries else []
+    found = {s: s.findings(finer, answer, level + 1) for s, answer in zip(subjects, answers, strict=True)}
+    changed = {s for s, answer in zip(subjects, answers, strict=True) if s.changed(answer, found[s])}
+    vanished = [s.finding for s in findings if s.finding is not None and s in changed and not found[s]]
+    check = Check(
+        period=usage.period,
+        finer=finer.period,
+        findings=len(findings),
+        vanished=tuple((f.requirement, f.actions) for f in vanished),
+        moved=sum(s in changed and bool(found[s]) for s in findings),
+        passing=len(drawn),
+        violating=sum(s in changed for s in drawn),
+        closest=len(closest),
+        closest_violating=sum(s in changed for s in closest),
+        violations=passing.violating,
+        random_system=random_system,
+        by_chance=_by_chance(ask, usage, subjects) if changed else 0,
+    )
+    return Again(check, vanished, [finding for subject in subjects for finding in found[subject]])
 
 
-def _with_chance(ask: Ask, usage: Usage, check: Check, repeated: Sequence[_Repeated], names: Sequence[str]) -> Check:
-    """The same runs at the old period (a random system with other seeds): what changes there, changes by chance."""
-    queries = [
-        Query(f"{name}/chance", usage.draft(r.run.walk, stop=r.run.stimulus.duration))  # a seed of its own
-        for name, r in zip(names, repeated, strict=True)
-    ]
-    changes = 0
-    for r, answer in zip(repeated, ask(queries), strict=True):
-        other = replace(r, answer=answer, found=_found(usage, r.run, answer, 0))
-        if r.finding is None:
-            changes += bool(other.new)
-        elif answer.judgements:
-            changes += other.same is None or other.same.actions != r.finding.actions
-    return replace(check, by_chance=changes)
+def _by_chance(ask: Ask, usage: Usage, subjects: Sequence[_Subject]) -> int:
+    """How many change when they are repeated at the old period (a random system draws anew there)."""
+    answers = ask([s.query(f"{s.name}/chance", usage, None) for s in subjects])
+    return sum(s.changed(answer, s.findings(usage, answer, 0)) for s, answer in zip(subjects, answers, strict=True))

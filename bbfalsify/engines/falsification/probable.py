@@ -97,7 +97,8 @@ class ProbableSearch:
         for pool in self.pools:
             pool.improved = search.iterations
         for finding in search.carried:
-            self._add(finding)
+            if finding.walk is not None and finding.iteration is not None:
+                self._add(finding, finding.walk, finding.iteration)
         if search.carried:
             self._weigh()
             self._list()
@@ -150,14 +151,14 @@ class ProbableSearch:
         known_before = self.search.remembered
         findings = [f for f in self.search.violations(self.usage, run) if f.actions not in known_before[f.requirement]]
         for finding in findings:
-            self._add(finding)
+            self._add(finding, run.walk, run.iteration)
         return findings
 
-    def _add(self, finding: Finding) -> None:
+    def _add(self, finding: Finding, walk: Walk, iteration: int) -> None:
         if finding.actions not in self.search.known[finding.requirement]:
             self.search.known[finding.requirement].add(finding.actions)
-            self._duration.found(finding.requirement, finding.judgement.first_violation_time, finding.iteration)
-        places = [tuple(row) for row in finding.walk.locations[: len(finding.actions) + 1].tolist()]
+            self._duration.found(finding.requirement, finding.judgement.first_violation_time, iteration)
+        places = [tuple(row) for row in walk.locations[: len(finding.actions) + 1].tolist()]
         self.pools[finding.requirement].add(finding, places)
 
     def _plain(self, count: int) -> range:

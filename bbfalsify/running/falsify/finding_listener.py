@@ -83,9 +83,8 @@ class Scribe:
         words = tuple(len(known) for known in search.known)
         self.recorder.record(SearchAdvanced(search.iterations, words, tuple(masses)))
 
-    def judging_again(self, search: Search) -> None:
-        runs = search.passing.drawn() + search.passing.closest()
-        self.recorder.record(StageStarted("judging again", len(search.findings) + len(runs)))
+    def judging_again(self, simulations: int) -> None:
+        self.recorder.record(StageStarted("judging again", simulations))
 
     def judged_again(self, check: Check, *, refined: bool) -> None:
         self.recorder.record(JudgedAgain(check.as_json(), refined))

@@ -55,7 +55,8 @@ def choose_grid(
     """The given period, which is never refined, or the one that requirements and system need."""
     if not duration > 0:
         return Grid(period or 1.0)
-    step, notes = own_step(system), ()
+    step = own_step(system)
+    notes: tuple[str, ...] = ()
     computed = {i.name for i in profile.inputs if isinstance(i, ComputedInput)}
     if any(computed & set(r.formula.signals) for r in requirements):
         step = None  # inputs that change all the time are judged, too
@@ -108,16 +109,27 @@ def _chosen(requirements: Sequence[Requirement], duration: float, step: float | 
         return float(_common(sampled)), ()  # only these samples are looked at
     widths = [upper - lower for lower, upper in dense if 0 < upper - lower < math.inf]
     most = min([duration / SAMPLES, *(width / WINDOW_SAMPLES for width in widths)])
-    bounds = [_exactly(bound) for ends in dense for bound in ends if 0 < bound < math.inf]
-    for grid in ([*bounds, _exactly(duration)], bounds):
-        period = _part(_common([*grid, *sampled]), most) if grid or sampled else most
-        if duration / period <= MOST_CHOSEN:
-            return period, ()
+    bounds = sorted({_exactly(bound) for ends in dense for bound in ends if 0 < bound < math.inf})
+    for missed in range(len(bounds) + 1):  # the smallest bounds ask for the shortest periods
+        for grid in ([*bounds[missed:], _exactly(duration)], bounds[missed:]):
+            period = _part(_common([*grid, *sampled]), most) if grid or sampled else most
+            if duration / period <= MOST_CHOSEN:
+                return period, _missed_ends(bounds[:missed], period)
     period = max(most, duration / MOST_CHOSEN)
     period = _part(_common(sampled), period) if sampled else period
     return period, (
-        f"samples every {period:g} ({MOST_CHOSEN} at most) are too few for the shortest intervals of the formulas, or "
-        "miss their ends: give a shorter period, or declare the system's step",
+        f"samples every {period:g} ({MOST_CHOSEN} in all) are too few for the shortest intervals of the formulas: give "
+        "a shorter period, or declare the system's step",
+    )
+
+
+def _missed_ends(bounds: Sequence[Fraction], period: float) -> tuple[str, ...]:
+    if not bounds:
+        return ()
+    shown = ", ".join(f"{float(bound):g}" for bound in bounds)
+    return (
+        f"the bounds {shown} of the formulas are no multiples of the sampling period {period:g}: that would take more "
+        f"than {MOST_CHOSEN} samples",
     )
 
 

@@ -21,7 +21,7 @@ SMALL = Options(simulations=220, passes=2, traces=20, fan=0)
 
 @system(inputs={"heat": "1"}, outputs={"T": "degC"})
 def spike(stimulus):
-    """Hot for 0.03 time units, 0.11 after each 'on': between two samples that are 0.2 apart, unless an event falls in."""
+    """Hot for 0.03 time units, 0.11 after each 'on': between two samples that are 0.2 apart, most of the times."""
     hot = np.zeros(len(stimulus.times))
     for time, action in stimulus.events:
         since = stimulus.times - time

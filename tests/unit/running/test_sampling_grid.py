@@ -1,4 +1,4 @@
-"""The sampling grid: interval ends on samples, short intervals seen, the system's step, and how far it may be refined."""
+"""The sampling grid: interval ends on samples, short intervals seen, the system's step, how far it may be refined."""
 
 import math
 
@@ -18,7 +18,8 @@ COMPUTED = """
 format_version: 1
 name: ramp
 declarations: "clock x;"
-automata: {User: {initial: S, locations: {S: {invariant: x <= 5}}, edges: [{from: S, to: S, action: go, update: "x = 0"}]}}
+automata:
+  User: {initial: S, locations: {S: {invariant: x <= 5}}, edges: [{from: S, to: S, action: go, update: "x = 0"}]}
 inputs: {heat: {value: x}}
 """
 
@@ -52,16 +53,22 @@ def grid(*formulas, horizon=20.0, period=None, profile=None, time="dense", every
 def test_every_end_of_an_interval_is_a_sample_and_short_intervals_have_ten(formula, horizon, period):
     chosen = grid(formula, horizon=horizon)
     assert chosen.period == pytest.approx(period) and chosen.notes == ()
-    times = sample_times(
-        max(Requirement("R", "", parse_stl(formula)).duration(horizon), 1), chosen.period, np.array([])
-    )
+    duration = Requirement("R", "", parse_stl(formula)).duration(horizon)
+    times = sample_times(duration, chosen.period, np.array([]))
     for lower, upper in intervals(parse_stl(formula)):
         for bound in (lower, upper):
             assert math.isinf(bound) or np.abs(times - bound).min() < 1e-9
         assert upper == lower or upper - lower >= 9.99 * chosen.period
 
 
-def test_what_would_need_too_many_samples_is_said():
+def test_bounds_that_would_need_too_many_samples_are_said():
+    chosen = grid("always[0:30](eventually[0.001:0.1](always[0:2.5](T > 0)))", horizon=30)
+    assert chosen.period == pytest.approx(0.00625) and chosen.refinements == 1
+    [note] = chosen.notes
+    assert note.startswith("the bounds 0.001 of the formulas are no multiples")
+
+
+def test_intervals_that_would_need_too_many_samples_are_said():
     chosen = grid("always[0:1000](eventually[0.001:0.1](T > 0))", horizon=1000)
     assert 1000 / chosen.period <= 1.001 * MOST_CHOSEN and "too few" in chosen.notes[0]
     assert chosen.refinements == 0 and len(chosen.finer) == 1
