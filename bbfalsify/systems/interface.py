@@ -180,8 +180,7 @@ def as_columns(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:
 
 def own_step(system: System) -> float | None:
     """The step between whose multiples (and events) outputs hold; None where they may change at any time."""
-    capabilities = system.capabilities
-    step = capabilities.grid_period_s if capabilities.step_s is None else capabilities.step_s
+    step = system.capabilities.step_s
     if step is not None and not step > 0:
         raise UserError(f"system '{system.name}': its step must be a positive number, found {step!r}.")
     return step

@@ -89,7 +89,7 @@ def test_a_given_period_is_kept_and_judged_once_more():
         grid("always(T <= 75)", period=1e-9)
 
 
-@pytest.mark.parametrize("declared", [{"step": 0.01}, {"capabilities": Capabilities(grid_period_s=0.01)}])
+@pytest.mark.parametrize("declared", [{"step": 0.01}, {"capabilities": Capabilities(step_s=0.01)}])
 def test_a_system_with_a_step_is_sampled_at_its_step_and_never_again(declared):
     chosen = grid("always[0:7](eventually[0.001:0.1](T > 0))", **declared)
     assert (chosen.period, chosen.finer) == (0.01, ())
