@@ -10,10 +10,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from bbfalsify.fitting.learning import learn_profile
-    from bbfalsify.fitting.logs import Log, read_logs
-    from bbfalsify.fitting.profile_fit import Fit, fit_profile
+if TYPE_CHECKING:  # for type checkers and editors; at run time names are loaded by __getattr__
+    from bbfalsify.fitting.learning import learn_profile as learn_profile
+    from bbfalsify.fitting.logs import Log as Log
+    from bbfalsify.fitting.logs import read_logs as read_logs
+    from bbfalsify.fitting.profile_fit import Fit as Fit
+    from bbfalsify.fitting.profile_fit import fit_profile as fit_profile
 
 _HOMES = {
     "Fit": "profile_fit",
@@ -23,10 +25,11 @@ _HOMES = {
     "read_logs": "logs",
 }
 
-__all__ = ["Fit", "Log", "fit_profile", "learn_profile", "read_logs"]
+__all__ = sorted(_HOMES)
 
+if not TYPE_CHECKING:  # otherwise a type checker would accept every name
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

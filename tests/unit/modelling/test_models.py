@@ -1,4 +1,4 @@
-"""The well-known models of bbfalsify.testing: right structure, and cheap to build."""
+"""The models of `bbfalsify.examples.models`: right structure, and cheap to build."""
 
 from __future__ import annotations
 
