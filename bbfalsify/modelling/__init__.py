@@ -5,11 +5,11 @@
     NetworkBuilder                   a network in a few lines of Python
     parse_expression                 an expression over a finished network (inputs)
     parse_condition                  a condition over a finished network (queries)
-    check_profile                    what cannot work in a profile, before anything runs
-    profile_parameters               the weights and rates a profile assumes, by name
+    check_profile                    errors in the structure of a profile
+    profile_parameters               the weights and rates of a profile, by name
     describe_network                 a summary in numbers
 
-Names are loaded when they are first used: importing the room costs nothing.
+Names are loaded when they are first used.
 """
 
 from __future__ import annotations

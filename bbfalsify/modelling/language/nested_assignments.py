@@ -1,9 +1,9 @@
-"""`list[len++] = x` → a step of its own before the statement: engines know assignments only as statements.
+"""Move assignments inside expressions (`list[len++] = x`) to steps before the statement.
 
-    lifted, steps = lift(node)       steps: [("#1", tree.Assignment), …], to be made first, in this order
+    lifted, steps = lift(node)       steps: [("#1", tree.Assignment), …], to be executed first, in this order
 
-A step is lifted out of indices, arguments and operands that are always evaluated; what stands behind `&&`, `||`, `?:`
-or a quantifier may not be, and stays (to be refused).
+Steps are moved out of indices, arguments and operands that are always evaluated.  Those behind `&&`, `||`, `?:` or a
+quantifier are not always evaluated; they stay, and are refused later.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def contains_assignment(node: object) -> bool:
 
 
 def names_in(node: object) -> list[str]:
-    """Every name that is read or written."""
+    """All names that are read or written."""
     if isinstance(node, tuple):
         return [name for part in node for name in names_in(part)]
     if isinstance(node, Name):

@@ -1,4 +1,4 @@
-"""One process of a network: the locations and edges of a template, resolved for one choice of its parameters."""
+"""Build one process of a network: resolve the locations and edges of a template for given parameters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ProcessBuilder:
         self.template = template
         self.name = name
         self.rates: list[tuple[int, str, Place]] = []
-        """(slot, clock, place) of every rate given, to compare with other processes."""
+        """(slot, clock, place) of every rate, to compare with other processes."""
         self.numbers = {location.name: number for number, location in enumerate(template.locations)}
 
     def build(self) -> Process:
@@ -54,7 +54,7 @@ class ProcessBuilder:
     def number_of(
         self, text: Text | None, what: str, scope: Scope | None = None, *, positive: bool = False
     ) -> Expression | None:
-        """A numeric expression without frame (weights, costs, rates); None if absent or wrong."""
+        """Resolve a number without frame (weights, costs, rates); None if it is absent or wrong."""
         if text is None:
             return None
         node = self.assembly.parse(text, "expression", what)
@@ -258,7 +258,7 @@ class ProcessBuilder:
         return edges
 
     def partners(self, sync: Text, channel: int) -> list[str]:
-        """Who takes part in a synchronisation without ! and ?; none after reporting why that is unknown."""
+        """The processes of a synchronisation without ! and ?; none after reporting a problem."""
         name, partners = self.assembly.channels[channel].name, self.assembly.alphabets.get(channel, [])
         if not self.assembly.alphabets:
             problem = f"sync: '{name}' is followed by ! (send) or ? (receive)."
@@ -274,7 +274,7 @@ class ProcessBuilder:
         return []
 
     def cost_in_updates(self, text: EdgeText, scope: Scope) -> Expression | None:
-        """`cost += 3` among the updates, as UPPAAL writes it; before the edge's other updates count."""
+        """The value of `cost += …` among the updates, as UPPAAL writes it; evaluated before the other updates."""
         found: list[tuple[Text, tree.Assignment]] = []
         for branch in text.branches:
             for update in (branch.before, branch.update):
@@ -294,7 +294,7 @@ class ProcessBuilder:
     def synchronisations(
         self, text: EdgeText, guard: Expression, scope: Scope, frame: Frame
     ) -> Iterator[tuple[Expression, int, bool | None]]:
-        """(guard, channel, sends): one for a constant index, else one per element with the index as further guard."""
+        """(guard, channel, sends): one for a constant index, else one per element with a condition on the index."""
         assert text.sync is not None
         node: tree.Synchronisation | None = self.assembly.parse(text.sync, "sync", "sync")
         if node is None:
@@ -341,7 +341,7 @@ class ProcessBuilder:
 
 
 def _adds_to_cost(node: tree.Statement, scope: Scope) -> bool:
-    """Whether this is `cost += …` and the model has no variable of that name."""
+    """Tell whether this is `cost += …` and the model has no variable of that name."""
     return (
         isinstance(node, tree.Assignment)
         and node.operator == "+="

@@ -1,10 +1,10 @@
-"""Names → slots, kinds decided, constants folded: from the syntax tree of an expression to its resolved form.
+"""Resolve expressions: from the syntax tree to slots, kinds and folded constants.
 
-A wrong part is reported and becomes `BROKEN`; what is built from it is `BROKEN` too, silently, so that one mistake is
-one message and two mistakes in one expression are two.
+A wrong part is reported and becomes `BROKEN`; everything built from it is `BROKEN` without further reports, so that
+there is one message per mistake.
 
-Quantifiers keep their loop where a frame for the bound name exists (functions, updates, guards) and are unrolled where
-none does (invariants, rates, weights) or where clocks are involved: engines then see a plain conjunction of clock
+Quantifiers keep their loop if there is a frame for the bound name (functions, updates, guards).  They are unrolled if
+there is none (invariants, rates, weights) or if clocks are involved: engines then get a conjunction of clock
 constraints.
 """
 
@@ -113,7 +113,7 @@ class ExpressionResolver(AccessResolver):
         raise AssertionError(node)
 
     def assigned(self, node: tree.Assignment) -> Expression:
-        """`n++` inside an expression; only statements know what to do with it."""
+        """Refuse `n++` inside an expression; statements handle it before."""
         return self.fail(
             f"{self.context.what}: an assignment inside an expression is only supported in updates and statements, "
             "outside '&&', '||', '?:' and loop conditions; write it as a step of its own.",
@@ -174,7 +174,7 @@ class ExpressionResolver(AccessResolver):
         return make_binary(operator, left, right, Kind.BOOL)
 
     def comparison_of_wholes(self, node: tree.Binary, left: Part, right: Part) -> Expression:
-        """Two structs or arrays are equal if all their values are."""
+        """Compare two structs or arrays value by value."""
         types = part_type(left), part_type(right)
         if types[0].shape != types[1].shape:
             message = f"'{node.operator}' compares two values of one type; found {types[0]} and {types[1]}."
@@ -289,7 +289,7 @@ class ExpressionResolver(AccessResolver):
         return make_builtin(name, tuple(arguments), result)
 
     def from_library(self, name: str) -> Symbol | None:
-        """The library's function of this name, entered beside the names that every model knows."""
+        """The library's function of this name, declared on its first use."""
         if name not in LIBRARY or self.context.network is not None:
             return None
         from bbfalsify.modelling.language.declarations import Declarer
@@ -348,7 +348,7 @@ class ExpressionResolver(AccessResolver):
         return Call(function.index, tuple(passed), function.result.kind or Kind.INT)
 
     def referred(self, node: tree.Expression, type_: Type, what: str) -> Reference | None:
-        """What the argument names; None after reporting that it names nothing that could be changed."""
+        """The variable passed by reference; None after reporting that the argument is none."""
         part = self.part(node) if isinstance(node, tree.Name | tree.Index | tree.Member) else None
         if part is None or isinstance(part, AtLocation) or part_type(part).shape != type_.shape:
             if part is not None or not isinstance(node, tree.Name | tree.Index | tree.Member):
@@ -379,7 +379,7 @@ class ExpressionResolver(AccessResolver):
     def specialised(
         self, function: FunctionSymbol, references: dict[int, Reference], node: tree.Invocation
     ) -> FunctionSymbol | None:
-        """The function with the given things in place of its reference parameters."""
+        """The function for given arguments of its reference parameters."""
         if self.context.network is not None:
             self.fail(f"'{node.name}' has reference parameters and cannot be called here.", node.line)
             return None
@@ -395,7 +395,7 @@ class ExpressionResolver(AccessResolver):
         return made
 
     def converted(self, value: Expression, type_: Type, what: str, node: tree.Expression) -> Expression:
-        """The value as it can be stored in something of this type."""
+        """Convert the value to this type."""
         if value is BROKEN:
             return BROKEN
         kind, found = type_.kind, kind_of(value)

@@ -1,4 +1,4 @@
-"""Updates and the bodies of functions: from the syntax tree to the few statements the engines know.
+"""Resolve updates and function bodies to the few statements of the engines.
 
 `for` and `do` become assignments and `while`; `n += 2` becomes `n = n + 2`; a local variable is a slot of the frame.
 """
@@ -151,7 +151,7 @@ class StatementResolver:
     # --- assignments ---
 
     def target(self, node: tree.Expression) -> Part | None:
-        """What is to be assigned; None after reporting that it cannot be."""
+        """The target of an assignment; None after reporting that it cannot be assigned."""
         base, _ = chain(node)
         if not isinstance(base, tree.Name):
             self.fail("only a variable or an element of an array can be assigned.", node.line)
@@ -204,7 +204,7 @@ class StatementResolver:
         return self.assign(target, type_, value_node, node.line)
 
     def copy(self, target: tree.Expression, source: Part, line: int) -> list[Statement]:
-        """The assignment of a whole struct or array, value by value."""
+        """Assign a whole struct or array, value by value."""
         to = self.target(target)
         if to is None:
             return []
@@ -220,7 +220,7 @@ class StatementResolver:
         return statements
 
     def with_fixed_indices(self, part: Part, statements: list[Statement]) -> Part:
-        """Indices are evaluated once, before anything is copied."""
+        """Evaluate the indices once, before anything is copied."""
         symbol, indices = part
         fixed: list[tree.Expression] = []
         for node in indices:
@@ -365,7 +365,7 @@ class StatementResolver:
         return LocalSymbol(name, type_, self.frame.allocate(type_))
 
     def initialisation(self, symbol: Symbol, type_: Type, declarator: tree.Declarator) -> list[Statement]:
-        """Slots start at 0 on entry; in a loop, and for other values, that has to be said."""
+        """Initialise a local variable; a zero is only assigned in loops, as slots start at 0."""
         statements: list[Statement] = []
         source = None if declarator.initial is None else self.expressions.whole(declarator.initial)
         if source is not None and part_type(source).shape == type_.shape:

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from bbfalsify.examples.models.protocols import fischer, train_gate
-from bbfalsify.examples.models.scheduling import preemptive_tasks
 from bbfalsify.modelling.network.expressions import Binary, Call, Conditional, Constant, Kind, Read
 from bbfalsify.modelling.network.network import Rate
+from tests.support.classics import preemptive_tasks
 from tests.support.oracle import Oracle
 from tests.unit.modelling.evaluator import Evaluator
 
