@@ -13,23 +13,21 @@ from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.resolve_access import leaves_of, part_type
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
-from bbfalsify.modelling.language.scopes import (
-    Assembly,
+from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope
+from bbfalsify.modelling.language.statements import StatementResolver
+from bbfalsify.modelling.language.storage import element_suffix, initial_nodes, kinds_in, laid_out
+from bbfalsify.modelling.language.symbols import (
     BrokenSymbol,
     ChannelSymbol,
     ConstantSymbol,
-    Frame,
     FunctionSymbol,
     LocalSymbol,
     Reference,
-    Scope,
     Symbol,
     Type,
     TypeSymbol,
     VariableSymbol,
 )
-from bbfalsify.modelling.language.statements import StatementResolver
-from bbfalsify.modelling.language.storage import element_suffix, initial_nodes, kinds_in, laid_out
 from bbfalsify.modelling.network.expressions import Bound, Constant, Function, Kind
 from bbfalsify.modelling.network.network import Channel
 

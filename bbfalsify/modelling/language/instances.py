@@ -14,16 +14,8 @@ from bbfalsify.modelling.language.process_builder import ProcessBuilder
 from bbfalsify.modelling.language.resolve_access import part_type
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import Context
-from bbfalsify.modelling.language.scopes import (
-    MANY,
-    Assembly,
-    BrokenSymbol,
-    ChannelSymbol,
-    ConstantSymbol,
-    Scope,
-    Symbol,
-    Type,
-)
+from bbfalsify.modelling.language.scopes import Assembly, Scope
+from bbfalsify.modelling.language.symbols import MANY, BrokenSymbol, ChannelSymbol, ConstantSymbol, Symbol, Type
 from bbfalsify.modelling.network.expressions import AtLocation, Kind
 from bbfalsify.modelling.network.network import Process
 from bbfalsify.records.documents import Text

@@ -18,15 +18,8 @@ from bbfalsify.modelling.language.model_text import ModelText, TemplateText
 from bbfalsify.modelling.language.priorities import with_priorities
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
-from bbfalsify.modelling.language.scopes import (
-    Assembly,
-    ConstantSymbol,
-    Frame,
-    Scope,
-    Symbol,
-    Type,
-    visible_variables,
-)
+from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
+from bbfalsify.modelling.language.symbols import ConstantSymbol, Symbol, Type
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network, Process
 from bbfalsify.modelling.network.visit import clock_constants, expressions_of

@@ -12,7 +12,7 @@ from itertools import product
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.folding import make_binary, make_conditional
 from bbfalsify.modelling.language.resolve_names import BROKEN, NameResolver, kind_of
-from bbfalsify.modelling.language.scopes import (
+from bbfalsify.modelling.language.symbols import (
     KIND_OF_SYMBOL,
     BrokenSymbol,
     ChannelSymbol,
@@ -22,10 +22,8 @@ from bbfalsify.modelling.language.scopes import (
     Symbol,
     Type,
     VariableSymbol,
-    visible_variables,
 )
 from bbfalsify.modelling.network.expressions import AtLocation, Bound, Constant, Expression, Kind, Read
-from bbfalsify.modelling.network.network import Network, Process
 from bbfalsify.modelling.network.visit import bounds
 
 Single = ConstantSymbol | VariableSymbol | LocalSymbol
@@ -266,42 +264,6 @@ class AccessResolver(NameResolver):
             offset = make_binary("+", symbol.offset, offset, Kind.INT)
         extent = symbol.type.size if symbol.offset is None else symbol.extent
         return VariableSymbol(symbol.name, rest, symbol.slot, offset, extent)
-
-    # --- P.loc and P.x ---
-
-    def member(self, node: tree.Member) -> Symbol | AtLocation | None:
-        network = self.context.network
-        if network is None:
-            self.fail(f"{self.context.what}: '.{node.name}' is only allowed in queries and inputs.", node.line)
-            return None
-        process_name = self.process_name(node.base)
-        if process_name is None:
-            return None
-        for number, process in enumerate(network.processes):
-            if process.name == process_name:
-                return self.part_of(network, number, process, node)
-        self.unknown("process", process_name, [p.name for p in network.processes], node.line)
-        return None
-
-    def process_name(self, node: tree.Expression) -> str | None:
-        if isinstance(node, tree.Name):
-            return node.name
-        if isinstance(node, tree.Invocation):
-            values = [self.constant(argument, "an argument of a process") for argument in node.arguments]
-            return None if None in values else f"{node.name}({','.join(str(v) for v in values)})"
-        self.fail("only processes have parts: write P.location or P.variable.", node.line)
-        return None
-
-    def part_of(self, network: Network, number: int, process: Process, node: tree.Member) -> Symbol | AtLocation | None:
-        for position, location in enumerate(process.locations):
-            if location.name == node.name:
-                return AtLocation(number, position)
-        own = dict(visible_variables(network, process.name + "."))
-        if node.name in own:
-            return own[node.name]
-        known = [loc.name for loc in process.locations] + list(own)
-        self.unknown(f"location or variable of {process.name}", node.name, known, node.line)
-        return None
 
     # --- channels ---
 

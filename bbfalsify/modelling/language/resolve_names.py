@@ -10,25 +10,24 @@ from fractions import Fraction
 from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.constant_calls import constant_value
-from bbfalsify.modelling.language.scopes import (
+from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
+from bbfalsify.modelling.language.symbols import (
     DEFAULT_RANGE,
     KIND_OF_SYMBOL,
     MANY,
     UPPAAL_RANGE,
-    Assembly,
     BrokenSymbol,
-    Frame,
-    Scope,
     Symbol,
     Type,
     TypeSymbol,
 )
 from bbfalsify.modelling.network.expressions import (
+    AtLocation,
     Constant,
     Expression,
     Kind,
 )
-from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.network.network import Network, Process
 from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 
 BROKEN = Constant(0, Kind.INT)
@@ -132,6 +131,42 @@ class NameResolver(ABC):
             self.unknown(what, name, known, line, where=f"in the {self.context.what}")
             return None
         return None if isinstance(symbol, BrokenSymbol) else symbol
+
+    # --- P.loc and P.x ---
+
+    def member(self, node: tree.Member) -> Symbol | AtLocation | None:
+        network = self.context.network
+        if network is None:
+            self.fail(f"{self.context.what}: '.{node.name}' is only allowed in queries and inputs.", node.line)
+            return None
+        process_name = self.process_name(node.base)
+        if process_name is None:
+            return None
+        for number, process in enumerate(network.processes):
+            if process.name == process_name:
+                return self.part_of(network, number, process, node)
+        self.unknown("process", process_name, [p.name for p in network.processes], node.line)
+        return None
+
+    def process_name(self, node: tree.Expression) -> str | None:
+        if isinstance(node, tree.Name):
+            return node.name
+        if isinstance(node, tree.Invocation):
+            values = [self.constant(argument, "an argument of a process") for argument in node.arguments]
+            return None if None in values else f"{node.name}({','.join(str(v) for v in values)})"
+        self.fail("only processes have parts: write P.location or P.variable.", node.line)
+        return None
+
+    def part_of(self, network: Network, number: int, process: Process, node: tree.Member) -> Symbol | AtLocation | None:
+        for position, location in enumerate(process.locations):
+            if location.name == node.name:
+                return AtLocation(number, position)
+        own = dict(visible_variables(network, process.name + "."))
+        if node.name in own:
+            return own[node.name]
+        known = [loc.name for loc in process.locations] + list(own)
+        self.unknown(f"location or variable of {process.name}", node.name, known, node.line)
+        return None
 
     # --- types ---
 

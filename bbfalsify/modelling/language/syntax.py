@@ -21,6 +21,7 @@ import lark
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.tree_builder import TreeBuilder
+from bbfalsify.modelling.language.tree_walk import depth
 
 DEEPEST = 250
 """Limit for recursive walks; no person writes deeper expressions."""
@@ -42,7 +43,7 @@ def parse(text: str, start: str, place: Place, *, what: str | None = None) -> An
         raise UserError(_syntax_problem(error, text, place, what or start)) from None
     except RecursionError:
         result = None
-    if result is None or tree.depth(result) > DEEPEST:
+    if result is None or depth(result) > DEEPEST:
         raise UserError(place.problem(f"{what or start}: the text is nested more than {DEEPEST} levels deep."))
     return result
 

@@ -288,27 +288,3 @@ class Instance:
     line: int
     parameters: tuple[Parameter, ...] = ()
     """The open parameters of a definition such as `Fast(int[0,3] i) = Train(i, 10)`."""
-
-
-def contains_prime(node: object) -> bool:
-    """Tell whether the expression contains a rate x'."""
-    if isinstance(node, Prime):
-        return True
-    if isinstance(node, tuple):
-        return any(contains_prime(part) for part in node)
-    return hasattr(node, "__dataclass_fields__") and any(contains_prime(part) for part in vars(node).values())
-
-
-def depth(node: object) -> int:
-    """The depth of a tree; without recursion, so that it works for any depth."""
-    deepest, level = 0, [node]
-    while level:
-        deepest += 1
-        below: list[object] = []
-        for item in level:
-            if isinstance(item, tuple):
-                below += item
-            elif hasattr(item, "__dataclass_fields__"):
-                below += vars(item).values()
-        level = below
-    return deepest
