@@ -57,12 +57,12 @@ class LogFollower:
         self._known: dict[State, _Seen] = {}
         self._entered: dict[tuple[State, EdgeKey], State] = {}
         self._forgets = {
-            (p, e): _sets_all(edge, [slot for real, slot in cut.deciding if real])
+            (p, e): _sets_all(edge, [slot for store, slot in cut.deciding if store == "r"])
             for p, process in enumerate(cut.network.processes)
             for e, edge in enumerate(process.edges)
         }
-        self._integers = [(False, i) in cut.deciding for i in range(network.integer_count)]
-        self._reals = [(True, i) in cut.deciding for i in range(network.real_count)]
+        self._integers = [("i", i) in cut.deciding for i in range(network.integer_count)]
+        self._reals = [("r", i) in cut.deciding for i in range(network.real_count)]
 
     def follow(self, log: Log, progress: Callable[[int, int], None] = lambda done, total: None) -> Observations:
         """Replay every session; raise UserError with the first problem of each session that does not fit."""
