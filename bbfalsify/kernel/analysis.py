@@ -1,4 +1,4 @@
-"""What code reads, writes and does with time: the facts behind the dependency index and the choice of method.
+"""Analyse what the code of a network reads and writes, and how its values change with time.
 
 A *place* is ("i", slot), ("r", slot) or ("l", process): an integer, a real, the location of a process.  Reads and
 writes go through functions.  A guard is split into conjuncts; each is discrete (constant during a delay), affine in the
@@ -24,7 +24,6 @@ from bbfalsify.modelling.network.expressions import (
     Expression,
     If,
     Kind,
-    Quantifier,
     Random,
     Read,
     Return,
@@ -33,12 +32,13 @@ from bbfalsify.modelling.network.expressions import (
     While,
 )
 from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.network.visit import children
 
 Place = tuple[str, int]
 
 
 class Flow(IntEnum):
-    """How a value changes while time passes."""
+    """Kind of change of a value while time passes."""
 
     DISCRETE = 0
     AFFINE = 1
@@ -61,22 +61,6 @@ class Effects:
             self.may_fail or other.may_fail,
             self.calls or other.calls,
         )
-
-
-def children(e: Expression) -> tuple[Expression, ...]:
-    if isinstance(e, Read | Bound):
-        return () if e.index is None else (e.index,)
-    if isinstance(e, Unary):
-        return (e.operand,)
-    if isinstance(e, Binary):
-        return (e.left, e.right)
-    if isinstance(e, Conditional):
-        return (e.condition, e.then, e.otherwise)
-    if isinstance(e, Builtin | Random | Call):
-        return e.arguments
-    if isinstance(e, Quantifier):
-        return (e.body,)
-    return ()
 
 
 class Analysis:
@@ -141,7 +125,7 @@ class Analysis:
     # --- time --------------------------------------------------------------------------------------------------------
 
     def _find_ode_slots(self) -> frozenset[int]:
-        """Clocks some location gives a rate that reads a clock: they follow an ODE."""
+        """Find the clocks that follow an ODE: some location gives them a rate that reads a clock."""
         return frozenset(
             rate.slot
             for process in self.network.processes
@@ -151,7 +135,7 @@ class Analysis:
         )
 
     def _find_solved_slots(self) -> frozenset[int]:
-        """Of those, the ones whose every rate is a·y + b in the clock y itself: their ODE has a closed form."""
+        """Find the clocks y of `ode_slots` whose ODE has a closed form, because every rate is a·y + b."""
         given: dict[int, list[Expression]] = {slot: [] for slot in self.ode_slots}
         for process in self.network.processes:
             for location in process.locations:
@@ -161,7 +145,7 @@ class Analysis:
         return frozenset(slot for slot, rates in given.items() if all(self._linear_in(slot, e) for e in rates))
 
     def _linear_in(self, slot: int, e: Expression) -> bool:
-        """Whether e is a·y + b, where y is the clock in this slot, and a and b are constant during a delay."""
+        """Tell whether e is a·y + b, where y is the clock in this slot, and a and b are constant during a delay."""
         if self.flow(e) == Flow.DISCRETE:
             return True
         if isinstance(e, Read):
@@ -179,7 +163,7 @@ class Analysis:
         return e.operator in ("+", "-") or (e.operator == "/" and self.flow(e.right) == Flow.DISCRETE)
 
     def flow(self, e: Expression) -> Flow:
-        """How e changes during a delay; inside functions every real local is taken to follow a clock."""
+        """Kind of change of e during a delay; inside functions every real local counts as following a clock."""
         if isinstance(e, Read):
             inner = Flow.DISCRETE if e.index is None else self.flow(e.index)
             if inner != Flow.DISCRETE:
@@ -268,7 +252,7 @@ def conjunction(parts: list[Expression]) -> Expression:
 
 
 def substituted(e: Expression, values: dict[Place, Expression]) -> Expression | None:
-    """e after plain assignments; None where this is not plain (arrays by variable index, calls, quantifiers)."""
+    """Substitute plain assignments into e; None if impossible (arrays by variable index, calls, quantifiers)."""
     if isinstance(e, Constant):
         return e
     if isinstance(e, Read):
@@ -286,7 +270,7 @@ def substituted(e: Expression, values: dict[Place, Expression]) -> Expression | 
 
 
 def plain_assignments(statements: tuple[Statement, ...]) -> dict[Place, Expression] | None:
-    """The simultaneous substitution a sequence of plain scalar assignments amounts to, or None."""
+    """Return the simultaneous substitution of a sequence of plain scalar assignments, or None."""
     values: dict[Place, Expression] = {}
     for s in statements:
         if not isinstance(s, Assign) or not isinstance(s.target, Read):
@@ -301,7 +285,7 @@ def plain_assignments(statements: tuple[Statement, ...]) -> dict[Place, Expressi
 
 
 def certainly_true(e: Expression) -> bool:
-    """A comparison of constants that holds."""
+    """Tell whether e is a comparison of constants that holds."""
     if isinstance(e, Constant):
         return e.value != 0
     if isinstance(e, Binary) and isinstance(e.left, Constant) and isinstance(e.right, Constant):

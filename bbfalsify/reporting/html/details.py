@@ -116,7 +116,7 @@ def _files(row: CounterexampleRow) -> list[str]:
 
 def _robustness(found: Counterexample, trace: Trace, most: int) -> dict[str, Any] | None:
     """Of what stands under the outermost always, over time; None where it has no meaning in dense time."""
-    from bbfalsify.logic.stl.monitor import robustness_over_time
+    from bbfalsify.logic.stl.stl_monitor import robustness_over_time
     from bbfalsify.running.judge import on_grid
 
     if not found.outputs:

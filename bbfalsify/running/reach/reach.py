@@ -24,7 +24,7 @@ from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.engines.reachability.search import PORTFOLIO, Finding, Found, Standing, Wanted, search
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
-from bbfalsify.logic.queries import Query, parse_query
+from bbfalsify.logic.reach_query import ReachQuery, parse_query
 from bbfalsify.modelling import Network, load_network
 from bbfalsify.results.notebook import steps_frame, trace_html
 from bbfalsify.running.reach.team import Team
@@ -45,7 +45,7 @@ class ReachOutcome(StrEnum):
 @dataclass(frozen=True, eq=False)
 class ReachResult:
     network: Network
-    query: Query
+    query: ReachQuery
     heuristic: str
     """As asked for; the finding says which of a portfolio won."""
     wanted: Wanted

@@ -9,9 +9,10 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.kernel import CompiledModel, Sampler, accelerated_walks, compile_network, sample_expressions
-from bbfalsify.kernel.state_inspection import State, enabled_windows, fire
+from bbfalsify.kernel.state_inspection import ConcreteState
 from bbfalsify.modelling import parse_expression, parse_network
 from bbfalsify.modelling.reference.flow import Flow
+from tests.support.kernel_states import enabled_windows, fire
 from tests.unit.kernel.kernel_models import BRAKING, model, one, several
 
 TIMES = np.array([0.0, 0.013, 0.5, 1.0, 2.75, 7.0, 30.0])
@@ -111,7 +112,7 @@ def test_a_receiver_that_looks_at_the_flow_leaves_nothing_stale(rate):
         "broadcast chan c;\nclock y;",
     )
     m = model(text)
-    start = State(np.zeros(3, int), np.zeros(0, int), np.array([100.0]))
+    start = ConcreteState(np.zeros(3, int), np.zeros(0, int), np.array([100.0]))
     sender, low = 0, 2
     after = fire(m, start, (sender,), 1.0)
     assert after.reals[0] == 80.0
