@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bbfalsify.kernel.analysis import Analysis, Place
+from bbfalsify.modelling.network.effects import EffectAnalysis, Place
 from bbfalsify.modelling.network.expressions import Expression, Return, Statement
 from bbfalsify.modelling.network.network import Branch, Edge, Location, Network
 
@@ -24,12 +24,12 @@ class Slice:
     @property
     def draws(self) -> bool:
         """Tell whether a deciding variable is drawn at random; logs do not show draws."""
-        return Analysis(self.network).statements(_updates(self.network)).random
+        return EffectAnalysis(self.network.functions).statements(_updates(self.network)).random
 
 
 def slice_network(network: Network) -> Slice:
-    analysis = Analysis(network)
-    deciding = _closure(analysis)
+    analysis = EffectAnalysis(network.functions)
+    deciding = _closure(network, analysis)
     processes = tuple(
         replace(
             process,
@@ -48,18 +48,18 @@ def _updates(network: Network) -> Iterator[Statement]:
                 yield from branch.updates
 
 
-def _closure(analysis: Analysis) -> frozenset[Place]:
+def _closure(network: Network, analysis: EffectAnalysis) -> frozenset[Place]:
     """The places that guards, invariants, weights and rates depend on, also through assignments."""
     deciders: list[Expression | None] = []
-    for process in analysis.network.processes:
+    for process in network.processes:
         for location in process.locations:
             deciders += [location.invariant, location.exponential_rate]
         for edge in process.edges:
             deciders += [edge.guard, edge.weight]
             deciders += [b.weight for b in edge.branches if len(edge.branches) > 1]
-    rates = [rate for p in analysis.network.processes for location in p.locations for rate in location.rates]
+    rates = [rate for p in network.processes for location in p.locations for rate in location.rates]
     changes = [(frozenset({("r", rate.slot)}), analysis.expression(rate.expression).reads) for rate in rates]
-    effects = [analysis.statements((update,)) for update in _updates(analysis.network)]
+    effects = [analysis.statements((update,)) for update in _updates(network)]
     changes += [(effect.writes, effect.reads) for effect in effects]
     deciding = frozenset[Place]().union(*(analysis.expression(decider).reads for decider in deciders))
     while True:
@@ -73,7 +73,7 @@ def _location(location: Location, deciding: frozenset[Place]) -> Location:
     return replace(location, rates=tuple(r for r in location.rates if ("r", r.slot) in deciding), cost_rate=None)
 
 
-def _edge(analysis: Analysis, edge: Edge, deciding: frozenset[Place]) -> Edge:
+def _edge(analysis: EffectAnalysis, edge: Edge, deciding: frozenset[Place]) -> Edge:
     def kept(updates: tuple[Statement, ...]) -> tuple[Statement, ...]:
         return tuple(s for s in updates if isinstance(s, Return) or analysis.statements((s,)).writes & deciding)
 

@@ -1,4 +1,4 @@
-"""Random temporal formulas, words and machines: what tests compare and benchmarks time.
+"""Random temporal formulas, words and machines, for tests and benchmarks.
 
 Atoms are about `INPUTS` and `OUTPUTS`, some of them about several symbols, so that they overlap, exclude and imply each
 other as in formulas people write.
@@ -41,7 +41,7 @@ def random_word(rng: np.random.Generator, length: int) -> list[tuple[str, str]]:
 
 
 def random_machine(rng: np.random.Generator, states: int) -> MealyMachine:
-    """Complete, with `INPUTS` and `OUTPUTS`; not every state need be reachable."""
+    """A complete machine with `INPUTS` and `OUTPUTS`; some states may be unreachable."""
     shape = states, len(INPUTS)
     successor = rng.integers(states, size=shape).astype(np.int32)
     return MealyMachine(INPUTS, OUTPUTS, successor, rng.integers(len(OUTPUTS), size=shape).astype(np.int32))
