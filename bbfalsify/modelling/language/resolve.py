@@ -13,9 +13,9 @@ from collections.abc import Mapping
 
 from bbfalsify.core.errors import Place, UserError
 from bbfalsify.modelling.language.declarations import Declarer, language_scope
-from bbfalsify.modelling.language.instances import Instances
 from bbfalsify.modelling.language.model_text import ModelText, TemplateText
 from bbfalsify.modelling.language.priorities import with_priorities
+from bbfalsify.modelling.language.process_instances import ProcessInstances
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
@@ -36,7 +36,7 @@ def assemble(model: ModelText) -> tuple[Network, Assembly]:
         Declarer(assembly, scope, text.place).declare(declarations)
     for template in model.templates:
         parse_everything(assembly, template)
-    processes = Instances(model, assembly, scope).build()
+    processes = ProcessInstances(model, assembly, scope).build()
     network = Network(
         name=model.name,
         variables=tuple(assembly.variables),
