@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -14,12 +16,41 @@ class Estimate:
     method: str
     samples: int
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @staticmethod
-    def from_json(data: dict) -> Estimate:
+    def from_json(data: Mapping[str, Any]) -> Estimate:
         return Estimate(**{k: data[k] for k in ("value", "low", "high", "confidence", "method", "samples")})
 
     def __str__(self) -> str:
         return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+
+LEVELS = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+
+@dataclass(frozen=True)
+class TimeDistribution:
+    """Distribution of the time at which something happens, if it happens."""
+
+    samples: int
+    probability: float
+    """Probability of happening at all."""
+    quantiles: tuple[float, ...]
+    """For each of LEVELS, the time by which that part of it has happened; the first and the last time, too."""
+    histogram: tuple[float, ...]
+    """Probability per bin."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "samples": self.samples,
+            "probability": self.probability,
+            "quantiles": {f"{level:g}": time for level, time in zip(LEVELS, self.quantiles, strict=True)},
+            "histogram": list(self.histogram),
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> TimeDistribution:
+        quantiles = tuple(data["quantiles"][f"{level:g}"] for level in LEVELS)
+        return TimeDistribution(data["samples"], data["probability"], quantiles, tuple(data["histogram"]))

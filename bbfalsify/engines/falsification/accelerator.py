@@ -22,6 +22,7 @@ from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_actions
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
+from bbfalsify.results.falsify_insights import Convergence
 
 CYCLE = 11
 """Table B.3 has eleven delay distributions, used one after the other."""
@@ -73,17 +74,6 @@ class Run:
     walk: Walk
     stimulus: Stimulus
     answer: Answer
-
-
-@dataclass(frozen=True)
-class Convergence:
-    """What a search for probable counterexamples had after so many simulations."""
-
-    simulations: int
-    words: int
-    """Distinct counterexamples found by then."""
-    mass: float
-    """Probability of the best of them (as many as asked for), by the search's own rough estimates at its end."""
 
 
 @dataclass

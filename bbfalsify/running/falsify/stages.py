@@ -16,6 +16,7 @@ from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.coverage import Coverage, Visits, coverage_of
 from bbfalsify.engines.falsification.engine import run
 from bbfalsify.engines.falsification.insights import Insights, insights_of
+from bbfalsify.results.falsify_insights import Baseline
 from bbfalsify.running.driver import Driver, Ended, drive
 from bbfalsify.running.falsify.conclusions import duration_notes, grid_notes, notes_on, outcome_of, worker_notes
 from bbfalsify.running.falsify.fans import draw_fans
@@ -120,13 +121,13 @@ class Stages:
     def outcome(self, requirement: int) -> Outcome:
         return outcome_of(self.scribe.progress, requirement, self.reason)
 
-    def baseline(self, requirement: int, total: Estimate | None) -> smc.Baseline | None:
+    def baseline(self, requirement: int, total: Estimate | None) -> Baseline | None:
         if self.task.baseline is None or not self.plain.iterations:
             return None
         found = [f.actions for f in self.scribe.findings(requirement)]
         return self.plain.baseline(requirement, self.task.baseline, found=found, found_probability=total)
 
-    def insights(self, requirement: int, total: Estimate | None, baseline: smc.Baseline | None) -> Insights:
+    def insights(self, requirement: int, total: Estimate | None, baseline: Baseline | None) -> Insights:
         options = self.task.options
         return insights_of(
             self.task.usage,
