@@ -64,19 +64,18 @@ class CampaignRun:
 
     def __init__(self, campaign: Campaign, plan: RunPlan, out: Path) -> None:
         self._campaign, self._plan, self._out = campaign, plan, out
-        self._cases: Sequence[Case] | None = None
-        self._failed: Exception | None = None
+        self._ended: Sequence[Case] | Exception | None = None
         self.report: Path | None = None
 
     def case(self, number: int) -> Case:
-        if self._cases is None and self._failed is None:
+        if self._ended is None:
             try:
-                self._cases = self._execute()
+                self._ended = self._execute()
             except Exception as error:  # a run that cannot be made is not made again for its other requirements
-                self._failed = error
-        if self._failed is not None:
-            raise self._failed
-        return self._cases[number]
+                self._ended = error
+        if isinstance(self._ended, Exception):
+            raise self._ended
+        return self._ended[number]
 
     def _execute(self) -> Sequence[Case]:
         from bbfalsify.campaigns.execute import Recording, execute

@@ -46,16 +46,18 @@ class Stored:
     """A dataclass that writes and reads its own JSON."""
 
     def as_json(self) -> dict[str, Any]:
-        return {m.name: to_json(getattr(self, m.field)) for m in _members(type(self)) if m.written}
+        kind: type = type(self)
+        return {m.name: to_json(getattr(self, m.field)) for m in _members(kind) if m.written}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read what `as_json` wrote; KeyError or TypeError where it is something else."""
-        return cls(**{m.field: m.read(data[m.name]) for m in _members(cls) if m.required or m.name in data})
+        kind: type = cls
+        return cls(**{m.field: m.read(data[m.name]) for m in _members(kind) if m.required or m.name in data})
 
 
 @functools.cache
-def _members(kind: Any) -> list[Member]:
+def _members(kind: type) -> list[Member]:
     hints, members = get_type_hints(kind), []
     for part in fields(kind):
         name, written = part.metadata.get("member", part.name), part.metadata.get("written", True)

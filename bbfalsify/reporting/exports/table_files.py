@@ -71,7 +71,7 @@ def _write_all(folder: Path, marks: Columns, runs: Sequence[_Run], parquet: bool
             writers = [stack.enter_context(k(folder / f"{name}.{kind}", marks | columns)) for kind, k in kinds.items()]
 
             def write(run: _Run, rows: Iterable[Row]) -> None:
-                marked = [[*run.marks, *row] for row in rows]
+                marked: list[Row] = [[*run.marks, *row] for row in rows]
                 for writer in writers:
                     writer(marked)
 

@@ -45,6 +45,7 @@ def campaign_page(directory: Path) -> dict[str, Any]:
         "masses": any(row["mass"] for row in rows),
         "counts": [(made, f"{sum(int(row['simulations'] or 0) for row in rows):,}")],
         "how": how_to_reproduce(manifest),
+        "sections": [],
     }
 
 

@@ -40,7 +40,7 @@ def checked_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any]:
         "badges": [badge(result.outcome), *compared(results.get("category"))],
         "effort": f"{result.states} states learned with {result.queries} queries, {result.symbols} symbols "
         f"in {result.seconds:.1f} s; {result.stop_reason}; seed {result.seed}",
-        "requirements": [_requirement(row, number) for number, row in enumerate(result.requirements)],
+        "requirements": [_requirement(row) for row in result.requirements],
         "notes": notes,
         "violations": violations,
         "learned": _learned(result),
@@ -71,13 +71,12 @@ def _drawn(machine: MealyMachine | None, way: Sequence[str] = ()) -> Markup | No
     return Markup(machine_svg(machine, way))
 
 
-def _requirement(row: CheckedRequirement, number: int) -> dict[str, Any]:
+def _requirement(row: CheckedRequirement) -> dict[str, Any]:
     facts = [("status", row.status)] if row.status else []
     if row.probability is not None:
         facts.append(("probability that a use begins so", interval(row.probability)))
     vacuous = [] if row.vacuous is None else [badge("vacuous")]
     return {
-        "anchor": f"v{number}",
         "id": row.id,
         "text": row.text,
         "formula": row.formula,
