@@ -1,4 +1,4 @@
-"""A probability is never a bare number: it carries its interval, confidence, method and number of samples."""
+"""An estimated number with its interval, confidence, method and number of samples."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ LEVELS = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 @dataclass(frozen=True)
 class TimeDistribution:
-    """Distribution of the time at which something happens, if it happens."""
+    """Distribution of the time of an event."""
 
     samples: int
     probability: float
-    """Probability of happening at all."""
+    """Probability that the event happens at all."""
     quantiles: tuple[float, ...]
-    """For each of LEVELS, the time by which that part of it has happened; the first and the last time, too."""
+    """Quantiles of the time at LEVELS, given that the event happens; 0 and 1 give the first and the last time."""
     histogram: tuple[float, ...]
     """Probability per bin."""
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.automata.observation_tree import Word
+from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.logic.ltl import Lasso, Property
 from bbfalsify.results.check_result import CheckVerdict
 
