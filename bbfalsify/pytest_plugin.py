@@ -106,7 +106,7 @@ class RequirementItem(pytest.Item):
             raise NotAsExpected(case, self._run.report)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What a user of a campaign wants to read: no traceback of ours."""
+        """Text for a user of a campaign: no traceback of ours."""
         from bbfalsify.core.errors import SystemFailure, UserError
 
         error = excinfo.value

@@ -72,7 +72,7 @@ class RankedCounterexample(EstimatedWord):
     known: bool = False
     """Known from the store before this run."""
     accepted: str | None = None
-    """Where failures may be accepted: accepted, too probable, expired or new (see `records.accepted`)."""
+    """accepted, too probable, expired or new (see `records.accepted`); None where failures are not accepted."""
     time_to_violation: TimeDistribution | None = None
     shrunk: ShrunkCounterexample | None = None
 

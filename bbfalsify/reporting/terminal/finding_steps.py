@@ -48,7 +48,7 @@ def _timed(row: Row, found: EstimatedWord, title: str) -> tuple[dict[str, Any], 
 
 
 def word_steps(row: Row) -> tuple[dict[str, Any], list[str]]:
-    """Symbols and answers of a check's counterexample, and what goes on for ever."""
+    """Symbols and answers of a check's counterexample, and where its loop begins."""
     file = Path(row["file"])
     found = WordCounterexample.read(file)
     symbols = (*found.prefix, *found.loop)
