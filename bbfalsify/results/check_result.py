@@ -114,7 +114,7 @@ class CheckResult(Stored):
     queries: int
     symbols: int
     hypotheses: int
-    tested_bound: int
+    tested_bound: int = 0
     stop_reason: StopReason
     seconds: float
     model: str | None = None

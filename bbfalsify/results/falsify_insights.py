@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -54,9 +55,9 @@ class Convergence(Stored):
     """State of a search for probable counterexamples after some simulations."""
 
     simulations: int
-    words: int
+    words: int = 0
     """Distinct counterexamples found by then."""
-    mass: float
+    mass: float = math.nan
     """Probability of the best of them (as many as asked for), by the search's own rough estimates at its end."""
 
 
@@ -80,9 +81,9 @@ class Elasticity(Stored):
 
     parameter: str
     value: float
-    low: float
-    high: float
-    confidence: float
+    low: float = math.nan
+    high: float = math.nan
+    confidence: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -102,19 +103,19 @@ class Elasticities(Stored):
     """Elasticities of one counterexample's probability, one per parameter."""
 
     rank: int
-    traces: int
-    violating: bool
+    traces: int = 0
+    violating: bool = True
     """False: no trace violated, so this is about following the word."""
-    elasticities: tuple[Elasticity, ...]
+    elasticities: tuple[Elasticity, ...] = ()
 
 
 @dataclass(frozen=True)
 class Sensitivity(Stored):
     """Dependence of the probabilities of one requirement's counterexamples on the profile's parameters."""
 
-    counterexamples: tuple[Elasticities, ...]
+    counterexamples: tuple[Elasticities, ...] = ()
     """Those that no trace could follow are missing."""
-    swaps: tuple[Swap, ...]
+    swaps: tuple[Swap, ...] = ()
     """Between neighbours in the ranking; for each pair the smallest change first."""
 
     @property

@@ -65,6 +65,8 @@ class ShrunkCounterexample(EstimatedWord):
 class RankedCounterexample(EstimatedWord):
     rank: int
     requirement: str
+    first_violation_time: float
+    robustness: float
     violating: int = 0
     traces: int = 0
     iteration: int | None = None
