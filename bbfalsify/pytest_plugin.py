@@ -128,7 +128,7 @@ def assert_not_falsified(tmp_path: Path, request: pytest.FixtureRequest) -> Call
     """
 
     def look(system: Any, profile: Any, require: Any, *, horizon: float, seed: int = 0, **options: Any) -> Any:
-        from bbfalsify import Options, Requirement, falsify, load_profile, load_system, parse_stl
+        from bbfalsify import Options, Requirement, falsify, load_profile, parse_stl
         from bbfalsify.reporting.exports.cases import suite_of
 
         base = request.config.invocation_params.dir
@@ -142,7 +142,7 @@ def assert_not_falsified(tmp_path: Path, request: pytest.FixtureRequest) -> Call
             options["options"] = Options(**settings)
         options.setdefault("out", tmp_path)
         result = falsify(
-            load_system(system, base=base) if isinstance(system, str | Path) else system,
+            _loaded(system, base),
             load_profile(base / profile) if isinstance(profile, str | Path) else profile,
             requirements,
             horizon=horizon,
@@ -160,17 +160,22 @@ def assert_satisfied(tmp_path: Path, request: pytest.FixtureRequest) -> Callable
     """A function that fails the test unless a system that answers symbols satisfies requirements up to a bound."""
 
     def look(system: Any, require: Any, *, seed: int = 0, **options: Any) -> Any:
-        from bbfalsify import check, load_system
+        from bbfalsify import check
         from bbfalsify.reporting.exports.cases import suite_of
 
-        base = request.config.invocation_params.dir
         options.setdefault("out", tmp_path)
-        result = check(load_system(system, base=base) if isinstance(system, str | Path) else system, require,
-                       seed=seed, **options)  # fmt: skip
+        result = check(_loaded(system, request.config.invocation_params.dir), require, seed=seed, **options)
         _assert_passed(suite_of(result.as_json()).cases)
         return result
 
     return look
+
+
+def _loaded(system: Any, base: Path) -> Any:
+    """The system itself, or the one that a name refers to."""
+    from bbfalsify import load_system
+
+    return load_system(str(system), base=base) if isinstance(system, str | Path) else system
 
 
 def _assert_passed(cases: Sequence[Case]) -> None:

@@ -124,6 +124,49 @@ class Sensitivity(Stored):
 
 
 @dataclass(frozen=True)
+class SamplingArtefact(Stored):
+    """A finding that holds at the finer period."""
+
+    requirement: str
+    actions: Key
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingCheck(Stored):
+    """Second judgements at a finer period, and how many verdicts changed."""
+
+    period: float
+    finer: float
+    findings: int
+    not_confirmed: int
+    artefacts: tuple[SamplingArtefact, ...] = ()
+    moved: int
+    """Findings that violate in another step, so that their actions change."""
+    passing: int
+    """Passing runs drawn at random; those that came closest are counted beside them."""
+    violating: int
+    closest: int
+    closest_violating: int
+    violations: int
+    """Violating runs of the search, to compare with."""
+    by_chance: int
+    """Changes when the same runs are repeated at the old period."""
+    matters: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class SamplingResult(Stored):
+    """The sampling period, and what changed when runs were judged again at a tenth of it."""
+
+    period: float
+    given: bool
+    """The user chose it."""
+    first_period: float
+    checks: tuple[SamplingCheck, ...] = ()
+
+
+@dataclass(frozen=True)
 class Covered:
     """One part of the profile, and how often each kind of walk has used it."""
 

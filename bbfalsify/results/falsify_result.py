@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.core.estimate import Estimate, TimeDistribution
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.records.accepted import ACCEPTED, Judged
-from bbfalsify.results.falsify_insights import Baseline, Convergence, Coverage, Sensitivity, TimeToViolation
+from bbfalsify.results.falsify_insights import (
+    Baseline,
+    Convergence,
+    Coverage,
+    SamplingResult,
+    Sensitivity,
+    TimeToViolation,
+)
 from bbfalsify.results.notebook import counterexamples_frame, falsification_html
 from bbfalsify.results.stored import Stored, member, to_json
 
@@ -73,6 +80,8 @@ class RankedCounterexample(EstimatedWord):
     """The walk that found it; None for one that the store knew."""
     known: bool = False
     """Known from the store before this run."""
+    sampling_artefact: bool = False
+    """It holds at a tenth of the sampling period, which the user chose."""
     accepted: str | None = None
     """accepted, too probable, expired or new (see `records.accepted`); None where failures are not accepted."""
     time_to_violation: TimeDistribution | None = None
@@ -182,6 +191,7 @@ class FalsificationResult(Stored):
     profile_coverage: Coverage | None = None
     units: dict[str, str] = field(default_factory=dict)
     """Units of the signals that have one."""
+    sampling: SamplingResult | None = None
 
     @property
     def smc(self) -> Estimate | None:

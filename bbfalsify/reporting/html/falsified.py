@@ -15,7 +15,14 @@ from bbfalsify.reporting.html.curves import search_plots, time_plots
 from bbfalsify.reporting.html.details import Details
 from bbfalsify.reporting.html.parts import badge, compared, outcome_badges
 from bbfalsify.reporting.terminal.falsify import effort_line, store_lines, unmet_lines
-from bbfalsify.reporting.terminal.insight_lines import KINDS, MATTERS, coverage_lines, covered_parts, swap_lines
+from bbfalsify.reporting.terminal.insight_lines import (
+    KINDS,
+    MATTERS,
+    coverage_lines,
+    covered_parts,
+    sampling_lines,
+    swap_lines,
+)
 from bbfalsify.results.falsify_insights import Coverage, Elasticity
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample, RequirementResult
 from bbfalsify.results.recorded import result_from_json
@@ -38,7 +45,13 @@ def falsified_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any
         "effort": f"{effort_line(result)}; seed {result.seed}{_varies(results)}",
         "requirements": [_requirement(row, result) for row in result.requirements],
         "several": len(result.requirements) > 1,
-        "notes": [*result.notes, *store_lines(result), *unmet_lines(result), *details.notes],
+        "notes": [
+            *result.notes,
+            *sampling_lines(result.sampling),
+            *store_lines(result),
+            *unmet_lines(result),
+            *details.notes,
+        ],
         "rows": _rows(result),
         "keys": [_keys(row) for row in result.counterexamples],
         "statuses": sorted({word for row in result.counterexamples for word in _states(row)}),
@@ -149,7 +162,8 @@ def _core_text(row: RankedCounterexample) -> str:
 
 def _states(row: RankedCounterexample) -> list[str]:
     """confirmed or flaky; known from the store; accepted, new, …"""
-    return [row.status, *(["known"] if row.known else []), *([row.accepted] if row.accepted else [])]
+    artefact = ["sampling artefact"] if row.sampling_artefact else []
+    return [row.status, *artefact, *(["known"] if row.known else []), *([row.accepted] if row.accepted else [])]
 
 
 def _bar(shown: Estimate, top: float) -> list[str]:

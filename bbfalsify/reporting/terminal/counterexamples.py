@@ -65,8 +65,9 @@ def _different(rows: Sequence[RankedCounterexample], room: int) -> int:
 
 
 def _remarks(row: RankedCounterexample) -> str:
-    """Remarks behind the actions: flaky and, where failures may be accepted, not accepted."""
+    """Remarks behind the actions: flaky, due to sampling and, where failures may be accepted, not accepted."""
     words = ["flaky"] if row.status == "flaky" else []
+    words += ["sampling artefact"] if row.sampling_artefact else []
     words += [f"({row.accepted})"] if row.accepted not in (None, ACCEPTED) else []
     return "".join(f" {word}" for word in words)
 

@@ -24,6 +24,7 @@ from bbfalsify.reporting.terminal.insight_lines import (
     coverage_lines,
     coverage_table,
     elasticity_table,
+    sampling_lines,
     swap_lines,
     time_lines,
     time_plot,
@@ -55,6 +56,9 @@ def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> I
     table = coverage_table(result.profile_coverage) if verbose else None
     if table is not None:
         yield from (table, "")
+    if verbose:
+        for line in sampling_lines(result.sampling):
+            yield from textwrap.wrap(line, width)
     yield effort_line(result)
     yield from (*store_lines(result), *unmet_lines(result), *note_lines(result.notes))
     yield from closing_lines(result)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bbfalsify.core.estimate import LEVELS, TimeDistribution
 from bbfalsify.reporting.formatting import number
 from bbfalsify.reporting.terminal.lines import new_table
-from bbfalsify.results.falsify_insights import Coverage, Covered, Swap, never_taken
+from bbfalsify.results.falsify_insights import Coverage, Covered, SamplingResult, Swap, never_taken
 from bbfalsify.results.falsify_result import RankedCounterexample, RequirementResult
 
 if TYPE_CHECKING:
@@ -127,6 +127,16 @@ def coverage_table(coverage: Coverage | None) -> Table | None:
     for name, part in covered_parts(coverage):
         table.add_row(name, *(str(part.times[kind]) for kind in coverage.walks))
     return table
+
+
+# --- sampling --------------------------------------------------------------------------------------------------------
+
+
+def sampling_lines(sampling: SamplingResult | None) -> Iterator[str]:
+    """The sampling period, and second judgements that no note repeats."""
+    if sampling is not None:
+        yield f"samples every {sampling.period:g}{', as asked' if sampling.given else ''}"
+        yield from (check.text for check in sampling.checks if not check.matters)
 
 
 # --- time to violation -----------------------------------------------------------------------------------------------
