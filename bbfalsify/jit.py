@@ -26,14 +26,14 @@ import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.misc.appdirs import AppDirs
 
-COMPILED_ROOMS = ("kernel", "logic", "modelling/machines", "engines/checking/testing")
+COMPILED_ROOMS = ("kernel", "logic/stl", "automata", "engines/checking/conformance")
 FORGOTTEN_AFTER_DAYS = 60
 """Compiled code of other sources that nobody has used for so long is removed when new code is compiled."""
 
 
 @functools.cache
 def source_digest() -> str:
-    package = Path(__file__).parent.parent
+    package = Path(__file__).parent
     digest = hashlib.sha256()
     for file in [Path(__file__), *sorted(f for room in COMPILED_ROOMS for f in (package / room).glob("*.py"))]:
         digest.update(file.read_bytes())

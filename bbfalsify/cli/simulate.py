@@ -59,6 +59,7 @@ def simulate(
     if wrong:
         return _refuse(wrong, as_json)
     from bbfalsify.cli.compile_notice import announce_compilation
+    from bbfalsify.reporting.walks import plot_walks, walks_csv
     from bbfalsify.running.simulate import load_walkable
 
     walkable = load_walkable(model, show)
@@ -69,13 +70,13 @@ def simulate(
             until=until, count=walks, seed=seed, period=period or until / 100, accelerated=heuristic is Heuristic.RET
         )
     if plot is not None:
-        _write(plot, walkable.plot(sampled))
+        _write(plot, plot_walks(walkable, sampled))
     if as_json:
         print(json.dumps({"seed": seed, "walks": [_as_json(w) for w in sampled]}))
     elif csv is not None:
-        _write(csv, walkable.csv(sampled))
+        _write(csv, walks_csv(sampled))
     elif plot is None:
-        sys.stdout.write(walkable.csv(sampled))
+        sys.stdout.write(walks_csv(sampled))
     if not quiet:
         ended = ", ".join(f"{count} {name}" for name, count in _endings(sampled).items())
         print(f"{walks} walk{'s' * (walks != 1)} ({ended}), seed {seed}", file=sys.stderr)

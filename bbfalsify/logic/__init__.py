@@ -3,7 +3,7 @@
     text ──normalise──► RTAMT's parser ──parser──► Formula ──program──► dense │ discrete monitor ──► Judgement
 
 Requirements about symbols instead of signals (LTL, monitors, Büchi automata) are in `bbfalsify.logic.ltl`.
-Reading formulas is light; judging (`bbfalsify.logic.stl.monitor`) imports numba and is imported where traces are judged.
+Reading formulas is light; judging (`bbfalsify.logic.stl.monitor`) imports numba: import it where traces are judged.
 """
 
 from bbfalsify.logic.stl.formula import Formula

@@ -14,13 +14,19 @@ from typing import Any
 
 import yaml
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Place, Problem, UserError
 
 KeyPath = tuple[str | int, ...]
 
 PLAIN_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(eq=False)
+class Text:
+    text: str
+    place: Place
 
 
 @dataclass(frozen=True)

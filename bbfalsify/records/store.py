@@ -22,7 +22,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.json_files import format_json, write_atomically, written_beside
 from bbfalsify.records.run_directory import file_name
@@ -136,16 +135,6 @@ def same_system(counterexample: Counterexample, name: str, reference: str) -> bo
     """Files of older versions do not say the system's name; then the reference decides."""
     record = counterexample.system
     return record.name == name if record.name else record.reference in (name, reference)
-
-
-def same_requirement(counterexample: Counterexample, requirement: Requirement) -> bool:
-    record = counterexample.requirement
-    return (record.id, record.stl, record.time, record.period) == (
-        requirement.id,
-        requirement.formula.text,
-        requirement.time,
-        requirement.period,
-    )
 
 
 def _now() -> str:

@@ -11,10 +11,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from bbfalsify.core.errors import Problem, unknown_name
-from bbfalsify.modelling.language.model_text import Text
-from bbfalsify.modelling.language.syntax_tree import Place
-from bbfalsify.records.documents import Document, KeyPath
+from bbfalsify.core.errors import Place, Problem, unknown_name
+from bbfalsify.records.documents import Document, KeyPath, Text
 
 
 def kind_of_value(value: Any) -> str:

@@ -21,7 +21,7 @@ from bbfalsify.records.run_directory import differences, readable_manifest
 from bbfalsify.registry import kind_of
 from bbfalsify.reporting.compare_machines import MachineChange, compare_machines
 from bbfalsify.results.recorded import recorded_results
-from bbfalsify.stats.differences import difference, explained
+from bbfalsify.stats.estimates import difference, explained
 
 Key = tuple[str, tuple[str, ...]]
 

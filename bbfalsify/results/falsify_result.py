@@ -10,12 +10,12 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.falsification.accelerator import Convergence
 from bbfalsify.engines.falsification.coverage import Coverage
+from bbfalsify.engines.falsification.insights import Sensitivity, TimeToViolation
 from bbfalsify.engines.falsification.smc import Baseline
 from bbfalsify.records.accepted import Judged
 from bbfalsify.records.json_files import finite_or_null
 from bbfalsify.results.notebook import counterexamples_frame, falsification_html
-from bbfalsify.running.falsify.insights import Sensitivity, TimeToViolation
-from bbfalsify.stats.times import TimeDistribution
+from bbfalsify.stats.estimates import TimeDistribution
 
 if TYPE_CHECKING:
     import pandas

@@ -13,11 +13,9 @@ _HOME = {
     "Ended": "driver",
     "ReplayOutcome": "replay",
     "ReplayResult": "replay",
-    "RequirementsJudge": "judging",
-    "RunDirectory": "rundir",
-    "WorkerPool": "workers",
+    "RequirementsJudge": "judge",
+    "WorkerPool": "workers.pool",
     "drive": "driver",
-    "versions": "rundir",
 }
 
 __all__ = sorted(_HOME)

@@ -1,4 +1,4 @@
-"""Random walks as people look at them: sampled signals, a CSV table, a plot.
+"""Random walks over a model or profile, sampled as signals.
 
 Samples are a fixed grid together with the times of the events.  Without a list of expressions a profile shows its
 inputs and a model its variables; the locations of the processes are text columns of the CSV.
@@ -19,15 +19,11 @@ from bbfalsify.core.trace import sample_times
 from bbfalsify.modelling import Profile, load_network, load_profile, parse_expression
 from bbfalsify.modelling.formats.uppaal import is_uppaal
 from bbfalsify.records.documents import read_yaml
-from bbfalsify.reporting.drawing.svg import Line, plot
-from bbfalsify.reporting.exports.recordings import csv_text
 
 if TYPE_CHECKING:
     from bbfalsify.modelling.network.network import Network
 
 MAX_STEPS = 1_000_000
-MOST_PANELS = 8
-"""A plot with more panels than this is not looked at; the CSV has everything."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,42 +84,6 @@ class Walkable:
         error = str(walks.error(index)) if status == WalkStatus.RUNTIME_ERROR else ""
         ending = status.name.lower().replace("_", " ")
         return SampledWalk(index + 1, times, signals, locations, events, ending, error)
-
-    def csv(self, walks: Sequence[SampledWalk]) -> str:
-        """One row per sample; a column `walk` comes first where there are several."""
-        many = len(walks) > 1
-        header = ["time", "action", *walks[0].locations, *walks[0].signals]
-        return csv_text(["walk", *header] if many else header, (row for w in walks for row in _rows(w, many)))
-
-    def plot(self, walks: Sequence[SampledWalk]) -> str:
-        names = list(walks[0].signals)[:MOST_PANELS]
-        lines = [
-            Line(f"walk {w.number}", *_as_steps(w.times, [w.signals[n] for n in names], self._held()), w.events)
-            for w in walks
-        ]
-        return plot(self.title, names, lines)
-
-    def _held(self) -> bool:
-        return self.profile is not None and not self.expressions
-
-
-def _as_steps(times: np.ndarray, values: list[np.ndarray], held: bool) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Inputs hold their value until the next sample: draw them as stairs."""
-    if not held:
-        return times, values
-    return np.repeat(times, 2)[1:], [np.repeat(v, 2)[:-1] for v in values]
-
-
-def _rows(walk: SampledWalk, many: bool) -> list[list[object]]:
-    at: dict[float, list[str]] = {}
-    for time, action in walk.events:
-        at.setdefault(time, []).append(action)
-    rows = []
-    for i, time in enumerate(walk.times.tolist()):
-        row = [time, " ".join(at.get(time, [])), *(names[i] for names in walk.locations.values())]
-        row += [float(values[i]) for values in walk.signals.values()]
-        rows.append([walk.number, *row] if many else row)
-    return rows
 
 
 def load_walkable(file: Path, show: Sequence[str] | None) -> Walkable:

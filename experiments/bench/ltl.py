@@ -11,16 +11,20 @@ time per edge, which stays what it is for machines ten times as large where the 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
-from bbfalsify.logic.ltl import violation_search as search
+from bbfalsify.logic.ltl import search
 from bbfalsify.logic.ltl.letters import Letters
 from bbfalsify.logic.ltl.ltl_formula import atoms
 from bbfalsify.logic.ltl.properties import LtlProperty
 from bbfalsify.logic.ltl.tableau import translate
-from tests.support.formulas import INPUTS, random_formula, random_machine
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # the random machines are those of the tests
+from tests.support.formulas import INPUTS, random_formula, random_machine  # noqa: E402
 
 
 def show(what: str, times: list[float], states: list[int]) -> None:

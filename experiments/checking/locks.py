@@ -6,8 +6,13 @@ Locks of the paper's family (Figure 1): the right symbols in a row open it, a wr
 requirement "it never opens" is violated by one word, and nothing that the lock answers before tells how far one is.
 """
 
+import sys
+from pathlib import Path
+
 from bbfalsify import check
-from tests.support.boxes import combination_lock
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # the random machines are those of the tests
+from tests.support.boxes import combination_lock  # noqa: E402
 
 LETTERS = "abc"
 NEVER = "never out == open"

@@ -52,8 +52,8 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel):
     data = {name for name in names if not name.endswith(".py")}
     assert {
         "bbfalsify/py.typed",
-        "bbfalsify/modelling/language.lark",
-        "bbfalsify/systems/mfiles/bbfalsify_serve.m",
+        "bbfalsify/modelling/language/language.lark",
+        "bbfalsify/systems/programs/mfiles/bbfalsify_serve.m",
         "bbfalsify/examples/heater/campaign.yaml",
         "bbfalsify/examples/heater/profile.yaml",
         "bbfalsify/examples/heater/specification.yaml",

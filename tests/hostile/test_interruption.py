@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 PROGRAM = """
 import sys
-from bbfalsify.core.events import Recorder
+from bbfalsify.records.event_log import Recorder
 from bbfalsify.running import Driver, drive
 from tests.hostile.hostile_systems import hangs, judge, misbehaving, queries
 

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
+from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language.priorities import Priorities
 from bbfalsify.modelling.language.scopes import Assembly
-from bbfalsify.modelling.language.syntax_tree import Place
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from bbfalsify.modelling.reference.values import ModelRuntimeError

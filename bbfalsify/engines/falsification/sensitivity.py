@@ -27,7 +27,7 @@ from bbfalsify.engines.falsification.estimating import Ranked
 from bbfalsify.kernel import CompiledModel, score_walks
 from bbfalsify.modelling import Parameter
 from bbfalsify.records.json_files import finite_or_null
-from bbfalsify.stats.ratios import ratio_of_means
+from bbfalsify.stats.estimates import ratio_of_means
 
 FACTORS = 10.0 ** np.linspace(-1.0, 1.0, 41)
 """By how much a parameter may be wrong and still interest anybody; the middle one is 1."""

@@ -32,8 +32,8 @@ from bbfalsify.core.verdict import StopReason, Verdict
 from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
+from bbfalsify.stats.estimates import share_explained
 from bbfalsify.stats.sequential import ConfidenceSequence, Counts, StoppingRule
-from bbfalsify.stats.shares import share_explained
 
 KEPT_TIMES = 10_000
 """Times of first violation kept per requirement; of more, a uniform sample."""

@@ -1,6 +1,6 @@
 """LTL → Büchi, on the fly: a state is a set of formulas still to be satisfied, and only reachable states are made.
 
-    formula ──normal_form.py──► node ──obligations──► generalised automaton ──counter──► Büchi ──reduction.py──► small one
+    formula ──normal_form──► node ──obligations──► generalised automaton ──counter──► Büchi ──reduction──► small one
 
 From a set of obligations a step leads, for some letters, to the set for the rest of the word; an until that is put off
 leaves a *promise* on the step (Couvreur's construction, with the merging of Gastin and Oddoux).  A run accepts if it

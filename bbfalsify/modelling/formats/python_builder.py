@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language.model_text import (
     BranchText,
     EdgeText,
@@ -26,11 +26,10 @@ from bbfalsify.modelling.language.model_text import (
     LocationText,
     ModelText,
     TemplateText,
-    Text,
 )
 from bbfalsify.modelling.language.resolve import assemble, new_assembly
-from bbfalsify.modelling.language.syntax_tree import Place
 from bbfalsify.modelling.network.network import Network
+from bbfalsify.records.documents import Text
 
 Value = str | int | float | Fraction | bool
 

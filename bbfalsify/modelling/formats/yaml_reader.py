@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language.model_text import (
     BranchText,
     EdgeText,
@@ -35,10 +35,8 @@ from bbfalsify.modelling.language.model_text import (
     ModelText,
     StoredQuery,
     TemplateText,
-    Text,
 )
-from bbfalsify.modelling.language.syntax_tree import Place
-from bbfalsify.records.documents import Document, read_yaml
+from bbfalsify.records.documents import Document, Text, read_yaml
 from bbfalsify.records.yaml_node import Node
 
 FORMAT_VERSION = 1

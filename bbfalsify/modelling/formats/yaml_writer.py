@@ -13,8 +13,8 @@ import yaml
 
 from bbfalsify.core.errors import Problem
 from bbfalsify.modelling.formats.yaml_reader import FORMAT_VERSION, PORT_KEYS
-from bbfalsify.modelling.language.model_text import BranchText, EdgeText, LocationText, ModelText, TemplateText, Text
-from bbfalsify.records.documents import read_yaml
+from bbfalsify.modelling.language.model_text import BranchText, EdgeText, LocationText, ModelText, TemplateText
+from bbfalsify.records.documents import Text, read_yaml
 
 
 def converted(path: str | Path) -> tuple[str, list[Problem]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
+from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.resolve_access import leaves_of, part_type
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
@@ -28,7 +29,6 @@ from bbfalsify.modelling.language.scopes import (
 )
 from bbfalsify.modelling.language.statements import StatementResolver
 from bbfalsify.modelling.language.storage import element_suffix, initial_nodes, kinds_in, laid_out
-from bbfalsify.modelling.language.syntax_tree import Place
 from bbfalsify.modelling.network.expressions import Bound, Constant, Function, Kind
 from bbfalsify.modelling.network.network import Channel
 

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from itertools import product
 
-from bbfalsify.core.errors import unknown_name
+from bbfalsify.core.errors import Place, unknown_name
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.declarations import Declarer, channel_type, define, initial_value
-from bbfalsify.modelling.language.model_text import InstanceText, ModelText, TemplateText, Text
+from bbfalsify.modelling.language.model_text import InstanceText, ModelText, TemplateText
 from bbfalsify.modelling.language.process_builder import ProcessBuilder
 from bbfalsify.modelling.language.resolve_access import part_type
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
@@ -24,9 +24,9 @@ from bbfalsify.modelling.language.scopes import (
     Symbol,
     Type,
 )
-from bbfalsify.modelling.language.syntax_tree import Place
 from bbfalsify.modelling.network.expressions import AtLocation, Kind
 from bbfalsify.modelling.network.network import Process
+from bbfalsify.records.documents import Text
 
 
 @dataclass(eq=False)

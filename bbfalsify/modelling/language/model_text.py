@@ -5,14 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from bbfalsify.core.errors import Problem
-from bbfalsify.modelling.language.syntax_tree import Place
-
-
-@dataclass(eq=False)
-class Text:
-    text: str
-    place: Place
+from bbfalsify.core.errors import Place, Problem
+from bbfalsify.records.documents import Text
 
 
 class StoredQuery(NamedTuple):

@@ -13,11 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bbfalsify.core.errors import unknown_name
+from bbfalsify.core.errors import Place, unknown_name
 from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary, make_unary
-from bbfalsify.modelling.language.model_text import Text
 from bbfalsify.modelling.language.scopes import Assembly
-from bbfalsify.modelling.language.syntax_tree import Place
 from bbfalsify.modelling.network.expressions import (
     Assign,
     AtLocation,
@@ -32,6 +30,7 @@ from bbfalsify.modelling.network.expressions import (
 from bbfalsify.modelling.network.network import Branch, Edge, Network
 from bbfalsify.modelling.network.substitution import NotPlain, substituted
 from bbfalsify.modelling.network.visit import reads_clock, subexpressions
+from bbfalsify.records.documents import Text
 
 Rank = tuple[int, int]
 """Level of the channel, level of the process."""

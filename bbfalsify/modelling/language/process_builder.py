@@ -7,19 +7,19 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from bbfalsify.core.errors import unknown_name
+from bbfalsify.core.errors import Place, unknown_name
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary
-from bbfalsify.modelling.language.model_text import BranchText, EdgeText, LocationText, TemplateText, Text
+from bbfalsify.modelling.language.model_text import BranchText, EdgeText, LocationText, TemplateText
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import MANY, Assembly, ConstantSymbol, Frame, Scope, Type
 from bbfalsify.modelling.language.statements import StatementResolver
 from bbfalsify.modelling.language.storage import element_suffix
-from bbfalsify.modelling.language.syntax_tree import Place
 from bbfalsify.modelling.network.expressions import Constant, Expression, Kind, Read
 from bbfalsify.modelling.network.network import Branch, Edge, Location, Process, Rate
 from bbfalsify.modelling.network.visit import reads_clock
+from bbfalsify.records.documents import Text
 
 
 class ProcessBuilder:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from bbfalsify.core.errors import UserError
+from bbfalsify.core.errors import Place, UserError
 from bbfalsify.modelling.language.declarations import Declarer, language_scope
 from bbfalsify.modelling.language.instances import Instances
 from bbfalsify.modelling.language.model_text import ModelText, TemplateText
@@ -25,7 +25,6 @@ from bbfalsify.modelling.language.scopes import (
     Type,
     visible_variables,
 )
-from bbfalsify.modelling.language.syntax_tree import Place
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network, Process
 from bbfalsify.modelling.network.visit import clock_constants, expressions_of

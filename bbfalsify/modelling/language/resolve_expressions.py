@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from bbfalsify.core.errors import unknown_name
+from bbfalsify.core.errors import Place, unknown_name
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.builtin_functions import LIBRARY
 from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary, make_builtin, make_conditional, make_unary
@@ -32,7 +32,6 @@ from bbfalsify.modelling.language.scopes import (
     Type,
     VariableSymbol,
 )
-from bbfalsify.modelling.language.syntax_tree import Place
 from bbfalsify.modelling.network.expressions import (
     BUILTINS,
     RANDOM_DRAWS,

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bbfalsify.core.errors import unknown_name
+from bbfalsify.core.errors import Place, unknown_name
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.constant_calls import constant_value
 from bbfalsify.modelling.language.scopes import (
@@ -25,7 +25,6 @@ from bbfalsify.modelling.language.scopes import (
     Type,
     TypeSymbol,
 )
-from bbfalsify.modelling.language.syntax_tree import Place
 from bbfalsify.modelling.network.expressions import (
     Constant,
     Expression,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language import syntax
-from bbfalsify.modelling.language.syntax_tree import ChannelType, Place
+from bbfalsify.modelling.language.syntax_tree import ChannelType
 from bbfalsify.modelling.network.expressions import Bound, Expression, Function, Kind, Read
 from bbfalsify.modelling.network.network import Channel, Network, Variable
 

@@ -18,9 +18,8 @@ from typing import Any
 
 import lark
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language import syntax_tree as tree
-from bbfalsify.modelling.language.syntax_tree import Place
 from bbfalsify.modelling.language.tree_builder import TreeBuilder
 
 DEEPEST = 250

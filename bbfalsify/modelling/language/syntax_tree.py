@@ -10,23 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bbfalsify.core.errors import Problem
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a piece of text stands: a file and the line of its first line, or a call of the builder."""
-
-    file: str | None
-    line: int | None = None
-
-    def line_of(self, line: int) -> int | None:
-        return None if self.line is None else self.line + line - 1
-
-    def problem(self, message: str, line: int = 1, **facts) -> Problem:
-        return Problem(message, file=self.file, line=self.line_of(line), **facts)
-
-
 # --- expressions -----------------------------------------------------------------------------------------------------
 
 

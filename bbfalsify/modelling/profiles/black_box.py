@@ -21,13 +21,12 @@ from pathlib import Path
 from bbfalsify.core.errors import Problem, unknown_name
 from bbfalsify.modelling.formats.model_files import raise_sorted
 from bbfalsify.modelling.formats.yaml_reader import read_model, root_node
-from bbfalsify.modelling.language.model_text import Text
 from bbfalsify.modelling.language.resolve import assemble, new_assembly, resolve_against
 from bbfalsify.modelling.language.scopes import Assembly
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network, Variable
 from bbfalsify.modelling.profiles.profile import unit_of
-from bbfalsify.records.documents import Document, parse_yaml, read_yaml
+from bbfalsify.records.documents import Document, Text, parse_yaml, read_yaml
 from bbfalsify.records.yaml_node import Node
 
 

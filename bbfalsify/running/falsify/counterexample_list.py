@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bbfalsify.engines.falsification.accelerator import Finding
+from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.logic import Requirement
 from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
 from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.running.falsify.finding_listener import Item, counterexample_file, row_of
-from bbfalsify.running.falsify.insights import Insights
 from bbfalsify.running.falsify.shrink import shrunk_rows
 from bbfalsify.running.falsify.stages import Stages
 

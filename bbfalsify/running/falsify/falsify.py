@@ -4,8 +4,8 @@
     result.outcome, result.counterexamples[0].probability, result.directory
 
 The engine decides what to try (`engines/falsification`); this file gives it a driver, leads it through its stages
-(`stages.py`), has the counterexample files written (`counterexample_list.py`) and draws the conclusion.  All that a user is shown
-comes from the recorded results.
+(`stages.py`), has the counterexample files written (`counterexample_list.py`) and draws the conclusion.  All that a
+user is shown comes from the recorded results.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from bbfalsify.core.verdict import Judgement
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.accelerator import Convergence, Finding, Search
 from bbfalsify.engines.falsification.engine import Options, Progress, Ranked
+from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile
 from bbfalsify.records.counterexample import (
@@ -26,7 +27,6 @@ from bbfalsify.records.run_directory import versions
 from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.running.confirm import Confirmation, confirm
 from bbfalsify.running.driver import Driver
-from bbfalsify.running.falsify.insights import Insights
 
 
 @dataclass

@@ -27,7 +27,7 @@ from bbfalsify.engines.falsification.usage import violating_step
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import Counterexample, SystemRecord
 from bbfalsify.records.event_log import Recorder
-from bbfalsify.records.store import State, Store, StoredCounterexample, name_of, same_requirement, same_system
+from bbfalsify.records.store import State, Store, StoredCounterexample, name_of, same_system
 from bbfalsify.running.confirm import TOLERANCE_S, Confirmation, compare
 from bbfalsify.running.driver import Ended, drive
 from bbfalsify.running.falsify.finding_listener import Scribe
@@ -113,7 +113,7 @@ class Memory:
         chosen: list[tuple[int, StoredCounterexample]] = []
         for number, requirement in enumerate(requirements):
             namesakes = [e for e in of_system if e.counterexample.requirement.id == requirement.id]
-            mine = [e for e in namesakes if same_requirement(e.counterexample, requirement)]
+            mine = [e for e in namesakes if _same_requirement(e.counterexample, requirement)]
             if len(mine) < len(namesakes):
                 self.notes.append(
                     f"store: {len(namesakes) - len(mine)} counterexamples of another formula called {requirement.id} "
@@ -263,3 +263,13 @@ def _ranked_if_possible(known: Known, actions: Sequence[str]) -> Known:
         return known
     remark = f"this profile has no action {', '.join(missing)}"
     return replace(known, finding=None, confirmation=None, remark=remark)
+
+
+def _same_requirement(counterexample: Counterexample, requirement: Requirement) -> bool:
+    record = counterexample.requirement
+    return (record.id, record.stl, record.time, record.period) == (
+        requirement.id,
+        requirement.formula.text,
+        requirement.time,
+        requirement.period,
+    )

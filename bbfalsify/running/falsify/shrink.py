@@ -16,11 +16,11 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.engine import Options, estimate_finding
 from bbfalsify.engines.falsification.estimating import Ranked
+from bbfalsify.engines.falsification.insights import insights_of
 from bbfalsify.engines.falsification.shrinking import Core, Shrunk, Tools, shrink
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.results.falsify_result import RankedCounterexample, ShrunkCounterexample
 from bbfalsify.running.falsify.finding_listener import Item, Scribe
-from bbfalsify.running.falsify.insights import insights_of
 
 
 @dataclass

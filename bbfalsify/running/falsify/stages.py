@@ -15,11 +15,11 @@ from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.coverage import Coverage, Visits, coverage_of
 from bbfalsify.engines.falsification.engine import run
+from bbfalsify.engines.falsification.insights import Insights, insights_of
 from bbfalsify.running.driver import Driver, Ended, drive
 from bbfalsify.running.falsify.conclusions import duration_notes, grid_notes, notes_on, outcome_of, worker_notes
 from bbfalsify.running.falsify.fans import draw_fans
 from bbfalsify.running.falsify.finding_listener import Scribe
-from bbfalsify.running.falsify.insights import Insights, insights_of
 from bbfalsify.running.falsify.replay_store import Memory, replay_known, set_aside_impossible
 from bbfalsify.running.falsify.shrink import Shrinking, shrink_list
 from bbfalsify.running.falsify.task import Task

@@ -221,16 +221,10 @@ def test_folding_leaves_run_time_errors_to_the_run():
 
 
 def test_implicit_booleans_as_in_uppaal():
-    from bbfalsify.modelling.language.model_text import (
-        BranchText,
-        EdgeText,
-        LocationText,
-        ModelText,
-        TemplateText,
-        Text,
-    )
+    from bbfalsify.core.errors import Place
+    from bbfalsify.modelling.language.model_text import BranchText, EdgeText, LocationText, ModelText, TemplateText
     from bbfalsify.modelling.language.resolve import resolve_model
-    from bbfalsify.modelling.language.syntax_tree import Place
+    from bbfalsify.records.documents import Text
 
     place = Place("m.xml", 1)
     edge = EdgeText("L", place, (BranchText("L", place, None, Text("n = b + 1, b = n", place)),), Text("n", place))

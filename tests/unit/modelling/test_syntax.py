@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbfalsify.core.errors import UserError
+from bbfalsify.core.errors import Place, UserError
 from bbfalsify.modelling.language.syntax import parse, parse_declarations
-from bbfalsify.modelling.language.syntax_tree import Place
 from tests.drawing import examples
 from tests.unit.modelling.helpers import value_of
 

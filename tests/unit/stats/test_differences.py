@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.stats.differences import difference, explained
+from bbfalsify.stats.estimates import difference, explained
 
 
 def estimate(hits: int, samples: int) -> Estimate:

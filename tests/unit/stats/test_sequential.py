@@ -8,6 +8,7 @@ from scipy import special
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
+from bbfalsify.stats.estimates import share_explained
 from bbfalsify.stats.intervals import clopper_pearson
 from bbfalsify.stats.sequential import (
     KINDS,
@@ -18,7 +19,6 @@ from bbfalsify.stats.sequential import (
     chernoff_hoeffding_samples,
     hoeffding,
 )
-from bbfalsify.stats.shares import share_explained
 
 TABLE_D1 = {
     0.1: (600, 59_915, 5_991_465, 599_146_455),

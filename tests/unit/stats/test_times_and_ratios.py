@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bbfalsify.stats.ratios import ratio_of_means
-from bbfalsify.stats.times import MOST_BINS, common_bins, distribution
+from bbfalsify.stats.estimates import MOST_BINS, common_bins, distribution, ratio_of_means
 
 
 def test_quantiles_are_weighted_and_bars_add_up_to_the_probability():

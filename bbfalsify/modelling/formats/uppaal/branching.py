@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bbfalsify.core.errors import Problem
-from bbfalsify.modelling.language.model_text import BranchText, EdgeText, TemplateText, Text
-from bbfalsify.modelling.language.syntax_tree import Place
+from bbfalsify.core.errors import Place, Problem
+from bbfalsify.modelling.language.model_text import BranchText, EdgeText, TemplateText
+from bbfalsify.records.documents import Text
 
 
 @dataclass(eq=False)

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import ParseError
 
-from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.modelling.language.model_text import Text
-from bbfalsify.modelling.language.syntax_tree import Place
+from bbfalsify.core.errors import Place, Problem, UserError
+from bbfalsify.records.documents import Text
 
 
 @dataclass(eq=False)

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bbfalsify.modelling.language.model_text import Text
-from bbfalsify.modelling.language.syntax_tree import Place
+from bbfalsify.core.errors import Place
+from bbfalsify.records.documents import Text
 
 _PIECES = re.compile(
     r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/)

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 from bbfalsify.core.errors import Problem
 from bbfalsify.modelling.formats.uppaal.scanner import Scanner, Token, joined, split
-from bbfalsify.modelling.language.model_text import InstanceText, ModelText, Text
+from bbfalsify.modelling.language.model_text import InstanceText, ModelText
+from bbfalsify.records.documents import Text
 
 _WITHOUT_EFFECT = {
     "progress": "progress measures steer another tool's search; they are left out.",

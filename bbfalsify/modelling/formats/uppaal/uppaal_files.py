@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.formats.uppaal.query_files import queries_beside
 from bbfalsify.modelling.language.model_text import ModelText, StoredQuery
-from bbfalsify.modelling.language.syntax_tree import Place
 from bbfalsify.modelling.network.network import Network
 
 SUFFIXES = (".xml", ".xta", ".ta")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bbfalsify.core.errors import Problem, unknown_name
+from bbfalsify.core.errors import Place, Problem, unknown_name
 from bbfalsify.modelling.formats.uppaal.branching import EdgePart, add_edges
 from bbfalsify.modelling.formats.uppaal.elements import Element, read_elements
 from bbfalsify.modelling.formats.uppaal.scanner import Scanner, conjunction
@@ -15,8 +15,8 @@ from bbfalsify.modelling.formats.uppaal.sections import (
     modern_parameters,
     sections,
 )
-from bbfalsify.modelling.language.model_text import LocationText, ModelText, StoredQuery, TemplateText, Text
-from bbfalsify.modelling.language.syntax_tree import Place
+from bbfalsify.modelling.language.model_text import LocationText, ModelText, StoredQuery, TemplateText
+from bbfalsify.records.documents import Text
 
 _TOP = ("imports", "declaration", "template", "lsc", "instantiation", "system", "queries", "project")
 _TEMPLATE = ("name", "parameter", "declaration", "location", "branchpoint", "init", "transition")

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.errors import Place, Problem, UserError, unknown_name
 from bbfalsify.modelling.formats.uppaal.branching import EdgePart, add_edges
 from bbfalsify.modelling.formats.uppaal.scanner import Scanner, Token, conjunction
 from bbfalsify.modelling.formats.uppaal.sections import add_section, modern_declarations, modern_parameters, sections
 from bbfalsify.modelling.formats.uppaal.xml_reader import exponential_rate
-from bbfalsify.modelling.language.model_text import LocationText, ModelText, TemplateText, Text
-from bbfalsify.modelling.language.syntax_tree import Place
+from bbfalsify.modelling.language.model_text import LocationText, ModelText, TemplateText
+from bbfalsify.records.documents import Text
 
 _PARTS = ("state", "commit", "urgent", "branchpoint", "init", "trans")
 _FIELDS = ("select", "guard", "sync", "assign", "probability")

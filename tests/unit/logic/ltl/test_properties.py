@@ -15,10 +15,10 @@ from bbfalsify.logic.ltl import (
     ltl,
     ltlf,
     monitor,
+    search,
     vacuity,
     violates,
 )
-from bbfalsify.logic.ltl import violation_search as search
 from bbfalsify.logic.ltl.sampled_stl import from_stl
 
 INPUTS = ["get", "put"]

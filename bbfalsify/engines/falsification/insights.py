@@ -28,7 +28,7 @@ from bbfalsify.engines.falsification.sensitivity import (
 from bbfalsify.engines.falsification.smc import Baseline
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.modelling import profile_parameters
-from bbfalsify.stats.times import TimeDistribution, common_bins, distribution
+from bbfalsify.stats.estimates import TimeDistribution, common_bins, distribution
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""Signal temporal logic: formulas, their parser and the compiled monitors."""

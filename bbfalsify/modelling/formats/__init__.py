@@ -1,0 +1,1 @@
+"""Ways into the language: YAML files, UPPAAL files, a builder in Python."""

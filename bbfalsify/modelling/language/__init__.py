@@ -1,0 +1,1 @@
+"""The modelling language: text to syntax tree, syntax tree to network."""

@@ -1,0 +1,1 @@
+"""Results for other tools: JUnit, SARIF, annotations, tables, regression tests."""

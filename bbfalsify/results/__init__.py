@@ -1,0 +1,1 @@
+"""What a run concludes: objects for Python, `results.json` for everyone else."""

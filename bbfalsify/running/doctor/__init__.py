@@ -1,0 +1,1 @@
+"""Examine an adapter: does the system keep the promises it declares?"""

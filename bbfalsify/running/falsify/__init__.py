@@ -1,0 +1,1 @@
+"""One falsification from beginning to end.  Start reading at `falsify.py`."""

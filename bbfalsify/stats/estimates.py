@@ -1,0 +1,121 @@
+"""Shares, ratios and differences of estimates, and distributions of times."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from bbfalsify.core.estimate import Estimate
+
+
+def share_explained(part: Estimate, whole: Estimate) -> Estimate:
+    """P(part) / P(whole), where the part's event is contained in the whole's.
+
+    Division of intervals: both hold together with confidence at least 1 - (α₁ + α₂), which is what is reported.  The
+    share is at most 1 by containment; a whole whose lower limit is 0 says nothing more.
+    """
+    low = min(1.0, part.low / whole.high) if whole.high > 0 else 0.0
+    high = min(1.0, part.high / whole.low) if whole.low > 0 else 1.0
+    value = min(high, max(low, part.value / whole.value if whole.value > 0 else 1.0))
+    confidence = max(0.0, part.confidence + whole.confidence - 1)
+    method = "quotient of intervals"
+    if whole.low == 0.0:
+        method += ", lower bound (the whole is known from above only)"
+    return Estimate(value, low, high, confidence, method, part.samples + whole.samples)
+
+
+def ratio_of_means(numerators: np.ndarray, denominators: np.ndarray, confidence: float) -> tuple[np.ndarray, ...]:
+    """Values [k] and half widths [k] of k ratios, from R passes: numerators [R, k], denominators [R].
+
+    Half widths are infinite where there is only one pass.
+    """
+    mean = float(denominators.mean())
+    values = numerators.mean(axis=0) / mean
+    passes = len(denominators)
+    if passes < 2:
+        return values, np.full(len(values), math.inf)
+    residuals = (numerators - values * denominators[:, None]) / mean
+    quantile = float(special.stdtrit(passes - 1, (1 + confidence) / 2))
+    return values, quantile * residuals.std(axis=0, ddof=1) / math.sqrt(passes)
+
+
+METHOD = "square-and-add of two intervals"
+
+
+def difference(old: Estimate, new: Estimate, comparisons: int = 1) -> Estimate | None:
+    """New minus old, with an interval; None where the intervals have different confidence, or there is none.
+
+    Of several comparisons some would stand out by chance: for so many, the confidence is that of all together
+    (Bonferroni; the half widths grow as those of a normal law would).
+    """
+    if old.samples == 0 or new.samples == 0 or not math.isclose(old.confidence, new.confidence):
+        return None
+    doubt, normal = 1 - new.confidence, NormalDist()
+    wider = normal.inv_cdf(1 - doubt / (2 * comparisons)) / normal.inv_cdf(1 - doubt / 2)
+    value = new.value - old.value
+    low = value - wider * math.hypot(new.value - new.low, old.high - old.value)
+    high = value + wider * math.hypot(new.high - new.value, old.value - old.low)
+    method = METHOD if comparisons == 1 else f"{METHOD}, Bonferroni for {comparisons} comparisons"
+    return Estimate(value, low, high, new.confidence, method, min(old.samples, new.samples))
+
+
+def explained(shift: Estimate) -> bool:
+    """Whether the two intervals explain the difference: no difference lies within its own."""
+    return shift.low <= 0 <= shift.high
+
+
+LEVELS = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+MOST_BINS = 40
+
+
+@dataclass(frozen=True)
+class TimeDistribution:
+    samples: int
+    probability: float
+    """Of happening at all."""
+    quantiles: tuple[float, ...]
+    """Given that it happens: for each of LEVELS, the time by which that part of it has; the first and the last too."""
+    histogram: tuple[float, ...]
+    """Probability per bin."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "samples": self.samples,
+            "probability": self.probability,
+            "quantiles": {f"{level:g}": time for level, time in zip(LEVELS, self.quantiles, strict=True)},
+            "histogram": list(self.histogram),
+        }
+
+
+def common_bins(times: list[np.ndarray], period: float) -> np.ndarray | None:
+    """The ends of at most MOST_BINS bins over all of the times; None where there is none.
+
+    Most times are multiples of the sampling period.  Bins as wide as a whole number of periods, with ends between two
+    samples, hold equally many samples each: others would show a comb that is not there.
+    """
+    together = np.concatenate([np.zeros(0), *times])
+    if not len(together):
+        return None
+    first, last = (round(float(t) / period) for t in (together.min(), together.max()))
+    periods = -(-(last - first + 1) // MOST_BINS)
+    return (first - 0.5 + periods * np.arange(-(-(last - first + 1) // periods) + 1)) * period
+
+
+def distribution(times: np.ndarray, weights: np.ndarray, bins: np.ndarray) -> TimeDistribution | None:
+    """The distribution over bins with these ends; None without samples or probability."""
+    total = float(weights.sum())
+    if not len(times) or not total > 0:
+        return None
+    order = np.argsort(times, kind="stable")
+    running = np.cumsum(weights[order]) / total
+    places = np.minimum(np.searchsorted(running, np.array(LEVELS) - 1e-12), len(times) - 1)
+    # A time that rounds to the last period may lie just behind its end.
+    bars, _ = np.histogram(np.clip(times, bins[0], bins[-1]), bins=bins, weights=weights)
+    return TimeDistribution(
+        len(times), total, tuple(float(t) for t in times[order][places]), tuple(float(b) for b in bars)
+    )

@@ -1,0 +1,1 @@
+"""Programs as black boxes: one process per simulation, or one that stays alive."""
