@@ -33,7 +33,7 @@ def blocks_of(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     found = []
     for match in re.finditer(
-        r"(?:<!-- (?P<marker>.*?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", text, re.M | re.S
+        r"(?:<!-- (?P<marker>[^\n]*?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", text, re.M | re.S
     ):
         line = text.count("\n", 0, match.start("text")) + 1
         found.append(Block(page, line, match["language"], match["marker"] or "", match["text"]))
