@@ -10,7 +10,7 @@ PUBLIC = {
         Verdict __version__ check falsify load_campaign load_network load_profile load_system parse_stl reach
         replay system
     """,
-    "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document",
+    "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document run_search",
     "bbfalsify.fitting": "Fit Log fit_profile learn_profile read_logs",
     "bbfalsify.logic": "Formula Requirement parse_stl",
     "bbfalsify.testing": "check_system",

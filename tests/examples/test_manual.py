@@ -7,6 +7,7 @@ A page is a session in one folder, from top to bottom:
     <!-- file: NAME -->              before a block: it is written to a file
     <!-- output -->                  before a block: the command above prints these lines, up to numbers; … skips some
     <!-- not run: REASON -->         before a block: it is only shown
+    <!-- run as: COMMAND -->         before a block: this is executed in its place
     ```yaml with format_version      is a valid file
 """
 
@@ -74,9 +75,16 @@ def test_every_campaign_key_is_described_once(monkeypatch):
 
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_does_what_it_says(page, desk, fmus, capfd, monkeypatch):
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(desk))
     session = Session(desk, fmus, capfd, monkeypatch)
-    for block in SESSIONS[page]:
-        session.play(block)
+    try:
+        for block in SESSIONS[page]:
+            session.play(block)
+    finally:  # another page may have a module of the same name
+        for name in set(sys.modules) - before:
+            if str(getattr(sys.modules[name], "__file__", None)).startswith(str(desk)):
+                del sys.modules[name]
 
 
 class Session:
@@ -84,7 +92,7 @@ class Session:
 
     def __init__(self, desk: Path, fmus, capfd, monkeypatch) -> None:
         self.desk, self.fmus, self.capfd, self.monkeypatch = desk, fmus, capfd, monkeypatch
-        self.printed = ""
+        self.printed = self.said = ""
         self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(desk), str(ROOT)])}
         self.environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         monkeypatch.delenv("CI", raising=False)
@@ -107,7 +115,8 @@ class Session:
             self.validate(block, name)
 
     def run(self, block: Block) -> None:
-        lines = [line for line in block.text.replace("\\\n", "").splitlines() if line and not line.startswith("#")]
+        text = block.marked("run as") or block.text
+        lines = [line for line in text.replace("\\\n", "").splitlines() if line and not line.startswith("#")]
         codes, self.printed = [], ""
         for line in lines:
             simple = line.startswith("bbfalsify ") and not re.search(r"(?<!\S)([|>&;]|&&)(?!\S)", line)
@@ -115,7 +124,7 @@ class Session:
             codes.append(code)
             self.printed += printed
         expected = [0] * (len(lines) - 1) + [int(block.marked("exit") or 0)]
-        assert codes == expected, f"{block}: {self.printed}\n{self.capfd.readouterr().err}"
+        assert codes == expected, f"{block}: {self.printed}\n{self.said}"
 
     def command(self, line: str) -> tuple[int, str]:
         """A command of ours, called in this process: a new one costs a second."""
@@ -124,7 +133,8 @@ class Session:
         self.capfd.readouterr()
         with pytest.raises(SystemExit) as ended:
             main()
-        return ended.value.code, self.capfd.readouterr().out
+        printed, self.said = self.capfd.readouterr()
+        return ended.value.code, printed
 
     def expanded(self, word: str) -> list[str]:
         """As a shell would, where something of that name is there."""
