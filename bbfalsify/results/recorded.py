@@ -1,6 +1,6 @@
 """Results as recorded: reads a run's `results.json` (or the same object printed by --json).
 
-The field names are a contract with scripts; see "JSON" in experiments/README.md.  More fields may be added.
+The field names are a contract with scripts; see docs/reference/json.md.  More fields may be added.
 """
 
 from __future__ import annotations

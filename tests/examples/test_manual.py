@@ -27,6 +27,7 @@ from mkdocs.config import load_config
 from bbfalsify.cli.main import main
 from bbfalsify.cli.validate import check_file
 from tests.examples.documents import MANUAL, ROOT, Block, blocks_of, shape
+from tests.test_architecture import LOOKS_AT
 
 PLAYED = {"sh", "python", "yaml"}
 SESSIONS = {page: blocks_of(page) for page in MANUAL}
@@ -189,3 +190,27 @@ def _place(line: str, printed: list[str]) -> int | None:
         return printed.index(line)
     shapes = [shape(other) for other in printed]
     return shapes.index(shape(line)) if shape(line) in shapes else None
+
+
+@pytest.mark.parametrize("page", MANUAL, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_a_page_names_are_there(page):
+    """Files of the repository, but for those that the page tells the reader to write."""
+    text = page.read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:bbfalsify|tests|adapters|profiles|specs|experiments)/[\w/.-]+)`", text)
+    if page.parent.name == "understand":
+        paths += [f"bbfalsify/**/{name}" for name in re.findall(r"`(\w+\.py)`", text)]
+    written = re.findall(r"<!-- file: (\S+?)(?:/adapter\.py)? -->", text) + [
+        "adapters/yours",
+        "adapters/lift/adapter.py",
+    ]
+    assert [
+        p for p in paths if "NAME" not in p and p.removesuffix("/adapter.py") not in written and not list(ROOT.glob(p))
+    ] == []
+
+
+def test_the_table_of_rooms_is_in_the_order_of_imports():
+    table = re.search(r"## The rooms\n.*?\n\n(\|.*?)\n\n", (ROOT / "docs" / "architecture.md").read_text(), re.S)
+    rooms = re.findall(r"^\| `(\w+)(?:\.py)?` \|", table[1], re.M)
+    assert set(rooms) == set(LOOKS_AT) - {"pytest_plugin"}
+    for place, room in enumerate(rooms):
+        assert LOOKS_AT[room] - {room} <= set(rooms[:place]), room

@@ -1,7 +1,7 @@
 """The line protocol: how bbfalsify talks to a program that stays alive from one simulation to the next.
 
 One JSON object per line, UTF-8.  The program speaks first and says what it is; then it answers each request with one
-line that repeats the request's number.  adapters/README.md spells it out, with a conversation.
+line that repeats the request's number.  docs/how-to/program.md spells it out, with a conversation.
 
     program    {"bbfalsify": 1, "name": "heater", "inputs": {"heat": "1"}, "outputs": {"T": "degC"}}
     bbfalsify  {"id": 1, "request": "run", "times": [0, 1, 2], "inputs": {"heat": [1, 1, 0]}, "events": …, "seed": 0}
