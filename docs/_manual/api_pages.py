@@ -23,7 +23,7 @@ def module(name: str, *wanted: str) -> str:
 
 
 def _section(home: str, name: str, thing: Any) -> str:
-    parts = [f"### {home}.{name}"]
+    parts = [f"### {name} {{#{home}.{name}}}"]
     if inspect.isclass(thing):
         parts += [_signature(name, thing), _doc(thing), _fields(thing), _methods(thing)]
     elif callable(thing):

@@ -26,7 +26,7 @@ from bbfalsify.campaigns.schema import (
 from bbfalsify.registry import ENGINES, engine_kind
 
 REQUIREMENTS: dict[str, type[BaseModel]] = {"signals": RequirementEntry, "symbols": ClaimEntry, "states": QueryEntry}
-HEADS = ("key", "", "default", "values", "meaning")
+HEADS = ("key", "default", "values", "meaning")
 
 
 def engines() -> str:
@@ -103,7 +103,8 @@ def _row(
     definitions = definitions or schema.get("$defs", {})
     said = schema.get("description") or _descriptions().get(f"{place}.{name}", "")
     unit = f" ({schema['unit']})" if "unit" in schema else ""
-    return code(name), "×" if multiplies else "", default, cell(_values(_one(schema), definitions)) + unit, cell(said)
+    key = f"{code(name)} ×" if multiplies else code(name)
+    return key, default, cell(_values(_one(schema), definitions)) + unit, cell(said)
 
 
 def _multiplies(annotation: Any, metadata: Any = ()) -> bool:

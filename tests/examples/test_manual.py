@@ -12,6 +12,7 @@ A page is a session in one folder, from top to bottom:
 """
 
 import glob
+import json
 import os
 import re
 import shlex
@@ -190,6 +191,39 @@ def _place(line: str, printed: list[str]) -> int | None:
         return printed.index(line)
     shapes = [shape(other) for other in printed]
     return shapes.index(shape(line)) if shape(line) in shapes else None
+
+
+RUNS = (
+    "falsify --system adapters/heater --profile profiles/heater_user.yaml --require 'always[0:20](T <= 75)' "
+    "--horizon 20 --simulations 150 --traces 10 --smc sequence --smc-simulations 50 --columns d8",
+    "check --system adapters/heater --symbol on:heat=1 --symbol off:heat=0 --period 5 --max-states 3 "
+    "--require 'always(T <= 75)'",
+    "reach --example fischer-faulty:4 --trace shortest --walks 50",
+)
+
+
+@pytest.mark.parametrize("line", RUNS, ids=lambda line: line.split()[0])
+def test_every_field_of_results_is_described(line, desk, fmus, capfd, monkeypatch):
+    code, printed = Session(desk, fmus, capfd, monkeypatch).command(f"bbfalsify {line} --seed 1 --json -q")
+    [results] = desk.glob("runs/*/results.json")
+    described = set(
+        re.findall(r"[`\"](\w+)[`\"]", (ROOT / "docs" / "reference" / "json.md").read_text(encoding="utf-8"))
+    )
+    assert code == 1
+    assert _fields(json.loads(printed)) | _fields(json.loads(results.read_text())) <= described
+
+
+NAMED_BY_USERS = ("units", "quantiles", "varies", "versions", "changes", "variables", "locations")
+
+
+def _fields(data) -> set[str]:
+    """Names of fields at any depth."""
+    if isinstance(data, list):
+        return set().union(*map(_fields, data))
+    if not isinstance(data, dict):
+        return set()
+    inner = (value for name, value in data.items() if name not in NAMED_BY_USERS)
+    return set(data).union(*map(_fields, inner))
 
 
 @pytest.mark.parametrize("page", MANUAL, ids=lambda page: str(page.relative_to(ROOT)))
