@@ -19,9 +19,9 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.fitting.delays import exponential_or_uniform, fit_bounds
-from bbfalsify.fitting.fit_profile import Fit, Told, fit_structure, outward
 from bbfalsify.fitting.log_replay import Follower
 from bbfalsify.fitting.logs import Log, Session, read_logs
+from bbfalsify.fitting.profile_fit import Fit, Told, fit_structure, outward
 from bbfalsify.fitting.profile_writer import as_yaml
 from bbfalsify.fitting.structure import Structure
 from bbfalsify.records.documents import KeyPath, read_yaml
