@@ -6,11 +6,12 @@ import shlex
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from bbfalsify.cli.main import app
-from tests.examples.documents import BLOCKS, PAGES, ROOT, command
+from tests.examples.documents import BLOCKS, PAGES, READMES, ROOT, command
 
 PYTHON = [b for b in BLOCKS if b.language == "python"]
 COMMANDS = {info.name for info in app.registered_commands}
@@ -29,12 +30,23 @@ def test_python_snippets_run(block, desk, fmus):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("page", READMES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
+    """To a file, and to a heading of it; those of the manual are checked when it is built."""
     prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "code", page.read_text(encoding="utf-8"), flags=re.M | re.S)
-    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", prose)
-    missing = [t for t in targets if not t.startswith("http") and not (page.parent / t).exists()]
+    missing = []
+    for link in re.findall(r"\]\(([^)]+)\)|src=\"([^\"]+)\"", prose):
+        file, _, heading = "".join(link).partition("#")
+        target = page.parent / file if file else page
+        if not file.startswith("http") and (not target.exists() or (heading and heading not in headings(target))):
+            missing.append("".join(link))
     assert missing == []
+
+
+def headings(page: Path) -> set[str]:
+    """Headings as links name them."""
+    found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in found}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
