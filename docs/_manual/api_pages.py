@@ -91,11 +91,11 @@ def _fields(thing: type) -> str:
     if issubclass(thing, Enum):
         return table(("member", "value"), [(code(m.name), code(str(m.value))) for m in thing])
     shown_already = is_dataclass(thing)  # in the signature: only those that say more
-    rows = [(code(n), code(a), cell(prose(d))) for n, a, d in _attributes(thing) if d or not shown_already]
+    rows = [(code(n), code(a), cell(prose(d))) for n, a, d in attributes(thing) if d or not shown_already]
     return table(("attribute", "type", "meaning"), rows) if rows else ""
 
 
-def _attributes(thing: type) -> Iterator[tuple[str, str, str]]:
+def attributes(thing: type) -> Iterator[tuple[str, str, str]]:
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(thing)))
     except (OSError, TypeError):

@@ -18,6 +18,7 @@ from typing import Any
 
 import api_pages
 import command_pages
+import json_pages
 import setting_pages
 from latex2mathml.converter import convert
 
@@ -30,6 +31,7 @@ MAKERS: dict[str, Callable[..., str]] = {
     "engines": setting_pages.engines,
     "schemas": setting_pages.schemas,
     "api": api_pages.module,
+    "results": json_pages.results,
 }
 _PLACE = re.compile(r"^<!-- generated: (?P<maker>[\w-]+)(?P<arguments>(?: [^\s]+)*) -->$", re.M)
 _FORMULA = re.compile(r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<latex>.*?)\\[)\]]</(?P=tag)>', re.S)
