@@ -1,15 +1,11 @@
-"""The self-check of a falsification: what was met on the way against what the list says, as data and in words."""
+"""The self-check of a falsification as a result: meetings of the listed keys, and estimates that they contradict."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.accelerator import Finding
-from bbfalsify.engines.falsification.engine import Progress
-from bbfalsify.engines.falsification.self_check import FALSE_ALARMS, Contradiction, Meetings, contradictions
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.results.stored import Stored
 
 WARNING = "WARNING: "
 """Notes that begin so say that a number is wrong."""
@@ -21,54 +17,57 @@ def note_line(note: str) -> str:
 
 
 @dataclass(frozen=True)
-class SelfCheck:
-    meetings: dict[Finding, Meetings] = field(default_factory=dict)
-    """How often walks under the profile's law met each listed key."""
-    contradicted: tuple[tuple[str, int, Finding, Contradiction], ...] = ()
-    """Requirement, rank, finding, and what does not fit."""
+class Meetings(Stored):
+    """How often walks under the profile's law met a key."""
+
+    met: int = 0
+    walks: int = 0
+    unknown: int = 0
+    """Walks without a verdict (or, for one that failed, without a moment): they may have met it."""
+
+    def __add__(self, other: Meetings) -> Meetings:
+        return Meetings(self.met + other.met, self.walks + other.walks, self.unknown + other.unknown)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContradictedEstimate(Stored):
+    """A row whose estimate and meetings exclude each other."""
+
+    requirement: str
+    rank: int
+    actions: tuple[str, ...]
+    met: int
+    walks: int
+    unknown: int
+    share: tuple[float, ...]
+    """Lowest and highest share that the walks allow."""
+    estimate: Estimate
+    """Its interval is what the passes allow."""
+
+
+@dataclass(frozen=True)
+class SelfCheck(Stored):
+    """Comparison of the list with walks that follow the profile's own law."""
+
+    rows: int
+    """Rows that such walks could have met."""
+    false_alarm_rate: float
+    """Share of the runs with right numbers that have a contradiction, at most."""
+    contradictions: tuple[ContradictedEstimate, ...] = ()
 
     @property
     def warnings(self) -> list[str]:
         return [
-            f"{WARNING}the probability of {requirement} #{rank} ({'·'.join(finding.actions)}) contradicts what was "
-            f"simulated: {found.meetings.met} of {found.meetings.walks} walks under the profile's own law met it, so "
-            f"it is {_limit(found)}. Trust neither this number nor the total, and please report the "
-            f"case (self-check of the run; {FALSE_ALARMS:.1%} of runs with right numbers say this)"
-            for requirement, rank, finding, found in self.contradicted
+            f"{WARNING}the probability of {row.requirement} #{row.rank} ({'·'.join(row.actions)}) contradicts what was "
+            f"simulated: {row.met} of {row.walks} walks under the profile's own law met it, so it is {_limit(row)}. "
+            "Trust neither this number nor the total, and please report the case (self-check of the run; "
+            f"{self.false_alarm_rate:.1%} of runs with right numbers say this)"
+            for row in self.contradictions
         ]
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "rows": sum(met.walks > 0 for met in self.meetings.values()),
-            "false_alarm_rate": FALSE_ALARMS,
-            "contradictions": [
-                {
-                    "requirement": requirement,
-                    "rank": rank,
-                    "actions": list(finding.actions),
-                    **found.meetings.as_json(),
-                    "share": list(found.share),
-                    "estimate": found.estimate.as_json(),
-                }
-                for requirement, rank, finding, found in self.contradicted
-            ],
-        }
 
-
-def _limit(found: Contradiction) -> str:
-    if found.too_low:
-        return f"at least {found.share[0]:.3g}, while the estimate allows at most {found.estimate.high:.3g}"
-    return f"at most {found.share[1]:.3g}, while the estimate allows no less than {found.estimate.low:.3g}"
-
-
-def check_list(progress: Progress, plain: smc.Progress, requirements: Sequence[str]) -> SelfCheck:
-    """Compare every row of every list with the walks that met it."""
-    places, rows = [], []
-    for number, name in enumerate(requirements):
-        for rank, ranked in enumerate(progress.ranking(number), start=1):
-            key = ranked.finding.actions
-            met = progress.search.plain.meetings(number, key) + plain.meetings(number, key)
-            places.append((name, rank, ranked.finding))
-            rows.append((ranked.passes, met))
-    meetings = {finding: met for (_, _, finding), (_, met) in zip(places, rows, strict=True)}
-    return SelfCheck(meetings, tuple((*places[found.row], found) for found in contradictions(rows)))
+def _limit(row: ContradictedEstimate) -> str:
+    lowest, highest = row.share
+    if lowest > row.estimate.high:
+        return f"at least {lowest:.3g}, while the estimate allows at most {row.estimate.high:.3g}"
+    return f"at most {highest:.3g}, while the estimate allows no less than {row.estimate.low:.3g}"

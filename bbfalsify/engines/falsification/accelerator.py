@@ -25,6 +25,7 @@ from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.self_check import PlainWalks
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
+from bbfalsify.results.falsify_insights import Convergence
 
 CYCLE = 11
 """Table B.3 has eleven delay distributions, used one after the other."""
@@ -78,17 +79,6 @@ class Run:
     walk: Walk
     stimulus: Stimulus
     answer: Answer
-
-
-@dataclass(frozen=True)
-class Convergence:
-    """What a search for probable counterexamples had after so many simulations."""
-
-    simulations: int
-    words: int
-    """Distinct counterexamples found by then."""
-    mass: float
-    """Probability of the best of them (as many as asked for), by the search's own rough estimates at its end."""
 
 
 @dataclass

@@ -16,6 +16,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from bbfalsify.core.estimate import Estimate
+from bbfalsify.results.self_check import Meetings
 from bbfalsify.stats.intervals import Passes, splitting_estimate
 from bbfalsify.stats.sequential import ConfidenceSequence
 
@@ -27,24 +28,10 @@ BETS = (1.0, 10.0, 100.0, 1e3)
 Key = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Meetings:
-    """How often walks under the profile's law met a key."""
-
-    met: int = 0
-    walks: int = 0
-    unknown: int = 0
-    """Walks without a verdict (or, for one that failed, without a moment): they may have met it."""
-
-    def __add__(self, other: Meetings) -> Meetings:
-        return Meetings(self.met + other.met, self.walks + other.walks, self.unknown + other.unknown)
-
-    def interval(self, confidence: float) -> tuple[float, float]:
-        sequence, most = ConfidenceSequence(confidence, BETS), min(self.met + self.unknown, self.walks)
-        return sequence.interval(self.met, self.walks)[0], sequence.interval(most, self.walks)[1]
-
-    def as_json(self) -> dict[str, int]:
-        return {"met": self.met, "walks": self.walks, "unknown": self.unknown}
+def share_of(meetings: Meetings, confidence: float) -> tuple[float, float]:
+    """Confidence sequence of the share of the walks that meet the key."""
+    sequence, most = ConfidenceSequence(confidence, BETS), min(meetings.met + meetings.unknown, meetings.walks)
+    return sequence.interval(meetings.met, meetings.walks)[0], sequence.interval(most, meetings.walks)[1]
 
 
 @dataclass
@@ -79,7 +66,6 @@ class Contradiction:
     """A row whose estimate and meetings exclude each other."""
 
     row: int
-    meetings: Meetings
     share: tuple[float, float]
     """What the walks allow."""
     estimate: Estimate
@@ -98,7 +84,7 @@ def contradictions(rows: Sequence[tuple[Passes, Meetings]]) -> list[Contradictio
     found = []
     for number in checked:
         passes, met = rows[number]
-        own, share = splitting_estimate(passes, method="self-check", confidence=confidence), met.interval(confidence)
+        own, share = splitting_estimate(passes, method="self-check", confidence=confidence), share_of(met, confidence)
         if share[0] > own.high or share[1] < own.low:
-            found.append(Contradiction(number, met, share, own))
+            found.append(Contradiction(number, share, own))
     return found

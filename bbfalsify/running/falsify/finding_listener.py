@@ -17,11 +17,10 @@ from bbfalsify.core.events import (
 from bbfalsify.core.query import Query
 from bbfalsify.core.verdict import Judgement
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.accelerator import Convergence, Finding, Search
+from bbfalsify.engines.falsification.accelerator import Finding, Search
 from bbfalsify.engines.falsification.engine import Options, Progress, Ranked
 from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.engines.falsification.judging_again import Check
-from bbfalsify.engines.falsification.self_check import Meetings
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile
 from bbfalsify.records.counterexample import (
@@ -33,7 +32,9 @@ from bbfalsify.records.counterexample import (
 )
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.run_directory import versions
-from bbfalsify.results.falsify_result import RankedCounterexample
+from bbfalsify.results.falsify_insights import Convergence
+from bbfalsify.results.falsify_result import Ordering, RankedCounterexample
+from bbfalsify.results.self_check import Meetings
 from bbfalsify.running.confirm import Confirmation, confirm
 from bbfalsify.running.driver import Driver
 
@@ -170,6 +171,7 @@ def row_of(
     met: Meetings | None = None,
 ) -> RankedCounterexample:
     ranked, seen = item.ranked, item.judgement
+    order = None if ranked is None else ranked.ordering
     return RankedCounterexample(
         rank=rank,
         requirement=requirement.id,
@@ -189,7 +191,7 @@ def row_of(
         probability_with_uncertainty=insights.probabilities.get(rank),
         time_to_violation=None if insights.times is None else insights.times.each.get(rank),
         met_by_plain_walks=met,
-        ordered_by=None if ranked is None else ranked.ordering,
+        ordered_by=None if order is None else Ordering(float(order.values.mean()), order.total_traces),
     )
 
 

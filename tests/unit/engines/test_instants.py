@@ -14,7 +14,7 @@ from bbfalsify.engines.falsification.instants import moment_ends, violating_step
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import WalkStatus, accelerated_walks, compile_network, stochastic_walks
 from bbfalsify.logic import Requirement, parse_stl
-from bbfalsify.logic.stl.monitor import judge
+from bbfalsify.logic.stl.stl_monitor import judge
 from bbfalsify.modelling import parse_profile
 from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.running.replay import ReplayOutcome, replay

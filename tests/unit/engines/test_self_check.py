@@ -5,10 +5,11 @@ import pytest
 
 from bbfalsify.engines.falsification import accelerator, estimating, probable, smc
 from bbfalsify.engines.falsification.engine import Options
-from bbfalsify.engines.falsification.self_check import FALSE_ALARMS, Meetings, PlainWalks, contradictions
+from bbfalsify.engines.falsification.self_check import FALSE_ALARMS, PlainWalks, contradictions
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import parse_profile
 from bbfalsify.reporting.terminal.falsify import falsification_lines
+from bbfalsify.results.self_check import Meetings
 from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.stats.intervals import Passes
 from tests.unit.engines.test_instants import COMMITTED, copier
@@ -68,7 +69,7 @@ def whole_run(**options):
 def test_a_key_attributed_to_the_wrong_step_is_called_wrong_loudly(monkeypatch, baseline):
     """The mistake that this check was made for: the key ends with the first action of its moment."""
     fine = whole_run(baseline=baseline)
-    assert fine.self_check["contradictions"] == [] and fine.self_check["rows"] == len(fine.counterexamples)
+    assert fine.self_check.contradictions == () and fine.self_check.rows == len(fine.counterexamples)
     first = fine.counterexamples[0].as_json()["met_by_plain_walks"]
     assert first["walks"] > (300 if baseline else 20) and 0.1 < first["met"] / first["walks"] < 0.4
     for module in (accelerator, estimating, smc):
@@ -76,8 +77,8 @@ def test_a_key_attributed_to_the_wrong_step_is_called_wrong_loudly(monkeypatch, 
     for module in (estimating, probable):
         monkeypatch.setattr(module, "whole_moments", lambda model, walks, seeds: list(walks))
     result = whole_run(baseline=baseline)
-    found = result.self_check["contradictions"]
-    assert ["a"] in [c["actions"] for c in found] and result.self_check["false_alarm_rate"] == FALSE_ALARMS
+    found = result.self_check.contradictions
+    assert ("a",) in [c.actions for c in found] and result.as_json()["self_check"]["false_alarm_rate"] == FALSE_ALARMS
     assert result.notes[0].startswith("WARNING: the probability of R1 #")
     assert "\nWARNING: " in str(result)
     lines = [line for line in falsification_lines(result.as_json(), 120, False) if isinstance(line, str)]
