@@ -68,7 +68,7 @@ def test_every_page_says_what_it_generates(site):
         assert "<!-- generated" not in text and 'class="arithmatex"' not in text, page
 
 
-def test_every_campaign_key_is_described_once(monkeypatch):
+def test_every_campaign_key_is_described(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "_manual"))
     import setting_pages
 
