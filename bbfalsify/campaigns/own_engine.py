@@ -18,7 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, cast
 
 from bbfalsify.campaigns.execute import Recording, system_record
 from bbfalsify.campaigns.plan import RunPlan
@@ -30,6 +30,7 @@ from bbfalsify.records.counterexample import Counterexample, RequirementRecord, 
 from bbfalsify.records.run_directory import RunDirectory, begin_or_continue, versions
 from bbfalsify.running.confirm import Confirmation, confirm
 from bbfalsify.running.driver import Driver, drive
+from bbfalsify.running.failing import OnFailure
 from bbfalsify.running.judge import RequirementsJudge
 
 Search = Callable[[Ask, RunPlan], object]
@@ -61,7 +62,7 @@ def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str,
         configuration=recording.configuration_of(plan),
         adapter_sha256=record.sha256,
     )
-    assert place is not None
+    assert place is not None and plan.system is not None
     first: dict[int, tuple[Query, Judgement]] = {}
     with (
         place.recorder(*recording.listeners, tape=tape) as recorder,
@@ -74,7 +75,7 @@ def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str,
             time_limit_s=plan.time_limit,
             seeds=SeedTree(plan.seed),
             requirements=[r.id for r in requirements],
-            on_failure=plan.on_failure,
+            on_failure=cast(OnFailure, plan.on_failure),
             memory_limit_mb=plan.memory_limit,
             votes=plan.votes,
             early_stop=plan.early_stop,
@@ -151,7 +152,11 @@ def _counterexample(
     file = place.write_counterexample(
         Counterexample(
             requirement=RequirementRecord(
-                requirement.id, requirement.text, requirement.formula.text, requirement.time, requirement.period
+                requirement.id,
+                requirement.text,
+                requirement.formula.text,
+                cast(Literal["dense", "discrete"], requirement.time),
+                requirement.period,
             ),
             horizon=stimulus.duration,
             actions=actions,
@@ -160,7 +165,7 @@ def _counterexample(
             inputs=signals_as_samples(stimulus.inputs),
             outputs=signals_as_samples({k: v for k, v in signals.items() if k not in stimulus.inputs}),
             judgement=found.judgement,
-            status=confirmation.status,
+            status=cast(Literal["confirmed", "flaky"], confirmation.status),
             reproduced=confirmation.reproduced,
             tries=confirmation.tries,
             seed=SeedRecord(plan.seed, found.query.name),
