@@ -34,7 +34,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Counterexample": "bbfalsify.records.counterexample",
     "Estimate": "bbfalsify.core.estimate",
-    "Options": "bbfalsify.engines.falsification.engine",
+    "Options": "bbfalsify.engines.falsification.settings",
     "Outcome": "bbfalsify.core.verdict",
     "Stimulus": "bbfalsify.core.trace",
     "SystemFailure": "bbfalsify.core.errors",

@@ -129,8 +129,9 @@ def _input_hashes(plans: Sequence[RunPlan]) -> dict[str, str | None]:
         if plan.model is not None:
             hashes[plan.model.reference] = plan.model.about.get("model_sha256")
             continue
-        if plan.system_reference not in hashes:
-            hashes[plan.system_reference] = resolve_reference(plan.system_reference, plan.base.resolve()).file_hash()
+        reference = str(plan.system_reference)
+        if reference not in hashes:
+            hashes[reference] = resolve_reference(reference, plan.base.resolve()).file_hash()
         profile = None if plan.profile is None else plan.profile.file
         if profile is not None and profile not in hashes:
             hashes[profile] = model_hash(profile)

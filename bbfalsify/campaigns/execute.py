@@ -37,7 +37,8 @@ class Recording:
 
 def execute(plan: RunPlan, recording: Recording) -> dict[str, Any]:
     """The results of the run, as they are also stored in its directory."""
-    data = engine_kind(plan.engine.kind).named("run")(plan, recording)
+    run = engine_kind(plan.engine.kind).named("run")
+    data: dict[str, Any] = run(plan, recording)
     if "varies" not in data:
         data = annotated(plan, data)
         # The same without these notes is on disk already, and they can be made again.
@@ -62,9 +63,10 @@ def _written(planned: PlannedRequirement) -> dict[str, Any]:
 
 
 def system_record(plan: RunPlan) -> SystemRecord:
-    base = plan.base.resolve()
-    sha256 = resolve_reference(plan.system_reference, base).file_hash()
-    return SystemRecord(plan.system_reference, str(base), sha256, plan.system.name)
+    """Return where the system of the plan was found; it has one."""
+    base, reference, system = plan.base.resolve(), str(plan.system_reference), plan.system
+    sha256 = resolve_reference(reference, base).file_hash()
+    return SystemRecord(reference, str(base), sha256, "" if system is None else system.name)
 
 
 def origin_of(campaign: Campaign) -> dict[str, Any]:
@@ -83,16 +85,10 @@ def configuration_of(plan: RunPlan, campaign: Campaign, origin: dict[str, Any] |
         "base": str(plan.base.resolve()),
         "profile": getattr(plan.profile, "file", None),
         "requirements": [_written(p) for p in plan.requirements],
-        "engine": asdict(plan.engine),
+        "engine": plan.engine.as_json(),
         "seed": plan.seed,
         "budget": asdict(plan.budget),
-        "jobs": plan.jobs,
-        "executor": plan.executor,
-        "time_limit": plan.time_limit,
-        "on_failure": plan.on_failure,
-        "votes": plan.votes,
-        "memory_limit": plan.memory_limit,
-        "early_stop": plan.early_stop,
+        **plan.execution.as_json(),
         "store": None if plan.store is None else str(plan.store),
         "accepted": None if plan.accepted is None else plan.accepted.file,
     }

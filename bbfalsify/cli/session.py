@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.cli.ci_files import CiFiles
 from bbfalsify.cli.exits import Exit, exit_of_run
+from bbfalsify.cli.options import Session
 from bbfalsify.cli.progress import CampaignClock, Progress
 from bbfalsify.cli.report import left_out, write_at_the_end
 from bbfalsify.core.verdict import FOUND, StopReason
@@ -25,22 +25,28 @@ would take longer than short runs do, and nobody reads a screenful of each."""
 
 
 def run_campaign(
-    campaign: Campaign, *, out: Path | None, directory: Path | None = None, as_json: bool, quiet: bool, verbose: bool,
-    files: CiFiles | None = None, extend: bool = False,
+    campaign: Campaign,
+    session: Session,
+    *,
+    directory: Path | None = None,
+    extend: bool = False,
     printed: Callable[[dict[str, Any]], dict[str, Any]] = lambda results: results,
-) -> int:  # fmt: skip
-    """`printed` is what --json shows of the results of a single run; `extend` as in `run_all`."""
+) -> int:
+    """Run a campaign and return the exit code.
+
+    `printed` makes what --json shows of the results of a single run; `extend` as in `run_all`.
+    """
     from bbfalsify.campaigns.run_all import run_all
     from bbfalsify.reporting.exports.table_files import parquet_is_there, write_campaign_tables
 
-    files = files or CiFiles()
+    files, as_json = session.files(), session.as_json
     results: list[dict[str, Any]] = []
     codes: list[int] = []
     rows: list[dict[str, Any]] = []
     folder: Path | None = None
     several, many = len(campaign.runs) > 1, len(campaign.runs) > MOST_REPORTS
     clock = CampaignClock(len(campaign.runs))
-    with Progress(quiet=quiet) as progress:
+    with Progress(quiet=session.quiet) as progress:
         for kind in dict.fromkeys(plan.engine.kind for plan in campaign.runs):
             announce = engine_kind(kind).named("compiling")
             if announce is not None:
@@ -49,7 +55,7 @@ def run_campaign(
             progress.say(f"continuing {directory}")
         runs = run_all(
             campaign,
-            out=out or Path("runs"),
+            out=session.out or Path("runs"),
             directory=directory,
             extend=extend,
             listeners=lambda plan: [_progress_of(plan, campaign, progress, clock)],
@@ -66,10 +72,10 @@ def run_campaign(
                 write_at_the_end(done.results["run_directory"], progress)
             if as_json:
                 results.append(done.results)
-            elif many and not verbose:
+            elif many and not session.verbose:
                 show_in_one_line(done.results, done.plan.varies)
             else:
-                show_run(done.results, done.plan.varies, verbose=verbose)
+                show_run(done.results, done.plan.varies, verbose=session.verbose)
             rows.append(_told(done))
         summary = None
         if several and folder is not None:

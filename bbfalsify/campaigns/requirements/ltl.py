@@ -14,6 +14,7 @@ from typing import Any
 
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, items_of_file, parse_items
+from bbfalsify.campaigns.schema import FORMS, ClaimEntry, QueryEntry
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.engines.checking.claims import Claim
 from bbfalsify.logic.ltl import read_property
@@ -25,8 +26,6 @@ def check_specification(path: str | Path) -> int:
     """How many requirements a specification file has: about signals, symbols or states (of which, without a model,
     only the shape can be checked); raises all its problems.
     """
-    from bbfalsify.campaigns.schema import QueryEntry
-
     file = Path(path)
     if not file.is_file():
         raise UserError(f"there is no specification file '{file}'.")
@@ -75,13 +74,10 @@ def settings_problems(engines: Iterable[Any], systems: Sequence[SymbolSystem], b
 
 def parse_claim(item: RequirementItem) -> Claim | None:
     """One entry; its problems go to the reader it came from."""
-    from bbfalsify.campaigns.schema import FORMS, ClaimEntry
-
     entry = item.reader.check(ClaimEntry, item.data, item.path)
     if entry is None:
         return None
     document = item.reader.document
-    where = {"file": document.file or None, "line": document.line(item.path)}
     written = {form: value for form in FORMS if (value := getattr(entry, form)) is not None}
     if len(written) != 1:
         found = " and ".join(written) or "none"
@@ -92,7 +88,11 @@ def parse_claim(item: RequirementItem) -> Claim | None:
     [(form, source)] = written.items()
     folder = Path(document.file).parent if document.file else Path()
     try:
-        return Claim(entry.id, entry.text, read_property(form, source, folder=folder, **where))
+        return Claim(
+            entry.id,
+            entry.text,
+            read_property(form, source, folder=folder, file=document.file or None, line=document.line(item.path)),
+        )
     except UserError as error:
         item.reader.adopt((*item.path, form), error.problems)
         return None
@@ -105,6 +105,4 @@ def is_query(data: Any) -> bool:
 
 def is_temporal(data: Any) -> bool:
     """Whether an entry speaks about symbols rather than signals."""
-    from bbfalsify.campaigns.schema import FORMS
-
     return isinstance(data, dict) and any(form in data for form in FORMS)

@@ -18,6 +18,7 @@ from typing import Any
 
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem
+from bbfalsify.campaigns.schema import QueryEntry
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.logic.queries import Query, parse_query
@@ -90,8 +91,6 @@ def _id(item: RequirementItem) -> Any:
 
 
 def _planned(item: RequirementItem, model: PlannedModel, default_expected: str | None) -> PlannedRequirement | None:
-    from bbfalsify.campaigns.schema import QueryEntry
-
     entry = item.reader.check(QueryEntry, item.data, item.path)
     if entry is None:
         return None

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.campaigns.reading import Reader
-from bbfalsify.core.errors import UserError
+from bbfalsify.campaigns.schema import SPECIFICATION_SECTIONS, RequirementEntry
+from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.documents import KeyPath, read_yaml
 
 if TYPE_CHECKING:
@@ -70,8 +71,6 @@ def places_of_requirements(campaign: str | Path) -> dict[str, tuple[str, int]]:
 
 
 def items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[RequirementItem]:
-    from bbfalsify.campaigns.schema import SPECIFICATION_SECTIONS
-
     if not file.is_file():
         reader.problem(path, f"there is no specification file '{file}'.")
         return []
@@ -81,8 +80,8 @@ def items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[Requirement
         reader.problems.extend(error.problems)
         return []
     inner = Reader(document, reader.problems)
-    sections = inner.sections(SPECIFICATION_SECTIONS, ("format_version", "requirements"), "specification file")
-    entries = sections.get("requirements", [])
+    sections = inner.sections(SPECIFICATION_SECTIONS, "specification file")
+    [entries] = sections.get("requirements", [[]])
     if not isinstance(entries, list) or "requirements" in sections and not entries:
         inner.problem(("requirements",), "requirements must be a list with at least one entry.")
         return []
@@ -93,8 +92,6 @@ def parse_items(
     items: Iterable[RequirementItem], signals: Iterable[str] | None, default_expected: str | None = None
 ) -> list[PlannedRequirement]:
     """Check each entry and parse its formula; `signals` None means that the names are not known yet."""
-    from bbfalsify.campaigns.schema import RequirementEntry
-
     known = None if signals is None else tuple(signals)
     planned: list[PlannedRequirement] = []
     seen: set[str] = set()
@@ -147,7 +144,7 @@ def load_requirements(path: str | Path, *, signals: Iterable[str] | None = None)
     file = Path(path)
     if not file.is_file():
         raise UserError(f"there is no specification file '{file}'.")
-    problems: list = []
+    problems: list[Problem] = []
     items = items_of_file(Reader(read_yaml(file), problems), (), file)
     planned = parse_items(items, signals)
     if problems:

@@ -18,12 +18,10 @@ from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.automata.observation_tree import Word
 from bbfalsify.core.errors import InvariantViolated, UserError, unknown_name
 from bbfalsify.engines.checking.box import Box
+from bbfalsify.engines.checking.settings import LEARNERS
 
 if TYPE_CHECKING:
     from aalpy.automata import MealyMachine as AalpyMachine
-
-LEARNERS = ("lsharp", "lstar", "kv", "hw")
-"""hw needs no reset, and lives in `resetless.py`."""
 
 Teacher = Callable[[MealyMachine], Word | None]
 
