@@ -19,9 +19,10 @@ def run_check(plan: RunPlan, recording: Recording) -> dict[str, Any]:
     """Run a black box check; a run directory that was begun is continued."""
     engine: CheckSettings = plan.engine
     execution = plan.execution
+    claims: list[Any] = [*plan.stated(Claim), *plan.stated(Requirement)]  # a system of signals is sampled
     result = check(
         cast(SymbolSystem, plan.system),
-        plan.stated(Claim) or plan.stated(Requirement),
+        claims,
         max_states=engine.max_states,
         alphabet=engine.alphabet or None,
         learner=engine.learner,

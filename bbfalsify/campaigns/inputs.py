@@ -124,17 +124,18 @@ def signals_of(inputs: Inputs) -> list[str] | None:
     systems = inputs.of_signals()
     if not systems or len(systems) < len(inputs.systems) or None in inputs.profiles.values():
         return None
-    ports = [port for profile in inputs.usages() for port in profile.inputs]
+    names = [port.name for profile in inputs.usages() for port in profile.inputs]
     for system in systems:
-        ports += system.outputs if inputs.profiles else (*system.inputs, *system.outputs)
-    return list(dict.fromkeys(port.name for port in ports))
+        ports = system.outputs if inputs.profiles else (*system.inputs, *system.outputs)
+        names += [port.name for port in ports]
+    return list(dict.fromkeys(names))
 
 
-def check_early_stop(reader: Reader, systems: Iterable[System | SymbolSystem | None]) -> None:
+def check_early_stop(reader: Reader, systems: Iterable[System]) -> None:
     """Note systems that cannot be stopped in the middle of a simulation."""
     from bbfalsify.systems.interface import CapabilityMissing, require_capability
 
-    for system in filter(None, systems):
+    for system in systems:
         try:
             require_capability(system, "stepwise", reader.label(("early_stop",)))
         except CapabilityMissing as missing:

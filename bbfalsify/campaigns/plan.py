@@ -171,7 +171,7 @@ def _check_sections(
             ("memory_limit",), f"{reader.label(('memory_limit',))}: a memory limit can be set on Linux only."
         )
     if True in sections.get("early_stop", []):
-        check_early_stop(reader, inputs.systems.values())
+        check_early_stop(reader, inputs.of_signals())
 
 
 def _points(

@@ -63,10 +63,11 @@ def with_settings(*settings: Setting) -> Callable[[Command], Command]:
 
 def _parameter(one: Setting) -> inspect.Parameter:
     """Return the parameter of a command for a setting; None means that it was not given."""
-    rules, kind = one.rules, one.types[0]
+    rules = one.rules
+    kind: Any = one.types[0]
     names = () if rules.short is None else (f"--{one.name.replace('_', '-')}", rules.short)
     if rules.choices and rules.metavar is None:
-        kind = StrEnum(one.name, [(str(choice), str(choice)) for choice in rules.choices])
+        kind = _enum(one)
     elif one.plural:
         kind = list[str] if rules.repeated else str
     default = one.default_text
@@ -79,9 +80,14 @@ def _parameter(one: Setting) -> inspect.Parameter:
         show_default=default or False,
         rich_help_panel=rules.panel,
     )
-    annotation = Annotated[kind if one.required else kind | None, option]
-    absent = inspect.Parameter.empty if one.required else None
+    kind, absent = (kind, inspect.Parameter.empty) if one.required else (kind | None, None)
+    annotation: Any = Annotated[kind, option]
     return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=absent, annotation=annotation)
+
+
+def _enum(one: Setting) -> Any:
+    make: Any = StrEnum  # typer takes choices as an enumeration
+    return make(one.name, [(str(choice), str(choice)) for choice in one.rules.choices])
 
 
 def _plain(one: Setting, value: Any) -> Any:

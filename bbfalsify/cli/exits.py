@@ -115,6 +115,6 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _say_json(data: dict, wanted: bool) -> None:
+def _say_json(data: dict[str, Any], wanted: bool) -> None:
     if wanted:
         print(json.dumps(data))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,6 +37,7 @@ from bbfalsify.cli import (
 from bbfalsify.cli.engine_options import GroupedCommand
 from bbfalsify.cli.exits import Exit, boundary, report_problems
 from bbfalsify.cli.inline_campaign import engine_command
+from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.registry import engine_names
 
 app = typer.Typer(
@@ -96,7 +97,7 @@ def top(
 
 
 # typer may carry its own copy of click, so the base class of usage errors is taken from what typer itself exports.
-UsageError = typer.BadParameter.__mro__[1]
+UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 _CHOICE = re.compile(r"(?:Value error, )?'([^']*)' is not one of ('[^']*'(?:, '[^']*')*)")
@@ -104,8 +105,6 @@ _CHOICE = re.compile(r"(?:Value error, )?'([^']*)' is not one of ('[^']*'(?:, '[
 
 def in_our_words(message: str) -> str:
     """On one line; of a choice, what is allowed and the closest of it, as everywhere."""
-    from bbfalsify.core.errors import unknown_name
-
     message = " ".join(message.split())
     choice = _CHOICE.search(message)
     if choice is None:
@@ -119,6 +118,8 @@ def main() -> None:
     try:
         add_engine(next((word for word in sys.argv[1:] if not word.startswith("-")), "run"))
         code = app(sys.argv[1:] or ["--help"], prog_name="bbfalsify", standalone_mode=False)
+    except UserError as error:
+        code = report_problems([str(p) for p in error.problems], as_json="--json" in sys.argv)
     except UsageError as error:
         command = getattr(getattr(error, "ctx", None), "command_path", "bbfalsify")
         hint = f"See '{command} --help'."

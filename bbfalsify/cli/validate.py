@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,7 +31,7 @@ def validate(
     from bbfalsify.core.errors import UserError
 
     problems: list[str] = []
-    kinds: list[dict] = []
+    kinds: list[dict[str, Any]] = []
     for file in files:
         try:
             kind, summary, notes = check_file(file)
