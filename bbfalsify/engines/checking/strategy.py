@@ -22,8 +22,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Protocol
 
-from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.automata.observation_tree import ObservationTree, Word, first_disagreement
+from bbfalsify.automata.mealy import MealyMachine, Word
+from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
 from bbfalsify.core.errors import SystemFailure
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
