@@ -48,11 +48,7 @@ def _settings_model(reader: Reader, item: Any, path: KeyPath) -> type[Settings] 
     elif kind not in engine_names():
         reader.wrong(at, f"cannot be {shown(kind)}.", **closest_choice(kind, engine_names()))
     else:
-        try:
-            model: type[Settings] = engine_kind(kind).named("settings")
-            return model
-        except UserError as error:
-            reader.adopt(path, error.problems)
+        return reader.attempt(path, lambda: engine_kind(kind).named("settings"))
     return None
 
 

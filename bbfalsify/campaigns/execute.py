@@ -20,7 +20,7 @@ from bbfalsify.systems.loading import resolve_reference
 
 @dataclass(frozen=True)
 class Recording:
-    """Where and how a run is recorded and executed; the plan says what is run."""
+    """Place and manner of recording a run; the plan says what is run."""
 
     campaign: Campaign
     out: Path
@@ -29,14 +29,14 @@ class Recording:
     listeners: Sequence[Callable[[Event], None]] = ()
     executor: str | Executor | None = None
     configuration: dict[str, Any] | None = None
-    """Of the run, where it has been made already."""
+    """The configuration of the run, if it has been made already."""
 
     def configuration_of(self, plan: RunPlan) -> dict[str, Any]:
         return self.configuration or configuration_of(plan, self.campaign)
 
 
 def execute(plan: RunPlan, recording: Recording) -> dict[str, Any]:
-    """The results of the run, as they are also stored in its directory."""
+    """Return the results of the run, as they are also stored in its directory."""
     run = engine_kind(plan.engine.kind).named("run")
     data: dict[str, Any] = run(plan, recording)
     if "varies" not in data:
@@ -47,7 +47,7 @@ def execute(plan: RunPlan, recording: Recording) -> dict[str, Any]:
 
 
 def annotated(plan: RunPlan, data: dict[str, Any]) -> dict[str, Any]:
-    """Results, and what the campaign says about them: what was expected, and what tells this run from others."""
+    """Add what was expected, and what tells this run from others."""
     for row, planned in zip(data["requirements"], plan.requirements, strict=True):
         row["expected"] = planned.expected
         row["category"] = category(row["outcome"], planned.expected)
@@ -70,13 +70,13 @@ def system_record(plan: RunPlan) -> SystemRecord:
 
 
 def origin_of(campaign: Campaign) -> dict[str, Any]:
-    """What a record says about the file it comes from; how a campaign that was begun is found again."""
+    """Return what records say about the campaign file; a campaign that was begun is found again by it."""
     file = str(Path(campaign.file).resolve()) if campaign.file else None
     return {"file": file, "sha256": file_hash(file), "drawn_seed": campaign.drawn_seed}
 
 
 def configuration_of(plan: RunPlan, campaign: Campaign, origin: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Everything needed to write this run down as a campaign of its own; `origin` is `origin_of` the campaign."""
+    """Return everything needed to write this run down as a campaign; `origin` is `origin_of` the campaign."""
     subject = {"system": plan.system_reference} if plan.model is None else {"model": plan.model.reference}
     return {
         "campaign": origin or origin_of(campaign),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.campaigns.compatibility import port_problems
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
-from bbfalsify.core.errors import UserError
 from bbfalsify.records.documents import KeyPath
 
 if TYPE_CHECKING:
@@ -69,10 +68,8 @@ def system_of(reader: Reader, base: Path, reference: str, answers: Collection[st
     from bbfalsify.systems import SymbolSystem, load_system
 
     path = _key_path(reader, "system", reference)
-    try:
-        system = load_system(reference, base=base)
-    except UserError as error:
-        reader.adopt(path, error.problems)
+    system = reader.attempt(path, load_system, reference, base=base)
+    if system is None:
         return None
     if isinstance(system, SymbolSystem) and "symbols" not in answers:
         reader.problem(path, f"'{reference}' answers symbols, not signals; falsify needs inputs and outputs over time.")
@@ -90,18 +87,15 @@ def profile_of(reader: Reader, base: Path, name: str, answers: Collection[str]) 
     if not (base / name).is_file():
         reader.problem(path, f"{reader.label(path)}: there is no file '{base / name}'.")
         return None
-    try:
-        profile = _usage(base / name) if set(answers) == {"symbols"} else load_profile(base / name)
-    except UserError as error:
-        reader.adopt(path, error.problems)
-        return None
+    load: Callable[[Path], Profile | Network] = _usage if set(answers) == {"symbols"} else load_profile
+    profile = reader.attempt(path, load, base / name)
     problems = check_profile(profile) if isinstance(profile, Profile) else []
     reader.adopt(path, problems)
     return None if problems else profile
 
 
 def _usage(file: Path) -> Profile | Network:
-    """A profile, or a model without inputs: of a system of symbols only the actions matter."""
+    """Load a profile, or a model without inputs: for a system of symbols only the actions matter."""
     from bbfalsify.modelling import load_network, load_profile
     from bbfalsify.records.documents import read_yaml
 
@@ -112,11 +106,7 @@ def _usage(file: Path) -> Profile | Network:
 def model_of(reader: Reader, base: Path, reference: str) -> PlannedModel | None:
     from bbfalsify.campaigns.requirements.queries import load_planned_model
 
-    try:
-        return load_planned_model(reference, base)
-    except UserError as error:
-        reader.adopt(_key_path(reader, "model", reference), error.problems)
-        return None
+    return reader.attempt(_key_path(reader, "model", reference), load_planned_model, reference, base)
 
 
 def signals_of(inputs: Inputs) -> list[str] | None:
@@ -149,13 +139,9 @@ def acceptances_of(reader: Reader, file: Path, items: Iterable[RequirementItem],
     if not file.is_file():
         reader.problem(("accepted",), f"{reader.label(('accepted',))}: there is no file '{file}'.")
         return None
-    try:
-        acceptances = load_acceptances(file)
-    except UserError as error:
-        reader.adopt(("accepted",), error.problems)
-        return None
+    acceptances = reader.attempt(("accepted",), load_acceptances, file)
     names = [item.data["id"] for item in items if isinstance(item.data, dict) and "id" in item.data]
-    if names and inputs.profiles and None not in inputs.profiles.values():
+    if acceptances is not None and names and inputs.profiles and None not in inputs.profiles.values():
         actions = {action for profile in inputs.usages() for action in profile.network.actions}
         reader.adopt(("accepted",), acceptances.problems(names, actions))
     return acceptances

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from bbfalsify.core.errors import Problem, unknown_name
+from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.setting_values import Setting, dotted, shown
 from bbfalsify.core.settings import Settings, read_keys
 from bbfalsify.records.documents import Document, KeyPath
 
 S = TypeVar("S", bound=Settings)
+T = TypeVar("T")
 
 
 @dataclass
@@ -49,6 +50,14 @@ class Reader:
                 self.problem(path, message, allowed=problem.allowed, closest=problem.closest)
             else:
                 self.problems.append(problem)
+
+    def attempt(self, path: KeyPath, function: Callable[..., T], *arguments: Any, **keywords: Any) -> T | None:
+        """Call a function; take over the problems it raises, and return None then."""
+        try:
+            return function(*arguments, **keywords)
+        except UserError as error:
+            self.adopt(path, error.problems)
+            return None
 
     def sections(self, declared: Mapping[str, Setting], what: str) -> dict[str, list[Any]]:
         """Return the alternatives of every top-level section that is given and right."""

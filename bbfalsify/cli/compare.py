@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bbfalsify.reporting.compare_machines import MachineChange
 
 WIDTH = 60
-"""Of a word of actions."""
+"""Characters of a word of actions."""
 
 
 def compare(

@@ -41,7 +41,7 @@ Annotations = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """What the commands that run something print and write."""
+    """Options about what commands that run something print and write."""
 
     junit: JunitFile = None
     sarif: SarifFile = None

@@ -59,7 +59,7 @@ def reach(
 
 
 def _contract(results: dict[str, Any]) -> dict[str, Any]:
-    """What --json says of one query, the trace included."""
+    """Return what --json prints about one query, the trace included."""
     from bbfalsify.core.verdict import FOUND, Outcome
     from bbfalsify.records.json_files import read_json
 

@@ -1,4 +1,4 @@
-"""What `run`, `falsify`, `check` and `reach` share: execute plans one by one, show each, decide the exit code."""
+"""Sessions of `run`, `falsify`, `check` and `reach`: execute plans one by one, show each, decide the exit code."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from bbfalsify.campaigns.run_all import Done
 
 MOST_REPORTS = 100
-"""Of campaigns with more runs, summary and tables are written for all together: pictures, tables and a report of each
-would take longer than short runs do, and nobody reads a screenful of each."""
+"""Campaigns of more runs get one summary and tables for all: pictures and a report of each would take longer than short
+runs do."""
 
 
 def run_campaign(
@@ -94,7 +94,7 @@ def run_campaign(
 
 
 def _resumable(runs: Iterator[Done], campaign: Campaign) -> Iterator[Done]:
-    """A disk that is full ends a campaign; what is recorded stays, and it is said how to go on."""
+    """Say how to go on when a full disk ends a campaign; what is recorded stays."""
     from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.records.json_files import WritingFailed
 
@@ -108,7 +108,7 @@ def _resumable(runs: Iterator[Done], campaign: Campaign) -> Iterator[Done]:
 
 
 def _told(done: Done) -> dict[str, Any]:
-    """What the summary of a campaign says about a run."""
+    """Return what the summary of a campaign says about a run."""
     news = [
         f"{row['id']} {row['outcome'].replace('_', ' ')}"
         for row in done.results["requirements"]
@@ -127,7 +127,7 @@ def _progress_of(plan: RunPlan, campaign: Campaign, progress: Progress, clock: C
 
 
 def write_files_of(data: dict[str, Any]) -> None:
-    """Tables in the run directory, and the pictures that the engine has."""
+    """Write tables into the run directory, and the pictures that the engine has."""
     from bbfalsify.reporting.exports.table_files import parquet_is_there, write_tables
 
     write_tables(data["run_directory"], parquet=parquet_is_there())
@@ -137,7 +137,7 @@ def write_files_of(data: dict[str, Any]) -> None:
 
 
 def show_run(data: dict[str, Any], varies: Mapping[str, Any], *, verbose: bool) -> None:
-    """The results of a run, whatever its engine."""
+    """Print the results of a run, whatever its engine."""
     from rich.console import Console
 
     from bbfalsify.reporting.terminal.generic import result_lines
@@ -182,6 +182,6 @@ def show_summary(rows: list[dict[str, Any]]) -> None:
 
 
 def worst_exit(codes: list[int]) -> int:
-    """Of several runs: interrupted, then news, then a failed system, then inconclusive."""
+    """Return the exit code of several runs: interrupted, then news, then a failed system, then inconclusive."""
     order = (Exit.INTERRUPTED, Exit.FOUND, Exit.SYSTEM_FAILED, Exit.INCONCLUSIVE)
     return next((code for code in order if code in codes), Exit.NOTHING_FOUND)

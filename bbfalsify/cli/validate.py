@@ -50,7 +50,7 @@ def validate(
 
 
 def check_file(file: Path) -> tuple[str, str, list[Problem]]:
-    """What the file is, a few words about it, and what was left out of it; raises UserError with all its problems."""
+    """Return the kind of a file, a few words about it, and notes; raise UserError with all its problems."""
     from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.modelling.formats.uppaal import is_uppaal
     from bbfalsify.records.documents import read_yaml

@@ -23,8 +23,9 @@ from bbfalsify.systems.symbols import SymbolSystem
 
 
 def check_specification(path: str | Path) -> int:
-    """How many requirements a specification file has: about signals, symbols or states (of which, without a model,
-    only the shape can be checked); raises all its problems.
+    """Return the number of requirements in a specification file, or raise all its problems.
+
+    Without a model only the shape of a query can be checked.
     """
     file = Path(path)
     if not file.is_file():
@@ -45,7 +46,7 @@ def check_specification(path: str | Path) -> int:
 def plan_claims(
     items: Sequence[RequirementItem], systems: Sequence[SymbolSystem], default_expected: str | None
 ) -> list[PlannedRequirement]:
-    """The requirements of a campaign, against the symbols of every system it names; problems go to their readers."""
+    """Check the requirements of a campaign against the symbols of every system it names."""
     planned: list[PlannedRequirement] = []
     for item in items:
         claim = parse_claim(item)
@@ -60,7 +61,7 @@ def plan_claims(
 
 
 def settings_problems(engines: Iterable[Any], systems: Sequence[SymbolSystem], base: Path) -> list[Problem]:
-    """What only shows beside the system and the disk: symbols that it does not have, files that are not there."""
+    """Return problems that show beside the system and the disk: symbols that it does not have, missing files."""
     problems = []
     for engine in engines:
         for box in systems:
@@ -73,7 +74,7 @@ def settings_problems(engines: Iterable[Any], systems: Sequence[SymbolSystem], b
 
 
 def parse_claim(item: RequirementItem) -> Claim | None:
-    """One entry; its problems go to the reader it came from."""
+    """Parse one entry; its problems go to the reader it came from."""
     entry = item.reader.check(ClaimEntry, item.data, item.path)
     if entry is None:
         return None
@@ -87,22 +88,16 @@ def parse_claim(item: RequirementItem) -> Claim | None:
         return None
     [(form, source)] = written.items()
     folder = Path(document.file).parent if document.file else Path()
-    try:
-        return Claim(
-            entry.id,
-            entry.text,
-            read_property(form, source, folder=folder, file=document.file or None, line=document.line(item.path)),
-        )
-    except UserError as error:
-        item.reader.adopt((*item.path, form), error.problems)
-        return None
+    place = {"file": document.file or None, "line": document.line(item.path)}
+    said = item.reader.attempt((*item.path, form), read_property, form, source, folder=folder, **place)
+    return None if said is None else Claim(entry.id, entry.text, said)
 
 
 def is_query(data: Any) -> bool:
-    """Whether an entry speaks about states of a model."""
+    """Tell whether an entry speaks about states of a model."""
     return isinstance(data, dict) and "query" in data
 
 
 def is_temporal(data: Any) -> bool:
-    """Whether an entry speaks about symbols rather than signals."""
+    """Tell whether an entry speaks about symbols rather than signals."""
     return isinstance(data, dict) and any(form in data for form in FORMS)

@@ -44,7 +44,7 @@ class RequirementItem:
 
 
 def collect_items(reader: Reader, value: Any, base: Path) -> list[RequirementItem]:
-    """All entries under `requirements`, specification files opened; problems go to the reader."""
+    """Return all entries under `requirements`, specification files opened; problems go to the reader."""
     entries = value if isinstance(value, list) else [value]
     if not entries:
         reader.problem(("requirements",), "requirements must not be empty.")
@@ -59,7 +59,7 @@ def collect_items(reader: Reader, value: Any, base: Path) -> list[RequirementIte
 
 
 def places_of_requirements(campaign: str | Path) -> dict[str, tuple[str, int]]:
-    """The file and line on which each requirement of a campaign is written; what cannot be read (any more) has none."""
+    """Return the file and line of each requirement of a campaign, as far as they can be read."""
     try:
         document = read_yaml(campaign)
     except UserError:
@@ -92,6 +92,8 @@ def parse_items(
     items: Iterable[RequirementItem], signals: Iterable[str] | None, default_expected: str | None = None
 ) -> list[PlannedRequirement]:
     """Check each entry and parse its formula; `signals` None means that the names are not known yet."""
+    from bbfalsify.logic import Requirement
+
     known = None if signals is None else tuple(signals)
     planned: list[PlannedRequirement] = []
     seen: set[str] = set()
@@ -107,14 +109,15 @@ def parse_items(
         if entry.time == "discrete" and entry.period is None:
             item.reader.problem(item.path, f"requirement '{entry.id}' has discrete time and needs a period.")
         elif formula is not None:
-            requirement = _requirement(item, entry, formula)
+            made = {"id": entry.id, "text": entry.text, "formula": formula, "time": entry.time, "period": entry.period}
+            requirement = item.reader.attempt((*item.path, "stl"), Requirement, **made)
             if requirement is not None:
                 planned.append(PlannedRequirement(requirement, entry.expected or default_expected))
     return planned
 
 
 def _formula(item: RequirementItem, signals: tuple[str, ...] | None) -> Any:
-    """The parsed formula even of an entry that has other mistakes, so that all are reported together."""
+    """Parse the formula even of an entry that has other mistakes, so that all are reported together."""
     from bbfalsify.logic import parse_stl
 
     text = item.data.get("stl") if isinstance(item.data, dict) else None
@@ -122,21 +125,8 @@ def _formula(item: RequirementItem, signals: tuple[str, ...] | None) -> Any:
         return None
     path = (*item.path, "stl")
     document = item.reader.document
-    try:
-        return parse_stl(text, signals=signals, file=document.file or None, line=document.line(path))
-    except UserError as error:
-        item.reader.adopt(path, error.problems)
-        return None
-
-
-def _requirement(item: RequirementItem, entry: Any, formula: Any) -> Requirement | None:
-    from bbfalsify.logic import Requirement
-
-    try:
-        return Requirement(id=entry.id, text=entry.text, formula=formula, time=entry.time, period=entry.period)
-    except UserError as error:
-        item.reader.adopt((*item.path, "stl"), error.problems)
-        return None
+    place = {"file": document.file or None, "line": document.line(path)}
+    return item.reader.attempt(path, parse_stl, text, signals=signals, **place)
 
 
 def load_requirements(path: str | Path, *, signals: Iterable[str] | None = None) -> list[PlannedRequirement]:

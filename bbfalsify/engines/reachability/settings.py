@@ -20,23 +20,19 @@ class ReachSettings(Settings):
     kind: str = engine_name("reach")
     heuristic: str = setting(
         "How walks choose their transitions; portfolio takes all heuristics in turn.",
-        default="portfolio",
-        choices=("portfolio", *Heuristic),
-    )
+        default="portfolio", choices=("portfolio", *Heuristic),
+    )  # fmt: skip
     trace: str = setting(
         "some ends with the first trace, shortest and fastest go on for a better one until the time is up.",
-        default="some",
-        choices=tuple(Wanted),
-    )
+        default="some", choices=tuple(Wanted),
+    )  # fmt: skip
     depth: int | None = setting(
         "Steps of each walk.", default=None, at_least=1, absent="16, doubled per cycle, to 262144"
     )
     timeout: float | None = setting(
         "Seconds for each query; the seconds of a budget are for all queries together.",
-        default=300.0,
-        at_least=0,
-        unit="s",
-    )
+        default=300.0, at_least=0, unit="s", absent="no limit",
+    )  # fmt: skip
     walks: int | None = setting(
         "Most walks of each heuristic, for each query.", default=None, at_least=1, absent="no limit"
     )
