@@ -3,8 +3,8 @@
     campaign = load_campaign("experiments/heater/campaign.yaml")
     for plan in campaign.runs: ...
 
-A `RunPlan` holds loaded objects: one system, one profile, the requirements, one value for each setting, one seed.  Lists
-in the file multiply into plans in the order in which keys are declared, the last one varying fastest; a list of
+A `RunPlan` holds loaded objects: one system, one profile, the requirements, one value for each setting, one seed.
+Lists in the file multiply into plans in the order in which keys are declared, the last one varying fastest; a list of
 requirements does not multiply.
 """
 
