@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import pandas
 
 
-
 class ReachOutcome(StrEnum):
     REACHED = "reached"
     NOT_REACHED = "not_reached"
