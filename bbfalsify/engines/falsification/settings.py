@@ -99,5 +99,5 @@ class FalsifySettings(Options, _Use):
     smc_simulations: int = _baseline("Budget of plain simulation.", default=20_000, at_least=0, unit="simulations")
     period: float | None = setting(
         "Sampling grid; events always keep their exact times.",
-        default=None, above=0, unit="time units", absent="horizon/100",
+        default=None, above=0, unit="time units", absent="chosen and refined",
     )  # fmt: skip
