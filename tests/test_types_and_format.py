@@ -9,7 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 TYPED = {
-    "__init__.py", "automata", "campaigns", "cli", "core", "examples", "fitting", "modelling", "stats", "systems", "testing",
+    "__init__.py", "automata", "campaigns", "cli", "core", "examples", "fitting", "modelling", "stats", "systems",
+    "testing",
 }  # fmt: skip
 """Rooms without type errors; the goal is all of them."""
 

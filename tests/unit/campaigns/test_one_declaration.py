@@ -1,5 +1,6 @@
 """A setting that an engine declares once is found in all five places."""
 
+import importlib.metadata
 import inspect
 import json
 import sys
@@ -48,7 +49,9 @@ def toy(monkeypatch):
     """An engine of another package, named by an entry point."""
     sys.modules.setdefault(__name__, inspect.getmodule(run_toy))
     entry = EntryPoint("toy", f"{__name__}:TOY", ENTRY_POINTS)
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda **which: [entry])
+    real = importlib.metadata.entry_points
+    ours = lambda **which: [entry] if which["group"] == ENTRY_POINTS else real(**which)  # noqa: E731
+    monkeypatch.setattr("importlib.metadata.entry_points", ours)
 
 
 def planned(**engine):
