@@ -13,7 +13,7 @@ from bbfalsify.running.reach.reach_run import Question, reach_all
 def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
     """Look for states of a model by random walks; a run directory that was begun is continued."""
     model = cast(PlannedModel, plan.model)
-    return reach_all(
+    result = reach_all(
         model.network,
         plan.stated(Question),
         about=model.about,
@@ -28,3 +28,4 @@ def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         listeners=recording.listeners,
         configuration=recording.configuration_of(plan),
     )
+    return result.as_json()

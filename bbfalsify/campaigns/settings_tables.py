@@ -39,6 +39,7 @@ class Row:
     """A list of alternatives makes several runs."""
     values: str
     """The choices, or the type with its range."""
+    choices: tuple[str, ...]
     default: str
     """As a file has it, or what it means that nothing is given; empty where something must be given."""
     required: bool
@@ -60,7 +61,8 @@ def settings_table(name: str) -> list[Row]:
 def _row(one: Setting) -> Row:
     required = one.required or one.name == "kind"
     default = "" if required else one.default_text
-    return Row(one.name, one.multiplies, _values(one), default, required, one.rules.unit, one.rules.sentence)
+    rules, choices = one.rules, tuple(map(str, one.rules.choices))
+    return Row(one.name, one.multiplies, _values(one), choices, default, required, rules.unit, rules.sentence)
 
 
 def _values(one: Setting) -> str:

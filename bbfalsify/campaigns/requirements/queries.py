@@ -21,7 +21,7 @@ from bbfalsify.campaigns.requirements.stl import PlannedRequirement, Requirement
 from bbfalsify.campaigns.schema import QueryEntry
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.logic.queries import Query, parse_query
+from bbfalsify.logic.reach_query import ReachQuery, parse_query
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.formats.model_files import load_model, model_hash
 from bbfalsify.modelling.language.model_text import StoredQuery
@@ -125,13 +125,13 @@ def _chosen(queries: Sequence[StoredQuery], query: str, label: str) -> str:
 
 def _parsed(
     reader: Reader, path: KeyPath, text: str, model: PlannedModel, stored: StoredQuery | None = None
-) -> Query | None:
+) -> ReachQuery | None:
     document = reader.document
     file, line = (document.file or None, document.line(path)) if stored is None else (stored.file, stored.line)
     return reader.attempt(path, parse_query, text, model.network, file=file, line=line)
 
 
-def _fits(reader: Reader, path: KeyPath, name: str, query: Query, expected: str | None) -> bool:
+def _fits(reader: Reader, path: KeyPath, name: str, query: ReachQuery, expected: str | None) -> bool:
     """Note an expectation that can never be met."""
     words = _WORDS[query.universal]
     if expected is None or expected in words:
