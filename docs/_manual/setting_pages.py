@@ -1,23 +1,16 @@
-"""Tables of campaign keys, from the declarations that the reader of campaign files uses."""
+"""Tables of campaign keys, from the declarations that read the files (`bbfalsify.campaigns.settings_tables`)."""
 
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
-from typing import Any
 
-from markdown_tables import cell, code, table
+from markdown_tables import cell, code, prose, table
 
 from bbfalsify.campaigns.json_schema import schema_of
+from bbfalsify.campaigns.settings_tables import Row, settings_table
 from bbfalsify.registry import ENGINES
 
-if find_spec("bbfalsify.campaigns.settings_tables") is not None:
-    from bbfalsify.campaigns.settings_tables import settings_table
-else:  # keys are declared as pydantic models
-    from pydantic_settings_rows import settings_table
-
-HEADS = ("key", "default", "values", "meaning")
-REQUIREMENTS = ("signals", "symbols", "states")
+HEADS = ("key", "", "default", "values", "meaning")
 
 
 def engines() -> str:
@@ -29,32 +22,23 @@ def engines() -> str:
 
 
 def sections() -> str:
-    return _table("campaign")
+    return settings("campaign")
 
 
 def requirement(about: str) -> str:
-    return _table(f"requirement about {about}")
+    return settings(f"requirement about {about}")
 
 
-def settings(engine: str) -> str:
-    return _table(engine)
+def settings(name: str) -> str:
+    return table(HEADS, map(_row, settings_table(name)))
 
 
 def schemas(what: str) -> str:
     return f"```json\n{json.dumps(schema_of(what), indent=2)}\n```"
 
 
-def missing() -> list[str]:
-    """Keys that no sentence describes; empty when all is well."""
-    names = ["campaign", *(f"requirement about {about}" for about in REQUIREMENTS), *ENGINES]
-    return [f"{name}.{row.key}" for name in names for row in settings_table(name) if not row.sentence]
-
-
-def _table(name: str) -> str:
-    return table(HEADS, map(_cells, settings_table(name)))
-
-
-def _cells(row: Any) -> tuple[str, ...]:
-    key = f"{code(row.key)} ×" if row.multiplies else code(row.key)
-    values = cell(row.values) + (f" ({row.unit})" if row.unit else "")
-    return key, "needed" if row.required else cell(row.default), values, cell(row.sentence)
+def _row(row: Row) -> tuple[str, ...]:
+    values = " ".join(map(code, row.choices)) if row.choices else cell(row.values)
+    unit = f" ({row.unit})" if row.unit else ""
+    default = "needed" if row.required else cell(row.default)
+    return code(row.key), "×" if row.multiplies else "", default, values + unit, cell(prose(row.sentence))
