@@ -38,7 +38,7 @@ class Listing:
             content = self._content(item, requirement, SeedRecord(stages.task.seed, item.finding.query))
             return self._write(content, rank, "shrunk")
 
-        self.rows += shrunk_rows(rows, items, stages.shrinking, stages.scribe, stages.task.usage, write_core)
+        self.rows += shrunk_rows(rows, items, stages.shrinking, stages.scribe, stages.usage, write_core)
 
     def _row(self, item: Item, requirement: Requirement, rank: int, insights: Insights) -> RankedCounterexample:
         memory = self._stages.memory

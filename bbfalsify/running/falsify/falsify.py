@@ -80,6 +80,9 @@ def falsify(
     `baseline`, plain simulation of the profile then estimates how probable any violation is, so that the result can say
     how much of it the list explains.  `out=None` writes nothing.
 
+    Without a `period`, signals are sampled as requirements and system need it (`sampling_grid.py`), and more densely
+    where that changes verdicts; a given one is kept, and what changes at a tenth of it is said.
+
     Each simulation is executed `votes` times and the majority believed; a worker gets `memory_limit_mb` (Linux).  With
     `early_stop` a simulation of a stepwise system ends soon after every requirement is violated.
 
@@ -164,7 +167,7 @@ def _driver(
         early_stop=limits.early_stop,
         name=task.name,
         log=None if place is None else place.log,
-        shared=[task.usage] if task.usage.makes_drafts else [],
+        shared=[usage for usage in (task.usage, *task.sampling.finer) if usage.makes_drafts],
         tape=tape,
         executor=executor,
     )
@@ -218,4 +221,5 @@ def _conclude(
         columns=task.options.columns,
         profile_coverage=stages.coverage(),
         units=task.units,
+        sampling=stages.sampling(),
     )

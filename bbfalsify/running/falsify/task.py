@@ -11,6 +11,7 @@ from bbfalsify.core.budget import Budget
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.judging_again import Sampling
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
@@ -18,12 +19,8 @@ from bbfalsify.modelling import Profile, check_profile
 from bbfalsify.modelling.formats.model_files import model_hash
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.running.failing import OnFailure
+from bbfalsify.running.falsify.sampling_grid import choose_grid
 from bbfalsify.systems import System
-
-SAMPLES = 100
-"""Without a sampling period, the duration is cut into so many."""
-MOST_SAMPLES = 10_000_000
-"""More would not fit into memory many times over, and are a slip of the pen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +44,9 @@ class Task:
     record: SystemRecord
     """Where the system was found."""
     usage: Usage
+    sampling: Sampling
+    """How the run may be judged more densely than the usage says."""
+    sampling_notes: tuple[str, ...]
     requirements: tuple[Requirement, ...]
     horizon: float
     options: Options
@@ -72,6 +72,8 @@ class Task:
         return {
             "horizon": self.horizon,
             "period": self.usage.period,
+            "finer": [usage.period for usage in self.sampling.finer],
+            "refinements": self.sampling.refinements,
             "requirements": {r.id: [r.formula.text, r.time, r.period] for r in self.requirements},
             "system": {"name": self.system.name, "sha256": self.record.sha256},
             "profile": {"sha256": model_hash(self.profile.file) or self.usage.model.digest()},
@@ -102,15 +104,18 @@ def prepare(
     """The task that these arguments describe; what is wrong with them is said at once."""
     _check_arguments(system, profile, requirements, horizon)
     duration = max(r.duration(horizon) for r in requirements)
-    period = period or duration / SAMPLES or 1.0
-    if duration / period > MOST_SAMPLES:
-        raise UserError(f"a period of {period:g} over {duration:g} makes more than {MOST_SAMPLES} samples.")
+    grid = choose_grid(system, profile, requirements, duration, period)
+    usage = Usage(profile, compile_network(profile.network), duration, grid.period)
+    finer = tuple(replace(usage, period=p) for p in grid.finer)
+    random = bool(finer) and system.capabilities.seedable
     record = system_record or SystemRecord(system.name)
     return Task(
         name=name or profile.name,
         system=system,
         record=replace(record, name=record.name or system.name),
-        usage=Usage(profile, compile_network(profile.network), duration, period),
+        usage=usage,
+        sampling=Sampling(finer, grid.refinements, given=period is not None, random_system=random),
+        sampling_notes=grid.notes,
         requirements=tuple(requirements),
         horizon=horizon,
         **rest,
