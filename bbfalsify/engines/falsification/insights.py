@@ -1,4 +1,4 @@
-"""What users ask next about a list of counterexamples, computed at the end of a falsification.
+"""Analyse a list of counterexamples at the end of a falsification.
 
 sensitivity          which assumption of the profile decides the order?
 uncertainty          how much wider are the intervals, given how well the profile's parameters are known?
@@ -33,7 +33,7 @@ from bbfalsify.stats.estimates import TimeDistribution, common_bins, distributio
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """How the probabilities of one requirement's counterexamples depend on the profile's parameters."""
+    """Dependence of the probabilities of one requirement's counterexamples on the profile's parameters."""
 
     influences: dict[int, Influence]
     """Rank → influence; those that no trace could follow are missing."""
@@ -74,16 +74,16 @@ class Sensitivity:
 
 @dataclass(frozen=True, eq=False)
 class TimeToViolation:
-    """When the requirement is first violated; all histograms have the same bins."""
+    """Distribution of the time of the first violation; all histograms have the same bins."""
 
     bins: np.ndarray
-    """Their ends."""
+    """Ends of the bins."""
     listed: TimeDistribution | None
-    """Of the listed counterexamples together: what a use meets that meets one of them."""
+    """Time-to-violation distribution over all listed counterexamples."""
     each: dict[int, TimeDistribution]
-    """Rank → of this counterexample alone."""
+    """Rank → distribution of this counterexample alone."""
     plain: TimeDistribution | None
-    """Of any violation, by plain simulation."""
+    """Distribution of any violation, by plain simulation."""
 
     @classmethod
     def of(cls, ranking: Sequence[Ranked], baseline: Baseline | None, period: float) -> TimeToViolation | None:
@@ -111,23 +111,23 @@ class TimeToViolation:
 
 
 def _weighted_times(item: Ranked) -> tuple[np.ndarray, np.ndarray]:
-    """Times of first violation in all passes; the weights sum to the counterexample's probability."""
+    """Collect times of first violation in all passes; the weights sum to the counterexample's probability."""
     values = item.passes.values / len(item.passes.values)
-    weights = [np.full(len(t), v / max(len(t), 1)) for v, t in zip(values, item.evidence.times, strict=True)]
+    shares = [np.full(len(t), v / max(len(t), 1)) for v, t in zip(values, item.evidence.times, strict=True)]
     times = np.concatenate([np.zeros(0), *item.evidence.times])
-    weights = np.concatenate([np.zeros(0), *weights])
-    seen = np.isfinite(times)  # nobody saw when a failing simulation failed
+    weights = np.concatenate([np.zeros(0), *shares])
+    seen = np.isfinite(times)  # the time of a failing simulation's failure is unknown
     return times[seen], weights[seen]
 
 
 @dataclass(frozen=True, eq=False)
 class Insights:
-    """Of one requirement."""
+    """The analyses of one requirement."""
 
     sensitivity: Sensitivity | None = None
-    """None where not asked for."""
+    """None if not wanted."""
     probabilities: dict[int, Estimate] = field(default_factory=dict)
-    """Rank → probability with the profile's uncertainty; empty where the profile does not say."""
+    """Rank → probability with the profile's uncertainty; empty if the profile declares none."""
     total: Estimate | None = None
     times: TimeToViolation | None = None
 

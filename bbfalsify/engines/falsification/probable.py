@@ -8,7 +8,7 @@ meet most.  So this search goes on, and keeps a pool of words from three sources
     runs along words    of the pool, to see how often they violate, and of their neighbours (`neighbours.py`), which may
                         be more probable; only where the profile gives the word more than the list's last one has.
 
-The list are the best words by their rough masses (`pool.py`).  The search ends when no requirement's list got a word
+The list are the best words by their rough masses (`word_pool.py`).  The search ends when no requirement's list got a word
 that matters within the last `patience` simulations, or with its budget.  A source that brings nothing to the list gets
 less of the next rounds.  Everything follows from the seed and the answers; the number of workers does not matter.
 """
@@ -38,9 +38,9 @@ from bbfalsify.engines.falsification.cylinders import Cylinders
 from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
-from bbfalsify.engines.falsification.pool import Key, Pool, Word
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.engines.falsification.walk_extension import continued
+from bbfalsify.engines.falsification.word_pool import Key, Pool, Word
 from bbfalsify.kernel import CompiledModel, Walk, stochastic_walks
 
 LOOKS = 2

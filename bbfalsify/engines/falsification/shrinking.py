@@ -31,7 +31,7 @@ from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.cylinders import Cylinders
 from bbfalsify.engines.falsification.delta_debugging import Cut, cuts_of_size, latest_places, next_size
-from bbfalsify.engines.falsification.directed_walks import LATEST, Followed, Follower, Wish
+from bbfalsify.engines.falsification.directed_walks import LATEST, Followed, Wish, WordFollower
 from bbfalsify.engines.falsification.neighbours import Key
 from bbfalsify.engines.falsification.routes import Routes
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
@@ -81,7 +81,7 @@ class Tools:
 
     def __init__(self, usage: Usage, seeds: SeedTree) -> None:
         self.usage = usage
-        self.follower = Follower(usage.model)
+        self.follower = WordFollower(usage.model)
         self.routes = Routes(usage.model.network)
         self.cylinders = Cylinders(usage.model, seeds.child("cylinder"))
 
