@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -43,14 +44,8 @@ class Elasticity:
     high: float
     confidence: float
 
-    def as_json(self) -> dict:
-        return {
-            "parameter": self.parameter,
-            "value": self.value,
-            "low": finite_or_null(self.low),
-            "high": finite_or_null(self.high),
-            "confidence": self.confidence,
-        }
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"low": finite_or_null(self.low), "high": finite_or_null(self.high)}
 
 
 @dataclass(frozen=True)
@@ -64,15 +59,8 @@ class Swap:
     low: float
     high: float
 
-    def as_json(self) -> dict:
-        return {
-            "first": self.first,
-            "second": self.second,
-            "parameter": self.parameter,
-            "factor": self.factor,
-            "low": finite_or_null(self.low),
-            "high": finite_or_null(self.high),
-        }
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"low": finite_or_null(self.low), "high": finite_or_null(self.high)}
 
 
 @dataclass(frozen=True, eq=False)
