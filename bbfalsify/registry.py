@@ -17,7 +17,7 @@ import what it does not use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -57,7 +57,7 @@ class EngineKind:
     compiling: str | None = None
     """(progress) -> None; says beforehand that something will be compiled."""
 
-    def named(self, what: str) -> Callable[..., Any] | Any | None:
+    def named(self, what: str) -> Any:
         """The function or model that a field names; None where it names none."""
         reference = getattr(self, what)
         if reference is None:

@@ -12,7 +12,7 @@ from bbfalsify.running.reach.reach_run import Settings, reach_all
 def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
     """Random walks to states of a model; a run directory that was begun is continued."""
     engine = plan.engine
-    return reach_all(
+    result = reach_all(
         plan.model.network,
         [p.requirement for p in plan.requirements],
         about=plan.model.about,
@@ -27,3 +27,4 @@ def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         listeners=recording.listeners,
         configuration=recording.configuration_of(plan),
     )
+    return result.as_json()

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -27,40 +26,13 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.engines.falsification.estimating import Ranked
 from bbfalsify.kernel import CompiledModel, score_walks
 from bbfalsify.modelling import Parameter
-from bbfalsify.records.json_files import finite_or_null
+from bbfalsify.results.falsify_insights import Elasticity, Swap
 from bbfalsify.stats.estimates import ratio_of_means
 
 FACTORS = 10.0 ** np.linspace(-1.0, 1.0, 41)
 """Factors by which a parameter is changed; the middle one is 1."""
 LEAST_TRACES = 10
 """Effective violating traces that a probability under changed parameters needs."""
-
-
-@dataclass(frozen=True)
-class Elasticity:
-    parameter: str
-    value: float
-    low: float
-    high: float
-    confidence: float
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"low": finite_or_null(self.low), "high": finite_or_null(self.high)}
-
-
-@dataclass(frozen=True)
-class Swap:
-    """Multiplying the parameter by `factor` makes the counterexamples at these two ranks equally probable."""
-
-    first: int
-    second: int
-    parameter: str
-    factor: float
-    low: float
-    high: float
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"low": finite_or_null(self.low), "high": finite_or_null(self.high)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,11 @@ from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.checking.box import Box, NonDeterministic
-from bbfalsify.engines.checking.claims import CheckProgress, CheckVerdict, Claim
+from bbfalsify.engines.checking.claims import CheckProgress, Claim
 from bbfalsify.engines.checking.learners import from_aalpy, to_aalpy
 from bbfalsify.engines.checking.strategy import Options, run
 from bbfalsify.logic.ltl import find_violation, ltl, violates
+from bbfalsify.results.check_result import CheckVerdict
 from tests.support.boxes import AskedBox, combination_lock
 from tests.support.machines import random_machine
 from tests.support.other_strategies import identify, search
