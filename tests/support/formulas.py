@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.logic.ltl.ltl_formula import INFIXES, Atom, Binary, Formula, Truth, Unary
+from bbfalsify.logic.ltl.ltl_formula import Atom, Binary, Formula, Truth, Unary
+
+INFIXES = ("&", "|", "->", "<->", "U", "R", "W", "M")
 
 INPUTS = ("a", "b", "c")
 OUTPUTS = ("x", "y", "z")
