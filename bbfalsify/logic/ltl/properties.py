@@ -43,7 +43,7 @@ class Property(Protocol):
     """`read_property(form, source)` gives an equal requirement."""
 
     def problems(self, inputs: Sequence[str], outputs: Sequence[str] | None = None) -> list[Problem]:
-        """Find unknown symbols (outputs only if given); refuse a requirement that no word, or every word, satisfies."""
+        """Find unknown symbols (outputs only if given), and a requirement that no word, or every word, satisfies."""
 
     def bad_words(self, inputs: Sequence[str], outputs: Sequence[str] | None = None) -> Automaton:
         """Automaton that accepts exactly the infinite words that violate the requirement."""

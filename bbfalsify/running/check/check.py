@@ -252,7 +252,7 @@ def _check_arguments(
     if not isinstance(box, SymbolSystem):
         what = "it takes signals; give a system with an alphabet" if isinstance(box, System) else "it has no alphabet"
         raise UserError(
-            f"'{getattr(box, 'name', type(box).__name__)}' cannot be checked: {what} (see adapters/README.md)."
+            f"'{getattr(box, 'name', type(box).__name__)}' cannot be checked: {what} (see docs/how-to/server.md)."
         )
     check_alphabet(box)
     problems = [*problems, *(unknown_name("input symbol", s, box.alphabet) for s in symbols if s not in box.alphabet)]
