@@ -188,14 +188,9 @@ def _search(
     out_of_time: Callable[[], bool],
     seeds: SeedTree,
 ) -> None:
-    plan = WalkPlan(
-        options.counterexamples,
-        search.iterations + options.simulations,
-        options.batch,
-        options.delays,
-        options.guiding,
-        options.adaptive_duration,
-    )
+    limit = search.iterations + options.simulations
+    kinds = options.delays, options.guiding, options.adaptive_duration
+    plan = WalkPlan(options.counterexamples, limit, options.batch, *kinds)
     if options.search == "first":
         accelerate(
             ask,
