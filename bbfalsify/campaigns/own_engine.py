@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 from bbfalsify.campaigns.execute import Recording, system_record
 from bbfalsify.campaigns.plan import RunPlan
@@ -31,6 +31,7 @@ from bbfalsify.records.run_directory import RunDirectory, begin_or_continue, ver
 from bbfalsify.running.confirm import Confirmation, confirm
 from bbfalsify.running.driver import Driver, drive
 from bbfalsify.running.judge import RequirementsJudge
+from bbfalsify.systems import System
 
 Search = Callable[[Ask, RunPlan], object]
 _WRONG = (StopReason.SYSTEM_FAILED, StopReason.ERROR)
@@ -46,15 +47,14 @@ class _Violation:
 def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str, Any]:
     """Execute `search(ask, plan)` and return its results; a run directory that was begun is continued."""
     began = time.monotonic()
-    requirements = [p.requirement for p in plan.requirements if isinstance(p.requirement, Requirement)]
-    record = system_record(plan)
+    requirements, record, execution = plan.stated(Requirement), system_record(plan), plan.execution
     place, tape = begin_or_continue(
         recording.out,
         plan.name,
         recording.directory,
         seed=plan.seed,
         decided_by={
-            "engine": asdict(plan.engine),
+            "engine": plan.engine.as_json(),
             "requirements": [r.id for r in requirements],
             "system": record.sha256,
         },
@@ -66,18 +66,18 @@ def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str,
     with (
         place.recorder(*recording.listeners, tape=tape) as recorder,
         Driver(
-            plan.system,
+            cast(System, plan.system),
             RequirementsJudge(requirements),
             recorder=recorder,
             budget=plan.budget,
-            jobs=plan.jobs,
-            time_limit_s=plan.time_limit,
+            jobs=execution.jobs,
+            time_limit_s=execution.time_limit,
             seeds=SeedTree(plan.seed),
             requirements=[r.id for r in requirements],
-            on_failure=plan.on_failure,
-            memory_limit_mb=plan.memory_limit,
-            votes=plan.votes,
-            early_stop=plan.early_stop,
+            on_failure=execution.on_failure,
+            memory_limit_mb=execution.memory_limit,
+            votes=execution.votes,
+            early_stop=execution.early_stop,
             name=plan.name,
             log=place.log,
             tape=tape,
@@ -151,7 +151,11 @@ def _counterexample(
     file = place.write_counterexample(
         Counterexample(
             requirement=RequirementRecord(
-                requirement.id, requirement.text, requirement.formula.text, requirement.time, requirement.period
+                requirement.id,
+                requirement.text,
+                requirement.formula.text,
+                cast(Any, requirement.time),
+                requirement.period,
             ),
             horizon=stimulus.duration,
             actions=actions,
@@ -160,14 +164,14 @@ def _counterexample(
             inputs=signals_as_samples(stimulus.inputs),
             outputs=signals_as_samples({k: v for k, v in signals.items() if k not in stimulus.inputs}),
             judgement=found.judgement,
-            status=confirmation.status,
+            status=cast(Any, confirmation.status),
             reproduced=confirmation.reproduced,
             tries=confirmation.tries,
             seed=SeedRecord(plan.seed, found.query.name),
             system=system_record(plan),
             versions=versions(),
-            time_limit_s=plan.time_limit,
-            memory_limit_mb=plan.memory_limit,
+            time_limit_s=plan.execution.time_limit,
+            memory_limit_mb=plan.execution.memory_limit,
         ),
         rank,
         of_several=len(plan.requirements) > 1,

@@ -100,8 +100,6 @@ def check_estimator(usage: Usage, estimator: str, *, quasi_random: bool = False)
     problem = None
     if estimator == "conditional" and reason is not None:
         problem = f"the conditional estimator does not support this profile: {reason}. Use estimator: splitting."
-    elif quasi_random and estimator == "splitting":
-        problem = "quasi_random needs the conditional estimator, and estimator is splitting."
     elif quasi_random and reason is not None:
         problem = f"quasi_random needs the conditional estimator, which does not support this profile: {reason}."
     if problem is not None:

@@ -27,9 +27,8 @@ from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.checking import strategy
 from bbfalsify.engines.checking.box import NonDeterministic, observed
 from bbfalsify.engines.checking.claims import CheckProgress, Claim, Violation
-from bbfalsify.engines.checking.conformance import RANDOM_METHODS
 from bbfalsify.engines.checking.resetless import run_without_reset
-from bbfalsify.engines.checking.strategy import Options
+from bbfalsify.engines.checking.settings import RANDOM_METHODS, CheckSettings, Options
 from bbfalsify.logic import Requirement
 from bbfalsify.logic.ltl import Property, ltl
 from bbfalsify.modelling import Network, Profile
@@ -56,8 +55,8 @@ def check(
     *,
     max_states: int | None = None,
     alphabet: Sequence[str] | None = None,
-    learner: str = "lsharp",
-    tester: str = "h",
+    learner: str = CheckSettings.learner,
+    tester: str = CheckSettings.tester,
     stop_at_first: bool = False,
     max_queries: int | None = None,
     max_symbols: int | None = None,
@@ -101,8 +100,11 @@ def check(
     claims, problems = _claims(requirements)
     sent = tuple(box.alphabet if alphabet is None else alphabet) if isinstance(box, SymbolSystem) else ()
     budgets = max_queries, max_symbols, max_time
+    options = CheckSettings(
+        max_states=max_states, learner=learner, tester=tester, stop_at_first=stop_at_first, max_queries=max_queries,
+        max_symbols=max_symbols, max_time=max_time, period=period,
+    )  # fmt: skip
     _check_arguments(box, sent, claims, problems, learner, tester, older, max_states, *budgets)
-    options = Options(max_states, learner, tester, stop_at_first)
     seed = recorded_seed(resume) if seed is None else seed
     seed = draw_seed() if seed is None else seed
     reference = read_dot(older) if isinstance(older, str | Path) else older

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, SearchPlan, Standing, Wanted, search
+from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, SearchPlan, Standing, search
+from bbfalsify.engines.reachability.settings import ReachSettings, Wanted
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
 from bbfalsify.logic.reach_query import ReachQuery, parse_query
@@ -33,8 +34,6 @@ from bbfalsify.running.reach.trace_files import trace_json
 
 if TYPE_CHECKING:
     import pandas
-
-DEFAULT_TIMEOUT_S = 300.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +126,10 @@ def reach(
     model: str | Path | Network,
     query: str,
     *,
-    heuristic: str = "portfolio",
-    trace: str = "some",
+    heuristic: str = ReachSettings.heuristic,
+    trace: str = ReachSettings.trace,
     depth: int | None = None,
-    timeout: float | None = DEFAULT_TIMEOUT_S,
+    timeout: float | None = ReachSettings.timeout,
     walks: int | None = None,
     seed: int | None = None,
     jobs: int | None = None,
@@ -148,6 +147,7 @@ def reach(
     now and then; `report` how the search stands between two turns: a search that was interrupted goes on from such a
     `standing` and ends as it would have ended.
     """
+    ReachSettings(heuristic=heuristic, trace=trace, depth=depth, timeout=timeout, walks=walks)  # refuses what is wrong
     wanted, heuristics = Wanted(trace), heuristics_named(heuristic)
     if timeout is None and walks is None:
         raise UserError("a search for a state that may not exist needs a timeout or a number of walks.")

@@ -30,12 +30,13 @@ from bbfalsify.core.events import (
 from bbfalsify.core.seeds import draw_seed
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.reachability.search import Found, Standing
+from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.modelling import Network
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.run_directory import RunDirectory, begin_or_continue, file_name, recorded_seed
 from bbfalsify.results.reach_result import QueryResult, ReachResult
 from bbfalsify.running.reach.checkpoint import StandingFile
-from bbfalsify.running.reach.reach import DEFAULT_TIMEOUT_S, SearchResult, reach
+from bbfalsify.running.reach.reach import SearchResult, reach
 from bbfalsify.running.reach.trace_files import write_trace
 
 RECORD_EVERY_S = 1.0
@@ -57,24 +58,12 @@ class Question:
         return QueryResult(id=self.id, text=self.text, query=self.query, in_words=in_words)
 
 
-@dataclass(frozen=True)
-class Settings:
-    heuristic: str = "portfolio"
-    trace: str = "some"
-    depth: int | None = None
-    timeout: float | None = DEFAULT_TIMEOUT_S
-    walks: int | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return dict(self.__dict__)
-
-
 def reach_all(
     network: Network,
     questions: Sequence[Question],
     *,
     about: Mapping[str, Any],
-    settings: Settings | None = None,
+    settings: ReachSettings | None = None,
     budget: Budget | None = None,
     seed: int | None = None,
     jobs: int | None = None,
@@ -90,7 +79,7 @@ def reach_all(
     `about` says where the model comes from: `model` and `model_sha256`, or `example`; trace files repeat it.  The
     seconds of `budget` are for all queries together.
     """
-    settings, budget = settings or Settings(), budget or Budget()
+    settings, budget = settings or ReachSettings(), budget or Budget()
     seed = recorded_seed(directory) if seed is None else seed
     seed = draw_seed() if seed is None else seed
     decided_by = {
@@ -147,7 +136,7 @@ class _Asking:
     """Everything that the queries of a run have in common."""
 
     network: Network
-    settings: Settings
+    settings: ReachSettings
     about: Mapping[str, Any]
     seed: int
     jobs: int | None

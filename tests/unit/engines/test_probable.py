@@ -172,9 +172,9 @@ def test_guiding_and_other_estimators_work_together_with_it():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"search": "probably"}, "probable"),
-        ({"patience": -1}, "patience must be 0 or more"),
-        ({"plain_walks": 1.5}, "between 0 and 1"),
+        ({"search": "probably"}, "search cannot be 'probably'.*Did you mean 'probable'"),
+        ({"patience": -1}, "patience must be at least 0; found -1"),
+        ({"plain_walks": 1.5}, "plain_walks must be at most 1; found 1.5"),
     ],
 )
 def test_wrong_options_from_python_are_named(options, message):

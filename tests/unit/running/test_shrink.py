@@ -130,7 +130,7 @@ def test_a_budget_of_zero_switches_it_off_and_says_so():
 
 @pytest.mark.parametrize("budget", [-1, 1.5, True, "many", math.nan])
 def test_budgets_that_make_no_sense(budget):
-    with pytest.raises(UserError, match="shrink must be a whole number of simulations, 0 .off. or more; found"):
+    with pytest.raises(UserError, match="^shrink must be (a whole number|a number|at least 0); found"):
         Options(shrink=budget)
 
 
