@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.estimating import Ranked, estimate_word
+from bbfalsify.engines.falsification.estimating import PassPlan, Ranked, estimate_word
 from bbfalsify.engines.falsification.usage import Usage
 
 PART = 4
@@ -62,30 +62,12 @@ def further_passes(passes: int) -> int:
     return -(-passes // PART)
 
 
-def order_row(
-    ask: Ask,
-    usage: Usage,
-    row: Ranked,
-    *,
-    passes: int,
-    traces: int,
-    estimator: str,
-    seeds: SeedTree,
-    quasi_random: bool = False,
-) -> Ranked:
-    """The row with its further passes; `passes` are those of its estimate."""
+def order_row(ask: Ask, usage: Usage, row: Ranked, plan: PassPlan, seeds: SeedTree) -> Ranked:
+    """Add its further passes to a row; `plan` is that of its estimate."""
     finding = row.finding
     name = f"{finding.requirement}/{finding.name}"
+    fewer = replace(plan, passes=further_passes(plan.passes), columns=(), fan=0)
     found = estimate_word(
-        ask,
-        usage,
-        finding.actions,
-        finding.requirement,
-        name=f"order/{name}",
-        passes=further_passes(passes),
-        traces=traces,
-        estimator=estimator,
-        seeds=seeds.child(name),
-        quasi_random=quasi_random,
+        ask, usage, finding.actions, fewer, seeds.child(name), requirement=finding.requirement, name=f"order/{name}"
     )
     return replace(row, ordering=found.passes)

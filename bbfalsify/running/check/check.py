@@ -26,7 +26,7 @@ from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.checking import strategy
 from bbfalsify.engines.checking.box import NonDeterministic, observed
-from bbfalsify.engines.checking.claims import Claim, Progress, Violation
+from bbfalsify.engines.checking.claims import CheckProgress, Claim, Violation
 from bbfalsify.engines.checking.resetless import run_without_reset
 from bbfalsify.engines.checking.settings import RANDOM_METHODS, CheckSettings, Options
 from bbfalsify.logic import Requirement
@@ -114,7 +114,7 @@ def check(
         _begin_or_continue(place, box, record, seed, configuration or {}, {"symbols": symbols, "period": period})
     record_file = None if place is None else place.path / OBSERVATIONS
     tree = load_observations([Path(f) for f in observations], box.alphabet, sent, continued=record_file)
-    started, progress = time.monotonic(), Progress()
+    started, progress = time.monotonic(), CheckProgress()
     with (
         opened(executor, jobs) as where,
         place.recorder(*listeners) if place is not None else Recorder(None, listeners) as recorder,
@@ -179,7 +179,7 @@ def _run(
     claims: Sequence[Claim],
     alphabet: Sequence[str],
     tree: ObservationTree,
-    progress: Progress,
+    progress: CheckProgress,
     options: Options,
     telling: _Telling,
     seed: int,

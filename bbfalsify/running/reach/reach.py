@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.engines.reachability.search import PORTFOLIO, Finding, Found, Standing, search
+from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, SearchPlan, Standing, search
 from bbfalsify.engines.reachability.settings import ReachSettings, Wanted
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
@@ -60,7 +60,7 @@ class SearchResult:
         return Outcome.NOT_FALSIFIED if self.query.universal else Outcome.NOT_REACHED
 
     @property
-    def finding(self) -> Finding | None:
+    def finding(self) -> ReachFinding | None:
         return self.found.best or self.found.failure
 
     @property
@@ -159,11 +159,10 @@ def reach(
     used = 0.0 if standing is None else standing.found.seconds
     ends = None if timeout is None else time.monotonic() + timeout - used
     with Team(target, ends, os.cpu_count() or 1 if jobs is None else jobs, executor) as team:
+        plan = SearchPlan(heuristics, SeedTree(seed).child("reach"), wanted, depth, walks)
         found = search(
-            target, asked, team.execute, heuristics=heuristics, seeds=SeedTree(seed).child("reach"), wanted=wanted,
-            depth=depth, walks=walks, go_on=team.go_on, watch=watch, report=report,
-            standing=standing,
-        )  # fmt: skip
+            target, asked, team.execute, plan, go_on=team.go_on, watch=watch, report=report, standing=standing
+        )
     return SearchResult(network, asked, heuristic, wanted, seed, found)
 
 

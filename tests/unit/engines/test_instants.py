@@ -8,7 +8,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.engine import Options, Progress, run
-from bbfalsify.engines.falsification.estimating import estimate_word
+from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
 from bbfalsify.engines.falsification.exact import exact_word
 from bbfalsify.engines.falsification.instants import moment_ends, violating_step, whole_moments
 from bbfalsify.engines.falsification.usage import Usage
@@ -101,6 +101,10 @@ def estimated(text, ask=None, **options):
     return progress
 
 
+def along(ask, usage, word, *, seeds, **plan):
+    return estimate_word(ask, usage, word, PassPlan(**plan), seeds)
+
+
 def simulated(usage, ask, simulations):
     progress = smc.Progress()
     options = smc.Options(simulations=simulations, epsilon=1e-6)
@@ -142,7 +146,7 @@ def test_every_estimator_gives_every_key_its_closed_form(text, manner):
 def test_the_exact_product_knows_moments_and_a_run_in_the_middle_of_one_has_no_key():
     usage = usage_of()
     assert exact_word(usage.model, ("a", "bad")).cylinders == pytest.approx((1.0, 0.25), rel=1e-12)
-    found = estimate_word(copying(), usage, ("a",), passes=5, traces=100, seeds=SeedTree(2))
+    found = along(copying(), usage, ("a",), passes=5, traces=100, seeds=SeedTree(2))
     assert found.passes.total_hits == 0 and found.cylinder.value == pytest.approx(1.0)
     assert found.columns["d6"].low == 0.0
 
@@ -154,7 +158,7 @@ def test_d8_counts_what_is_violated_on_the_way(estimator):
     20 passes of 100 traces: standard errors are below 0.01; ±0.045, false alarm below 2e-5.
     """
     for word, exact in {("a", "bad", "a", "ok"): 1 / 4, ("a", "ok", "a", "bad"): 3 / 32}.items():
-        found = estimate_word(
+        found = along(
             copying(), usage_of(), word, passes=20, traces=100, seeds=SeedTree(5), estimator=estimator, columns=("d8",)
         )
         assert abs(found.columns["d8"].value - exact) <= 0.045, (word, found.columns["d8"])
@@ -172,9 +176,9 @@ def test_plain_simulation_meets_the_keys_as_often_as_they_are_probable(text):
 def test_what_is_violated_before_a_moment_belongs_to_its_first_action():
     late = copying("always[0:3](y <= 0.6)", output=lambda stimulus: stimulus.times)
     assert set(simulated(usage_of(), late, 100)) == {("a",)}
-    found = estimate_word(late, usage_of(), ("a",), passes=5, traces=100, seeds=SeedTree(2))
+    found = along(late, usage_of(), ("a",), passes=5, traces=100, seeds=SeedTree(2))
     assert found.passes.total_hits == 500
-    longer = estimate_word(late, usage_of(), ("a", "ok"), passes=5, traces=100, seeds=SeedTree(2))
+    longer = along(late, usage_of(), ("a", "ok"), passes=5, traces=100, seeds=SeedTree(2))
     assert longer.passes.total_hits == 0
 
 
@@ -193,7 +197,7 @@ def test_where_an_action_may_end_its_moment_or_not_the_keys_share_its_probabilit
     shares = simulated(usage, copying(), 4000)
     assert set(shares) == {("a",), ("a", "ok"), ("a", "bad")}
     for key, exact in {("a",): 1 / 2, ("a", "ok"): 3 / 8, ("a", "bad"): 1 / 8}.items():
-        found = estimate_word(copying(), usage, key, passes=20, traces=100, seeds=SeedTree(2))
+        found = along(copying(), usage, key, passes=20, traces=100, seeds=SeedTree(2))
         assert abs(found.probability.value - exact) <= 0.05 and abs(shares[key] - exact) <= 0.036, key
 
 
@@ -354,15 +358,13 @@ def compare_with_brute_force(seed, walks, passes, estimator):
             counts[key] = counts.get(key, 0) + 1
     common = sorted(counts, key=lambda key: -counts[key])[:6]
     for key in common:
-        found = estimate_word(
-            ask, usage, key, passes=passes, traces=100, seeds=SeedTree(seed).child(*key), estimator=estimator
-        )
+        found = along(ask, usage, key, passes=passes, traces=100, seeds=SeedTree(seed).child(*key), estimator=estimator)
         share = counts[key] / walks
         error = np.hypot(np.std(found.passes.values, ddof=1) / np.sqrt(passes), np.sqrt(share * (1 - share) / walks))
         assert abs(found.passes.values.mean() - share) <= 5.5 * error, (seed, key, found.probability, share)
     # What stands in the middle of a moment has no key of its own.
     for key in {key[:-1] for key in common if len(key) > 1} - set(counts):
-        found = estimate_word(ask, usage, key, passes=5, traces=100, seeds=SeedTree(seed).child(*key))
+        found = along(ask, usage, key, passes=5, traces=100, seeds=SeedTree(seed).child(*key))
         assert found.passes.values.mean() <= 5.5 * np.sqrt(10 / walks / 100)
 
 

@@ -10,7 +10,7 @@ from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verd
 from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.engine import Options, Progress, run
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
-from bbfalsify.engines.falsification.pool import MOST_RUNS, Pool, Word
+from bbfalsify.engines.falsification.word_pool import MOST_RUNS, Pool, Word
 from bbfalsify.logic import parse_stl
 from bbfalsify.logic.stl.stl_monitor import judge
 from tests import heater
