@@ -49,9 +49,9 @@ _HOME = {
     "system": "bbfalsify.systems",
     "load_system": "bbfalsify.systems",
     "NetworkBuilder": "bbfalsify.modelling",
-    "falsify": "bbfalsify.running.falsify.falsify",
-    "check": "bbfalsify.running.check.check",
-    "reach": "bbfalsify.running.reach.reach",
+    "falsify": "bbfalsify.api",
+    "check": "bbfalsify.api",
+    "reach": "bbfalsify.api",
     "load_campaign": "bbfalsify.campaigns",
     "replay": "bbfalsify.running.replay",
 }

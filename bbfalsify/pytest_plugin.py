@@ -79,11 +79,12 @@ class CampaignRun:
         return self._cases[number]
 
     def _execute(self) -> Sequence[Case]:
-        from bbfalsify.campaigns.execute import Recording, execute
+        from bbfalsify.campaigns.execute import run_one
+        from bbfalsify.records.recording import Recording
         from bbfalsify.reporting.exports.cases import suite_of
         from bbfalsify.reporting.html import write_report
 
-        results = execute(self._plan, Recording(self._campaign, self._out))
+        results = run_one(self._plan, self._campaign, Recording(self._out)).results
         self.report = write_report(results["run_directory"])
         return suite_of(results, campaign=self._campaign.file).cases
 

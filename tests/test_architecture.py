@@ -16,8 +16,8 @@ EXECUTION = MODELS | {"systems", "engines", "results", "running"}
 LOOKS_AT = {
     "core": set(),
     "jit": set(),
-    "records": {"core"},
     "automata": {"core", "jit"},
+    "records": {"core", "automata"},
     "modelling": {"core", "records"},
     "kernel": {"core", "jit", "modelling"},
     "logic": {"core", "jit", "automata", "modelling", "records"},
@@ -30,6 +30,7 @@ LOOKS_AT = {
     "campaigns": EXECUTION | {"examples", "registry"},
     "reporting": EXECUTION | {"registry"},
     "testing": EXECUTION,
+    "api": EXECUTION,
     "examples": {"core", "modelling", "systems"},
     "registry": {"core"},
     "cli": EXECUTION | {"fitting", "campaigns", "reporting", "examples", "testing", "registry"},

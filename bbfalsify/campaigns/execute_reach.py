@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bbfalsify.campaigns.execute import Recording
 from bbfalsify.campaigns.plan import RunPlan
-from bbfalsify.running.reach.reach_run import Settings, reach_all
+from bbfalsify.records.recording import Recording
+from bbfalsify.running.reach.reach import Settings
+from bbfalsify.running.reach.reach_run import reach_all
 
 
 def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
@@ -19,11 +20,6 @@ def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         settings=Settings(engine.heuristic, engine.trace, engine.depth, engine.timeout, engine.walks),
         budget=plan.budget,
         seed=plan.seed,
-        jobs=plan.jobs,
-        executor=recording.executor,
-        out=recording.out,
-        directory=recording.directory,
-        name=plan.name,
-        listeners=recording.listeners,
-        configuration=recording.configuration_of(plan),
+        execution=plan.execution,
+        recording=recording,
     )

@@ -33,6 +33,7 @@ from bbfalsify.core.budget import Budget
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.seeds import draw_seed
 from bbfalsify.records.documents import Document, KeyPath, read_yaml
+from bbfalsify.running.execution import Execution
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns.requirements.queries import PlannedModel
@@ -59,16 +60,9 @@ class RunPlan:
     engine: Any
     """Its settings, one value each; a frozen dataclass with the keys that stand under `engine:`."""
     seed: int
-    jobs: int
-    time_limit: float
-    on_failure: str
+    execution: Execution
     budget: Budget = Budget()
     model: PlannedModel | None = None
-    executor: str | None = None
-    votes: int = 1
-    memory_limit: float | None = None
-    """Megabytes a worker may take, on top of what it has when it starts."""
-    early_stop: bool = False
     store: Path | None = None
     """Where counterexamples are kept from run to run."""
     accepted: Acceptances | None = None
@@ -196,14 +190,12 @@ def plan_document(
                 requirements=tuple(requirements[point["model"]]),
                 engine=point["engine"],
                 seed=point["seed"],
-                jobs=jobs if jobs is not None else sections.get("jobs", 1),
+                execution=Execution(
+                    jobs=jobs if jobs is not None else sections.get("jobs", 1),
+                    executor=executor or sections.get("executor"),
+                    **{key: point[key] for key in ("time_limit", "memory_limit", "votes", "early_stop", "on_failure")},
+                ),
                 budget=point["budget"],
-                executor=executor or sections.get("executor"),
-                time_limit=point["time_limit"],
-                on_failure=point["on_failure"],
-                votes=point["votes"],
-                memory_limit=point["memory_limit"],
-                early_stop=point["early_stop"],
                 store=store,
                 accepted=acceptances,
                 varies=_varies(settings, point),

@@ -21,7 +21,7 @@ _SESSION_STARTS = ("RunStarted", "RunResumed")
 _NOT_TO_REPEAT = ("BatchAnswered", "Repeated", "RunStopped", *_SESSION_STARTS)
 
 
-class Tape:
+class RecordedAnswers:
     """The recorded answers of one run, by the names of their queries."""
 
     def __init__(self, path: Path | None = None) -> None:

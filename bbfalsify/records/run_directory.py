@@ -27,7 +27,7 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -38,9 +38,8 @@ from bbfalsify.core.events import Listener
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.disk import wait_for
-from bbfalsify.records.event_log import Recorder, ends_with_its_end
+from bbfalsify.records.event_log import RecordedEvent, Recorder, ends_with_its_end
 from bbfalsify.records.json_files import read_json, write_json
-from bbfalsify.records.recorded_answers import Tape
 
 FORMAT_VERSION = 1
 _PACKAGES = ("bbfalsify", "numpy", "scipy", "numba", "rtamt")
@@ -131,15 +130,15 @@ class RunDirectory:
         except OSError:  # there is none, or it is too short
             return False
 
-    def recorder(self, *listeners: Listener, tape: Tape | None = None) -> Recorder:
+    def recorder(self, *listeners: Listener, again: Iterable[RecordedEvent] = ()) -> Recorder:
         folders = () if self._durable else (self.path, self.path.parent)
-        return Recorder(self.events, listeners, again=() if tape is None else tape.events, folders=folders)
+        return Recorder(self.events, listeners, again=again, folders=folders)
 
     def write_manifest(
         self,
-        *,
         seed: int,
         configuration: Mapping[str, Any],
+        *,
         adapter_sha256: str | None = None,
         decided_by: Mapping[str, Any] | None = None,
         **more: Any,
@@ -237,36 +236,12 @@ def readable_manifest(directory: str | Path) -> dict[str, Any]:
     return manifest
 
 
-def begin_or_continue(
-    out: str | Path | None,
-    name: str,
-    directory: str | Path | None,
-    *,
-    seed: int,
-    decided_by: Mapping[str, Any],
-    configuration: Mapping[str, Any] | None = None,
-    adapter_sha256: str | None = None,
-) -> tuple[RunDirectory | None, Tape]:
-    """Where a run is recorded, and what was recorded of it before: nothing, unless it is continued.
-
-    `directory` is exactly the one to use; without it there is a new one under `out`, or none where that is None.
-    """
-    if directory is None and out is None:
-        return None, Tape()
-    place = RunDirectory.create(out, name) if directory is None else RunDirectory.at(directory)
-    if place.begun:
-        place.check_same(seed, json.loads(json.dumps(decided_by)))  # as it was read
-        return place, Tape(place.events)
-    place.write_manifest(
-        seed=seed, configuration=configuration or {}, adapter_sha256=adapter_sha256, decided_by=decided_by
-    )
-    return place, Tape(place.events)  # which are there already where only the manifest was lost
-
-
 def recorded_seed(directory: str | Path | None) -> int | None:
-    """Of the run that was begun there, if one was."""
-    begun = directory is not None and RunDirectory(directory).begun
-    return RunDirectory(directory).read_manifest().get("seed") if begun else None
+    """Return the seed of the run that was begun there, if one was."""
+    if directory is None or not (place := RunDirectory(directory)).begun:
+        return None
+    seed: int | None = place.read_manifest().get("seed")
+    return seed
 
 
 @functools.cache  # each look-up reads the metadata of a package, and every counterexample file holds them

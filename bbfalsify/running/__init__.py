@@ -10,12 +10,12 @@ from typing import Any
 _HOME = {
     "Confirmation": "confirm",
     "Driver": "driver",
+    "Execution": "execution",
     "Ended": "driver",
     "ReplayOutcome": "replay",
     "ReplayResult": "replay",
     "RequirementsJudge": "judge",
     "WorkerPool": "workers.pool",
-    "drive": "driver",
 }
 
 __all__ = sorted(_HOME)

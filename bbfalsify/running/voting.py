@@ -8,9 +8,8 @@ ways is a finding of its own, and whoever believed one of them would learn or ra
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from bbfalsify.core.query import Answer, AnyQuery
 from bbfalsify.core.verdict import SimulationStatus
@@ -32,7 +31,7 @@ def ballots(queries: Sequence[AnyQuery], votes: int) -> list[AnyQuery]:
 
 @dataclass
 class Poll:
-    """Counts votes as they arrive."""
+    """Elections so far."""
 
     votes: int
     queries: int = 0
@@ -41,14 +40,6 @@ class Poll:
     """Queries whose answers were not all alike."""
     first: str = field(default="")
     """What the first of them answered."""
-
-    def results(self, queries: Sequence[AnyQuery], arriving: Iterable[Answer]) -> Iterator[Answer]:
-        stream = iter(arriving)
-        for _ in queries:
-            answers = list(islice(stream, self.votes))
-            if len(answers) < self.votes:
-                return
-            yield answers[0] if self.votes == 1 else _elect(answers)
 
     def count(self, query: AnyQuery, answer: Answer) -> None:
         """Take note of an elected answer, whoever elected it: this run, or the part of it that was recorded."""
@@ -67,7 +58,10 @@ class Poll:
         ]
 
 
-def _elect(answers: list[Answer]) -> Answer:
+def elect(answers: Sequence[Answer]) -> Answer:
+    """Return the answer of the majority; of one vote, that answer."""
+    if len(answers) == 1:
+        return answers[0]
     groups: list[list[Answer]] = []
     for answer in answers:
         for group in groups:

@@ -23,9 +23,10 @@ the process that starts the workers, before its first and after its last one, an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from types import TracebackType
-from typing import Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -120,6 +121,16 @@ class System(Protocol):
         ...
 
 
+class AnySystem(Protocol):
+    """A system of signals or of symbols, as far as both are alike."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def capabilities(self) -> Capabilities: ...
+    def open(self, seed: int) -> AbstractContextManager[Any]: ...
+
+
 Enough = Callable[[Mapping[str, np.ndarray]], bool]
 """Given the outputs so far: need the rest not be executed?"""
 
@@ -175,13 +186,13 @@ def as_columns(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:
     return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
 
 
-def usable_jobs(system: System, jobs: int) -> int:
-    """How many workers may use the system at the same time."""
+def usable_jobs(system: AnySystem, jobs: int) -> int:
+    """Return how many workers may use the system at the same time."""
     # Asking a program for its capabilities may start it: not where the answer changes nothing.
     return 1 if jobs > 1 and (system.capabilities.exclusive or system.capabilities.single_session) else jobs
 
 
-def require_capability(system: System, capability: str, purpose: str) -> None:
+def require_capability(system: AnySystem, capability: str, purpose: str) -> None:
     """Refuse, before anything runs, what the system cannot do."""
     if not getattr(system.capabilities, capability):
         declared = tuple(f.name for f in fields(Capabilities) if getattr(system.capabilities, f.name))

@@ -30,7 +30,7 @@ from typing import Any
 from bbfalsify.automata.mealy import read_dot
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.modelling.formats.model_files import files_of
-from bbfalsify.systems.interface import Capabilities, System
+from bbfalsify.systems.interface import AnySystem, Capabilities, System
 from bbfalsify.systems.programs.launching import split_command
 from bbfalsify.systems.programs.persistent import program_system
 from bbfalsify.systems.symbols import MachineSystem, SymbolSystem, check_alphabet
@@ -87,16 +87,16 @@ class Origin:
     reference: str
     base: str
 
-    def load(self) -> System:
+    def load(self) -> System | SymbolSystem:
         return load_system(self.reference, self.base)
 
 
-_origins: dict[int, tuple[System, Origin]] = {}
+_origins: dict[int, tuple[AnySystem, Origin]] = {}
 
 
-def origin_of(system: System) -> Origin | None:
-    """Where `load_system` found this very object, if it did."""
-    return _origins.get(id(system), (None, None))[1]
+def origin_of(system: AnySystem) -> Origin | None:
+    """Return where `load_system` found this very object, if it did."""
+    return _origins[id(system)][1] if id(system) in _origins else None
 
 
 def load_system(reference: str, base: str | Path = ".") -> System | SymbolSystem:

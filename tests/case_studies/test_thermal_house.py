@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.campaigns import load_campaign
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
@@ -34,7 +35,6 @@ from bbfalsify.records.counterexample import (
     SystemRecord,
     signals_as_samples,
 )
-from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.running.judge import RequirementsJudge
 
 ROOT = Path(__file__).parent.parent.parent

@@ -40,6 +40,16 @@ class Wanted(StrEnum):
 
 
 @dataclass(frozen=True)
+class Options:
+    heuristics: tuple[Heuristic, ...] = PORTFOLIO
+    wanted: Wanted = Wanted.SOME
+    depth: int | None = None
+    """Longest walk; None grows with the walks made."""
+    walks: int | None = None
+    """Walks of each heuristic; None is no limit."""
+
+
+@dataclass(frozen=True)
 class Bounds:
     """What walks are restricted to by the best trace so far."""
 
@@ -140,22 +150,19 @@ def search(
     target: Target,
     query: Query,
     execute: Execute,
+    options: Options,
     *,
-    heuristics: tuple[Heuristic, ...],
     seeds: SeedTree,
-    wanted: Wanted = Wanted.SOME,
-    depth: int | None = None,
-    walks: int | None = None,
     go_on: Callable[[], bool] = lambda: True,
     watch: Callable[[Found], None] = lambda found: None,
     report: Callable[[Standing], None] = lambda standing: None,
     standing: Standing | None = None,
 ) -> Found:
     """`watch` is called after every unit, `report` between two turns; `standing` is where to go on from."""
-    now = standing or Standing()
+    now, wanted = standing or Standing(), options.wanted
     found, coverage = now.found, now.coverage
     start = time.monotonic() - found.seconds
-    for units in itertools.islice(turns(heuristics, seeds, depth, walks), now.turn, None):
+    for units in itertools.islice(turns(options.heuristics, seeds, options.depth, options.walks), now.turn, None):
         bounds = _bounds(found, wanted)
         if bounds.steps == -1:
             break  # a trace without any step cannot be shortened

@@ -26,9 +26,11 @@ import numpy as np
 from bbfalsify.core.errors import SystemFailure
 from bbfalsify.core.query import Answer, AnyQuery, Query, WordQuery
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.trace import Stimulus, sample_times
+from bbfalsify.core.trace import Stimulus, Trace, sample_times
+from bbfalsify.core.verdict import Judgement
 from bbfalsify.running.doctor.probes import Probe
 from bbfalsify.running.driver import Driver
+from bbfalsify.running.execution import Execution
 from bbfalsify.systems import Capabilities, SymbolSystem, System
 
 SAMPLES = 100
@@ -68,28 +70,31 @@ def examine(
     report = Examination(
         system.name, "symbols" if symbolic else "signals", {k: v for k, v in declared.items() if v not in (False, None)}
     )
-    judge = None if symbolic else _no_judgement
+    judge, execution, seeds = None if symbolic else _no_judgement, Execution(time_limit=time_limit_s), SeedTree(seed)
 
     def use(queries: Sequence[AnyQuery], way: str) -> list[Answer]:
-        """In a worker of its own: of an exclusive system there may be only one at a time."""
-        with Driver(Probe(system, way), judge, seeds=SeedTree(seed), time_limit_s=time_limit_s) as driver:
+        """Use a worker of its own: of an exclusive system there may be only one at a time."""
+        with Driver(Probe(system, way), judge, execution, seeds=seeds) as driver:
             return _Patient(driver, report).use(queries)
 
     try:
-        with Driver(system, judge, seeds=SeedTree(seed), time_limit_s=time_limit_s) as driver:
+        with Driver(system, judge, execution, seeds=seeds) as driver:
             patient = _Patient(driver, report)
-            if symbolic:
-                seen = _examine_symbols(patient, system, SeedTree(seed).child("doctor"))
+            if isinstance(system, SymbolSystem):
+                word = _examine_symbols(patient, system, seeds.child("doctor"))
             else:
-                seen = _examine_signals(patient, system, duration)
-        if seen is not None:
-            (_examine_symbol_abilities if symbolic else _examine_abilities)(patient, system, seen, use)
+                use_of_signals = _examine_signals(patient, system, duration)
+        if isinstance(system, SymbolSystem):
+            if word is not None:
+                _examine_symbol_abilities(patient, system, word, use)
+        elif use_of_signals is not None:
+            _examine_abilities(patient, system, use_of_signals, use)
     except SystemFailure as failure:
         report.problems.append(str(failure))
     return report
 
 
-def _no_judgement(trace: object) -> tuple[()]:
+def _no_judgement(trace: Trace, *, outliers: bool = False) -> tuple[Judgement, ...]:
     return ()
 
 

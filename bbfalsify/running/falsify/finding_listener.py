@@ -1,4 +1,4 @@
-"""The scribe of a falsification: confirms each finding at once, records what happens, writes findings down."""
+"""The listener of a falsification: confirms each finding at once, records events, writes findings down."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from bbfalsify.engines.falsification.accelerator import Convergence, Finding, Se
 from bbfalsify.engines.falsification.engine import Options, Progress, Ranked
 from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.logic import Requirement
-from bbfalsify.modelling import Profile
 from bbfalsify.records.counterexample import (
     Counterexample,
     RequirementRecord,
     SeedRecord,
-    SystemRecord,
     signals_as_samples,
 )
 from bbfalsify.records.event_log import Recorder
@@ -27,6 +25,7 @@ from bbfalsify.records.run_directory import versions
 from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.running.confirm import Confirmation, confirm
 from bbfalsify.running.driver import Driver
+from bbfalsify.running.falsify.task import Task
 
 
 @dataclass
@@ -158,16 +157,7 @@ def row_of(
     )
 
 
-def counterexample_file(
-    item: Item,
-    requirement: Requirement,
-    horizon: float,
-    seed: SeedRecord,
-    system: SystemRecord,
-    profile: Profile,
-    time_limit_s: float | None,
-    memory_limit_mb: float | None,
-) -> Counterexample:
+def counterexample_file(item: Item, requirement: Requirement, task: Task, seed: SeedRecord) -> Counterexample:
     finding, confirmation = item.finding, item.confirmation
     stimulus = finding.stimulus
     trace = None if confirmation is None else confirmation.trace
@@ -176,7 +166,7 @@ def counterexample_file(
         requirement=RequirementRecord(
             requirement.id, requirement.text, requirement.formula.text, requirement.time, requirement.period
         ),
-        horizon=horizon,
+        horizon=task.settings.horizon,
         actions=finding.actions,
         word=finding.word,
         times=tuple(stimulus.times.tolist()),
@@ -187,12 +177,12 @@ def counterexample_file(
         reproduced=0 if confirmation is None else confirmation.reproduced,
         tries=0 if confirmation is None else confirmation.tries,
         seed=seed,
-        system=system,
+        system=task.record,
         versions=versions(),
         simulation=finding.status,
         probability=item.probability,
         estimates={} if item.ranked is None else {"cylinder": item.ranked.cylinder, **item.ranked.columns},
-        profile=profile.file,
-        time_limit_s=time_limit_s,
-        memory_limit_mb=memory_limit_mb,
+        profile=task.profile.file,
+        time_limit_s=task.execution.time_limit,
+        memory_limit_mb=task.execution.memory_limit,
     )

@@ -4,16 +4,16 @@
     if result.found.best is not None:
         print(len(result.found.best.trace.steps), "steps")
 
+No driver answers here: the walks are the engine itself, and no black box is asked.
+
 The same seed gives the same finding on any number of workers: units of walks are answered in their order (`search`),
 and of several that meet the target the first in that order counts.  Only the timeout goes by the clock.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
-from bbfalsify.engines.reachability.search import PORTFOLIO, Finding, Found, Standing, Wanted, search
+from bbfalsify.engines.reachability.search import PORTFOLIO, Finding, Found, Options, Standing, Wanted, search
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
 from bbfalsify.logic.queries import Query, parse_query
 from bbfalsify.modelling import Network, load_network
 from bbfalsify.results.notebook import steps_frame, trace_html
+from bbfalsify.running.execution import Execution
 from bbfalsify.running.reach.team import Team
 from bbfalsify.running.reach.trace_files import trace_json
 
@@ -47,7 +48,7 @@ class ReachResult:
     network: Network
     query: Query
     heuristic: str
-    """As asked for; the finding says which of a portfolio won."""
+    """As asked for; the finding names the winner of a portfolio."""
     wanted: Wanted
     seed: int
     found: Found
@@ -64,7 +65,7 @@ class ReachResult:
 
     @property
     def steps(self) -> list[dict[str, Any]]:
-        """Of the trace found, in words and numbers; none where nothing was found."""
+        """Steps of the trace found, in words and numbers; none where nothing was found."""
         return [] if self.finding is None else trace_json(self.network, self.finding.trace)["steps"]
 
     def to_dataframe(self) -> pandas.DataFrame:
@@ -76,48 +77,60 @@ class ReachResult:
 
     def in_words(self) -> str:
         """The outcome as a sentence."""
-        query, finding = self.query, self.finding
-        if self.outcome is ReachOutcome.REACHED:
-            trace = finding.trace
+        query, reached, failed = self.query, self.found.best, self.found.failure
+        if reached is not None:
+            trace = reached.trace
             return (
                 f"{query.text}: {query.holds_word.upper()}{' (deadlock)' if trace.deadlocked else ''} after "
-                f"{len(trace.steps)} steps and {float(trace.time):g} time units, by {finding.heuristic.value} in its "
-                f"walk {finding.walk}; every step re-checked by the exact interpreter"
+                f"{len(trace.steps)} steps and {float(trace.time):g} time units, by {reached.heuristic.value} in its "
+                f"walk {reached.walk}; every step re-checked by the exact interpreter"
             )
-        if self.outcome is ReachOutcome.MODEL_ERROR:
-            return f"{query.text}: THE MODEL FAILS after {len(finding.trace.steps)} steps: {finding.trace.error}"
+        if failed is not None:
+            return f"{query.text}: THE MODEL FAILS after {len(failed.trace.steps)} steps: {failed.trace.error}"
         why = "the time is up" if self.found.stopped == "timeout" else "all walks are made"
         word = "not falsified" if query.universal else "not reached"
         return f"{query.text}: {word.upper()} ({why}; random walks prove nothing)"
 
 
+@dataclass(frozen=True)
+class Settings:
+    heuristic: str = "portfolio"
+    trace: str = "some"
+    """some, or shortest or fastest: the search then goes on after the first trace."""
+    depth: int | None = None
+    timeout: float | None = DEFAULT_TIMEOUT_S
+    """Seconds of a query; None is no limit."""
+    walks: int | None = None
+    """Walks of each heuristic; None is no limit."""
+
+    @property
+    def options(self) -> Options:
+        heuristics = PORTFOLIO if self.heuristic == "portfolio" else (Heuristic(self.heuristic),)
+        return Options(heuristics, Wanted(self.trace), self.depth, self.walks)
+
+    def as_json(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+
 def reach(
     model: str | Path | Network,
     query: str,
+    settings: Settings = Settings(),
     *,
-    heuristic: str = "portfolio",
-    trace: str = "some",
-    depth: int | None = None,
-    timeout: float | None = DEFAULT_TIMEOUT_S,
-    walks: int | None = None,
     seed: int | None = None,
-    jobs: int | None = None,
-    executor: str | Executor | None = None,
+    execution: Execution = Execution(),
     watch: Callable[[Found], None] = lambda found: None,
     report: Callable[[Standing], None] = lambda standing: None,
     standing: Standing | None = None,
 ) -> ReachResult:
     """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
 
-    `walks` limits the walks of each heuristic, `timeout` the seconds; None is no limit.  With `trace` "shortest" or
-    "fastest" the search goes on after the first trace, so it needs one of the two.
-
-    Walks are made by `jobs` processes, or on an `executor` as for `falsify`.  `watch` is told what was found so far,
-    now and then; `report` how the search stands between two turns: a search that was interrupted goes on from such a
-    `standing` and ends as it would have ended.
+    The settings are explained by `bbfalsify.reach`.  `watch` is told what was found so far, now and then; `report` how
+    the search stands between two turns: a search that was interrupted goes on from such a `standing` and ends as it
+    would have ended.
     """
-    wanted, heuristics = Wanted(trace), heuristics_named(heuristic)
-    if timeout is None and walks is None:
+    options = settings.options
+    if settings.timeout is None and settings.walks is None:
         raise UserError("a search for a state that may not exist needs a timeout or a number of walks.")
     network = model if isinstance(model, Network) else load_network(model)
     asked = parse_query(query, network)
@@ -125,15 +138,11 @@ def reach(
     TargetSearch.warm_up()  # compiling does not count
     seed = draw_seed() if seed is None else seed
     used = 0.0 if standing is None else standing.found.seconds
-    ends = None if timeout is None else time.monotonic() + timeout - used
-    with Team(target, ends, os.cpu_count() or 1 if jobs is None else jobs, executor) as team:
+    ends = None if settings.timeout is None else time.monotonic() + settings.timeout - used
+    with Team(target, ends, execution) as team:
+        seeds = SeedTree(seed).child("reach")
         found = search(
-            target, asked, team.execute, heuristics=heuristics, seeds=SeedTree(seed).child("reach"), wanted=wanted,
-            depth=depth, walks=walks, go_on=team.go_on, watch=watch, report=report,
+            target, asked, team.execute, options, seeds=seeds, go_on=team.go_on, watch=watch, report=report,
             standing=standing,
         )  # fmt: skip
-    return ReachResult(network, asked, heuristic, wanted, seed, found)
-
-
-def heuristics_named(name: str) -> tuple[Heuristic, ...]:
-    return PORTFOLIO if name == "portfolio" else (Heuristic(name),)
+    return ReachResult(network, asked, settings.heuristic, options.wanted, seed, found)

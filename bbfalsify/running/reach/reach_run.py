@@ -4,21 +4,19 @@
     results["requirements"][0]["outcome"], results["run_directory"]
 
 A run that was interrupted is continued: queries that are answered are not asked again, and the one that was being
-searched goes on between two turns, from the last standing on disk (`checkpoint.py`).
+searched goes on between two turns, from its last checkpoint (`reach_checkpoint.py`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.events import (
-    Listener,
     QueryAnswered,
     RunResumed,
     RunStarted,
@@ -27,18 +25,20 @@ from bbfalsify.core.events import (
     TraceFound,
     WalksMade,
 )
-from bbfalsify.core.seeds import draw_seed
 from bbfalsify.core.verdict import FOUND, Outcome, StopReason
 from bbfalsify.engines.reachability.search import Found, Standing
 from bbfalsify.modelling import Network
+from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.event_log import Recorder
-from bbfalsify.records.run_directory import RunDirectory, begin_or_continue, file_name, recorded_seed
-from bbfalsify.running.reach.checkpoint import StandingFile
-from bbfalsify.running.reach.reach import DEFAULT_TIMEOUT_S, ReachOutcome, ReachResult, reach
+from bbfalsify.records.recording import Recording, RunRecord
+from bbfalsify.records.run_directory import file_name
+from bbfalsify.running.execution import Execution
+from bbfalsify.running.reach.reach import ReachOutcome, ReachResult, Settings, reach
+from bbfalsify.running.reach.reach_checkpoint import read_standing, standing_json
 from bbfalsify.running.reach.trace_files import write_trace
 
 RECORD_EVERY_S = 1.0
-"""Walks are told to listeners at once, and recorded now and then."""
+"""Seconds between two records of walks; listeners are told at once."""
 
 
 @dataclass(frozen=True)
@@ -48,20 +48,8 @@ class Question:
     query: str
 
     def written(self) -> dict[str, Any]:
-        """What it says, as a specification file has it."""
+        """The query as a specification file has it."""
         return {"query": self.query}
-
-
-@dataclass(frozen=True)
-class Settings:
-    heuristic: str = "portfolio"
-    trace: str = "some"
-    depth: int | None = None
-    timeout: float | None = DEFAULT_TIMEOUT_S
-    walks: int | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return dict(self.__dict__)
 
 
 def reach_all(
@@ -69,46 +57,40 @@ def reach_all(
     questions: Sequence[Question],
     *,
     about: Mapping[str, Any],
-    settings: Settings | None = None,
-    budget: Budget | None = None,
+    settings: Settings = Settings(),
+    budget: Budget = Budget(),
     seed: int | None = None,
-    jobs: int | None = None,
-    executor: str | Executor | None = None,
-    out: str | Path | None = "runs",
-    directory: str | Path | None = None,
-    name: str = "reach",
-    listeners: Iterable[Listener] = (),
-    configuration: Mapping[str, Any] | None = None,
+    execution: Execution = Execution(),
+    recording: Recording = Recording(name="reach"),
 ) -> dict[str, Any]:
-    """The results, as they are also stored.  `about` says where the model comes from: `model` and `model_sha256`, or
-    `example`; trace files repeat it.  The seconds of `budget` are for all queries together.
+    """Answer all queries; return the results as they are stored.
+
+    `about` says where the model comes from: `model` and `model_sha256`, or `example`; trace files repeat it.  The
+    seconds of `budget` are for all queries together.
     """
-    settings, budget = settings or Settings(), budget or Budget()
-    seed = recorded_seed(directory) if seed is None else seed
-    seed = draw_seed() if seed is None else seed
+    seed, name = recording.seed(seed), recording.name or "reach"
     decided_by = {
         "model": dict(about),
         "queries": {question.id: question.query for question in questions},
         "engine": settings.as_json(),
         "budget": {"seconds": budget.seconds},
     }
-    place, tape = begin_or_continue(
-        out, name, directory, seed=seed, decided_by=decided_by, configuration=configuration or decided_by
-    )
-    answered = {event.data["requirement"]: event.data["row"] for event in tape.events if event.kind == "QueryAnswered"}
+    recording = replace(recording, configuration=recording.configuration or decided_by)
     started = time.monotonic()
-    with place.recorder(*listeners, tape=tape) if place is not None else Recorder(None, listeners) as recorder:
-        workers = jobs or 1
+    with recording.begin(name, seed, decided_by) as record:
+        before, recorder = record.answers, record.recorder
+        answered = {e.data["requirement"]: e.data["row"] for e in before.events if e.kind == "QueryAnswered"}
+        ids = tuple(question.id for question in questions)
         recorder.record(
-            RunResumed(0, workers)
-            if tape.started
-            else RunStarted(name, network.name, tuple(q.id for q in questions), seed, None, budget.seconds, workers)
+            RunResumed(0, execution.jobs)
+            if before.started
+            else RunStarted(name, network.name, ids, seed, None, budget.seconds, execution.jobs)
         )
-        asking = _Asking(network, settings, about, seed, jobs, executor, place, recorder, len(questions) > 1)
+        asking = _Asking(network, settings, about, seed, execution, record, len(questions) > 1)
         rows: list[dict[str, Any]] = []
         reason = StopReason.COMPLETED
         for question in questions:
-            left = None if budget.seconds is None else budget.seconds - tape.seconds - (time.monotonic() - started)
+            left = None if budget.seconds is None else budget.seconds - before.seconds - (time.monotonic() - started)
             if question.id in answered:
                 rows.append(answered[question.id])
                 continue
@@ -124,64 +106,55 @@ def reach_all(
                 rows.append(_not_asked(question))
                 continue
             recorder.record(QueryAnswered(question.id, rows[-1]))
-        seconds = tape.seconds + time.monotonic() - started
+        seconds = before.seconds + time.monotonic() - started
         walks = sum(row["walks"] for row in rows)
         recorder.record(RunStopped(reason.value, walks, round(seconds, 3)))
-    results = _results(name, seed, rows, reason, seconds, None if place is None else place.path)
-    if place is not None:
-        place.write_results(results)
+    results = _results(name, seed, rows, reason, seconds, record.path)
+    record.write_results(results)
     return results
 
 
 @dataclass(frozen=True)
 class _Asking:
-    """Everything that the queries of a run have in common."""
+    """All that the queries of a run have in common."""
 
     network: Network
     settings: Settings
     about: Mapping[str, Any]
     seed: int
-    jobs: int | None
-    executor: str | Executor | None
-    place: RunDirectory | None
-    recorder: Recorder
+    execution: Execution
+    record: RunRecord
     several: bool
 
     def answer(self, question: Question, left: float | None) -> dict[str, Any]:
-        """Search for one query; the row of results about it."""
-        asked, recorder = self.settings, self.recorder
+        """Search for one query; return the row of results about it."""
+        asked, recorder = self.settings, self.record.recorder
         timeout = min((limit for limit in (asked.timeout, left) if limit is not None), default=None)
-        each = 5 if asked.heuristic == "portfolio" else 1
+        each = len(asked.options.heuristics)
         recorder.record(StageStarted(question.id, 0 if asked.walks is None else asked.walks * each))
-        kept = None if self.place is None else StandingFile(self.place.path / "standing.json", question.id)
-        standing = None if kept is None else kept.read(self.network)
+        checkpoint = Checkpoint(self.record.path, question.id)
         telling = _Telling(recorder, question.id, timeout, better=asked.trace != "some")
 
         def report(now: Standing) -> None:
             telling.turn(now)
-            if kept is not None:
-                kept.write_now_and_then(now, self.network)
+            if checkpoint.due:
+                checkpoint.write(standing_json(now, self.network))
 
         result = reach(
-            self.network, question.query, heuristic=asked.heuristic, trace=asked.trace, depth=asked.depth,
-            timeout=timeout, walks=asked.walks, seed=self.seed, jobs=self.jobs, executor=self.executor,
-            watch=telling.watch, report=report, standing=standing,
+            self.network, question.query, replace(asked, timeout=timeout), seed=self.seed, execution=self.execution,
+            watch=telling.watch, report=report, standing=read_standing(checkpoint.read(), self.network),
         )  # fmt: skip
         telling.watch(result.found)
         file = self._write(question, result)
-        if kept is not None:
-            kept.remove()
+        checkpoint.remove()
         return _row(question, result, file)
 
     def _write(self, question: Question, result: ReachResult) -> str | None:
-        """The trace file, where something was found."""
-        if self.place is None or result.finding is None:
+        """Write the trace file, where something was found."""
+        if self.record.path is None or result.finding is None:
             return None
-        file = (
-            self.place.path
-            / "counterexamples"
-            / (f"{file_name(question.id)}-trace.json" if self.several else "trace.json")
-        )
+        name = f"{file_name(question.id)}-trace.json" if self.several else "trace.json"
+        file = self.record.path / "counterexamples" / name
         # Which heuristic found it stands where users of the command line look for it.
         about = {
             **self.about, "requirement": question.id, "asked": self.settings.as_json(), "query": result.query.text,
@@ -192,12 +165,12 @@ class _Asking:
 
 
 class _Telling:
-    """What happens in a search becomes events."""
+    """Turns what happens in a search into events."""
 
     def __init__(self, recorder: Recorder, requirement: str, timeout: float | None, *, better: bool) -> None:
         self._recorder, self._requirement, self._timeout = recorder, requirement, timeout
         self._better = better
-        """Whether traces are looked for that are better than the first: each is worth a word."""
+        """Traces better than the first are looked for, and each is worth an event."""
         self._traces, self._depth, self._recorded = 0, 0, 0.0
 
     def watch(self, found: Found) -> None:
@@ -224,7 +197,7 @@ class _Telling:
 
 
 def outcome_of(result: ReachResult) -> Outcome:
-    """In the words of campaigns: an `A[]` is falsified, an `E<>` reached."""
+    """Translate to the words of campaigns: an `A[]` is falsified, an `E<>` reached."""
     if result.outcome is ReachOutcome.MODEL_ERROR:
         return Outcome.MODEL_ERROR
     if result.outcome is ReachOutcome.REACHED:
@@ -280,7 +253,7 @@ _WEIGHT = (
     Outcome.MODEL_ERROR, Outcome.FALSIFIED, Outcome.REACHED, Outcome.INCONCLUSIVE, Outcome.NOT_FALSIFIED,
     Outcome.NOT_REACHED,
 )  # fmt: skip
-"""What a run is called by: its most telling query."""
+"""Outcomes by weight: a run is called by its most telling query."""
 
 
 def _results(

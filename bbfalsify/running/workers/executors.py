@@ -15,17 +15,18 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from bbfalsify.core.errors import InvariantViolated, UserError, unknown_name
-from bbfalsify.core.query import Answer, AnyQuery
+from bbfalsify.core.query import AnyQuery
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.execute_query import ANSWER, OUR_FAULT, WRONG_INPUT, Assignment, Judge, answer_all
-from bbfalsify.running.workers.pool import WorkerPool, answer_of
+from bbfalsify.running.workers.pool import Answers, WorkerPool, answer_of
 from bbfalsify.running.workers.remote import ExecutorPool
-from bbfalsify.systems.interface import System
+from bbfalsify.systems.interface import AnySystem
 
 _CALM = {
     "distributed.worker.profile.enabled": False,
@@ -34,39 +35,35 @@ _CALM = {
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.worker.memory.monitor-interval": "1s",
 }
-"""Nobody looks at the dashboard of a cluster of ours, whose processes would otherwise watch themselves all the time."""
+"""Switch off self-observation of our own clusters: their dashboard is never looked at."""
 NAMES = ("local", "in-process", "dask", "dask:ADDRESS")
 _TOGETHER = 64
 
 
 class Pool(Protocol):
-    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
+    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Answers:
         """One answer per query, in the order asked; fewer when `time.monotonic()` reaches the deadline."""
 
     def close(self) -> None: ...
 
 
 def open_pool(
-    executor: str | Executor | None,
-    system: System,
+    system: AnySystem,
     judge: Judge | None,
+    execution: Execution = Execution(),
     *,
-    jobs: int = 1,
-    time_limit_s: float | None = 60.0,
-    seeds: SeedTree | None = None,
-    memory_limit_mb: float | None = None,
-    log: Path | None = None,
-    early_stop: bool = False,
+    seeds: SeedTree = SeedTree(0),
     shared: Sequence[object] = (),
+    log: Path | None = None,
 ) -> Pool:
-    limits = {"seeds": seeds, "memory_limit_mb": memory_limit_mb, "early_stop": early_stop, "shared": shared}
-    if executor in (None, "local"):
-        return WorkerPool(system, judge, jobs=jobs, time_limit_s=time_limit_s, log=log, **limits)
-    if executor == "in-process":
-        return InProcessPool(system, judge, **limits)
-    if isinstance(executor, str):
-        raise UserError(unknown_name("executor", executor, NAMES))
-    return ExecutorPool(executor, system, judge, jobs=jobs, time_limit_s=time_limit_s, log=log, **limits)
+    """`shared`: objects that queries refer to; workers get them once."""
+    if execution.executor in (None, "local"):
+        return WorkerPool(system, judge, execution, seeds=seeds, shared=shared, log=log)
+    if execution.executor == "in-process":
+        return InProcessPool(system, judge, execution, seeds=seeds, shared=shared)
+    if isinstance(execution.executor, str):
+        raise UserError(unknown_name("executor", execution.executor, NAMES))
+    return ExecutorPool(system, judge, execution, seeds=seeds, shared=shared, log=log)
 
 
 def check_executor(name: str) -> None:
@@ -76,14 +73,14 @@ def check_executor(name: str) -> None:
 
 
 @contextlib.contextmanager
-def opened(executor: str | Executor | None, jobs: int | None = None) -> Iterator[str | Executor | None]:
-    """A cluster that a name stands for, for as long as it is needed; anything else is given back as it is."""
+def opened(execution: Execution) -> Iterator[Execution]:
+    """Start the cluster that an executor's name stands for, as long as it is needed; pass on all others."""
+    executor, jobs = execution.executor, execution.jobs
+    if isinstance(executor, str):
+        check_executor(executor)
     if not isinstance(executor, str) or not executor.startswith("dask"):
-        if isinstance(executor, str):
-            check_executor(executor)
-        yield executor
+        yield execution
         return
-    check_executor(executor)
     dask, distributed = _dask()
     address = executor.partition(":")[2]
     with contextlib.ExitStack() as stack:
@@ -96,7 +93,7 @@ def opened(executor: str | Executor | None, jobs: int | None = None) -> Iterator
             stack.enter_context(dask.config.set(_CALM))
             cluster = stack.enter_context(
                 distributed.LocalCluster(
-                    n_workers=jobs or 1,
+                    n_workers=jobs,
                     threads_per_worker=1,
                     processes=True,
                     dashboard_address="127.0.0.1:0",  # any port: two clusters on a machine do not quarrel about one
@@ -107,8 +104,8 @@ def opened(executor: str | Executor | None, jobs: int | None = None) -> Iterator
         threads = sum(client.nthreads().values())
         pool = client.get_executor(pure=False)
         # How many tasks it can work on at once: an executor of the standard library says so under this name.
-        pool._max_workers = max(1, min(threads, jobs or threads))
-        yield pool
+        pool._max_workers = max(1, min(threads, jobs))
+        yield replace(execution, executor=pool)
 
 
 def _dask() -> tuple[Any, Any]:
@@ -125,22 +122,19 @@ class InProcessPool:
 
     def __init__(
         self,
-        system: System,
+        system: AnySystem,
         judge: Judge | None,
+        execution: Execution,
         *,
-        seeds: SeedTree | None = None,
-        memory_limit_mb: float | None = None,
-        early_stop: bool = False,
+        seeds: SeedTree = SeedTree(0),
         shared: Sequence[object] = (),
     ) -> None:
-        if memory_limit_mb is not None:
+        if execution.memory_limit is not None:
             raise UserError("a memory limit needs worker processes; the executor is in-process.")
-        self._assignment = Assignment(
-            system, judge, seeds or SeedTree(0), None, early_stop, tuple(shared), contained=False
-        )
+        self._assignment = Assignment(system, judge, execution, seeds, tuple(shared), contained=False)
         self._open = False
 
-    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
+    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Answers:
         self._set_up()
         size = _TOGETHER if self._assignment.batches else 1
         for start in range(0, len(queries), size):

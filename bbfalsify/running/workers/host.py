@@ -19,10 +19,13 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import BBFalsifyError, SystemFailure, UserError
 from bbfalsify.running.workers.channel import BlockingChannel, unpacked
+
+if TYPE_CHECKING:
+    from bbfalsify.running.workers.execute_query import Assignment
 
 ANSWERS, UNKNOWN_RUN, WRONG_INPUT, SYSTEM_FAILED, OUR_FAULT = range(5)
 """The first item of what a task brings back."""
@@ -94,7 +97,7 @@ class _Host:
 
     def ask(self, run: str, payload: bytes, introduction: bytes | None) -> bytes:
         self._channel.send((run, payload, introduction))
-        brought = self._channel.receive()
+        brought: bytes | None = self._channel.receive()
         if brought is None:
             raise RuntimeError("the process that hosts the system's worker died")
         return brought
@@ -116,16 +119,15 @@ class _Service:
     def __init__(self, log: Path) -> None:
         self._run = ""
         self._pool: Any = None
-        self._shared: tuple = ()
+        self._shared: tuple[object, ...] = ()
         self._log, self._read = log, 0
 
     def __call__(self, run: str, payload: bytes, introduction: bytes | None) -> bytes:
-        if run != self._run:
-            if introduction is None:
-                return pickle.dumps((UNKNOWN_RUN,))
-            self.close()
+        if run != self._run and introduction is None:
+            return pickle.dumps((UNKNOWN_RUN,))
         try:
-            if run != self._run:
+            if run != self._run and introduction is not None:
+                self.close()
                 self._open(run, introduction)
             answers = list(self._pool.answers(unpacked(payload, self._shared)))
             return pickle.dumps((ANSWERS, answers, self._printed()), protocol=5)
@@ -139,19 +141,11 @@ class _Service:
     def _open(self, run: str, introduction: bytes) -> None:
         from bbfalsify.running.workers.pool import WorkerPool
 
-        assignment, time_limit_s = pickle.loads(introduction)
-        assignment = assignment.arrived()
+        work: Assignment = pickle.loads(introduction).arrived()
         self._pool = WorkerPool(
-            assignment.system,
-            assignment.judge,
-            time_limit_s=time_limit_s,
-            seeds=assignment.seeds,
-            memory_limit_mb=assignment.memory_limit_mb,
-            early_stop=assignment.early_stop,
-            shared=assignment.shared,
-            log=self._log,
+            work.system, work.judge, work.execution, seeds=work.seeds, shared=work.shared, log=self._log
         )
-        self._run, self._shared = run, assignment.shared
+        self._run, self._shared = run, work.shared
 
     def _printed(self) -> bytes:
         """What the system printed since the last task."""

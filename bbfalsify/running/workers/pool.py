@@ -24,15 +24,17 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, SystemFailure, UserError
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.channel import PollingChannel
 from bbfalsify.running.workers.execute_query import (
     ANSWER,
@@ -42,12 +44,14 @@ from bbfalsify.running.workers.execute_query import (
     WRONG_INPUT,
     Assignment,
     Judge,
-    check_limits,
+    Message,
 )
 from bbfalsify.running.workers.worker import work
 from bbfalsify.running.workers.worker_log import WorkerLog, WorkerOutput
 from bbfalsify.running.workers.worker_process import WorkerProcess
-from bbfalsify.systems.interface import System, usable_jobs
+from bbfalsify.systems.interface import AnySystem, usable_jobs
+
+Answers = Generator[Answer, None, None]
 
 _POLL_S = 0.2
 """A worker whose child keeps its socket open dies without a sign; so often we look."""
@@ -72,7 +76,7 @@ class _Batch:
         """The next ones to hand out together."""
         if self.waiting[0] in self.alone:
             return [self.waiting.popleft()]
-        taken = []
+        taken: list[int] = []
         while self.waiting and len(taken) < most and self.waiting[0] not in self.alone:
             taken.append(self.waiting.popleft())
         return taken
@@ -87,28 +91,24 @@ class WorkerPool:
 
     def __init__(
         self,
-        system: System,
-        judge: Judge,
+        system: AnySystem,
+        judge: Judge | None,
+        execution: Execution = Execution(),
         *,
-        jobs: int = 1,
-        time_limit_s: float | None = 60.0,
-        seeds: SeedTree | None = None,
-        memory_limit_mb: float | None = None,
-        start_limit_s: float = 120.0,
+        seeds: SeedTree = SeedTree(0),
+        shared: Sequence[object] = (),
         log: Path | None = None,
         log_limit_bytes: int = 1_000_000,
-        early_stop: bool = False,
+        start_limit_s: float = 120.0,
         start_method: str | None = None,
-        shared: Sequence[object] = (),
     ) -> None:
-        check_limits(jobs, time_limit_s, memory_limit_mb)
-        self._jobs = usable_jobs(system, jobs)
-        self._time_limit_s = time_limit_s
+        self._jobs = usable_jobs(system, execution.jobs)
+        self._time_limit_s = execution.time_limit
         self._start_limit_s = start_limit_s
-        self._assignment = Assignment(system, judge, seeds or SeedTree(0), memory_limit_mb, early_stop, tuple(shared))
+        self._assignment = Assignment(system, judge, execution, seeds, tuple(shared))
         # Forked workers inherit notebook functions and compiled code; elsewhere fork is unsafe or missing.
         method = start_method or ("fork" if sys.platform.startswith("linux") else "spawn")
-        self._context = multiprocessing.get_context(method)
+        self._context: Any = multiprocessing.get_context(method)
         self._log = WorkerLog(log, log_limit_bytes)
         self._selector = selectors.DefaultSelector()
         self._workers: list[WorkerProcess] = []
@@ -125,7 +125,7 @@ class WorkerPool:
 
     # ------------------------------------------------------------------ asking
 
-    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
+    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Answers:
         """Answer in the order asked; stops early when `time.monotonic()` reaches the deadline."""
         batch = _Batch(queries, deque(range(len(queries))))
         following = 0
@@ -208,7 +208,7 @@ class WorkerPool:
         if worker.channel.closed:
             self._fail(worker, SimulationStatus.DIED, None, batch)
 
-    def _take(self, worker: WorkerProcess, message: tuple, batch: _Batch) -> None:
+    def _take(self, worker: WorkerProcess, message: Message, batch: _Batch) -> None:
         kind = message[0]
         if kind == ANSWER:
             _, index, *parts = message
@@ -287,7 +287,7 @@ class WorkerPool:
             self._set_up = True
         ours, theirs = socket.socketpair()
         output_ours, output_theirs = self._context.Pipe(duplex=False)
-        inherited: tuple = ()
+        inherited: tuple[Any, ...] = ()
         if self._context.get_start_method() == "fork":
             self._warm_up()
             others = itertools.chain.from_iterable((w.channel, w.output) for w in self._workers)
@@ -366,13 +366,13 @@ def _nothing() -> None: ...
 def answer_of(
     query: AnyQuery,
     status: str,
-    judgements: tuple,
+    judgements: tuple[tuple[Any, ...], ...],
     text: str,
     seconds: float,
-    outputs: dict | tuple | None,
+    outputs: Any,
     usage: tuple[float | None, float | None],
 ) -> Answer:
-    """What a message from `answering` says."""
+    """Translate a message of `execute_query`; `outputs` are symbols of a word, or signals by name."""
     if isinstance(query, WordQuery):
         return Answer(SimulationStatus(status), (), text, None, seconds, outputs or (), *usage)
     trace = None

@@ -18,7 +18,15 @@ from typing import Any
 
 from bbfalsify.core.errors import BBFalsifyError
 from bbfalsify.running.workers.channel import BlockingChannel
-from bbfalsify.running.workers.execute_query import OUR_FAULT, READY, UNUSABLE, Assignment, answer_all, describe
+from bbfalsify.running.workers.execute_query import (
+    OUR_FAULT,
+    READY,
+    UNUSABLE,
+    Assignment,
+    Message,
+    answer_all,
+    describe,
+)
 from bbfalsify.running.workers.worker_log import NEXT_SIMULATION
 from bbfalsify.systems.failures import SessionFailure
 
@@ -27,8 +35,12 @@ def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: 
     """The life of a worker process."""
     for foreign in inherited:  # copies made by fork; as long as we hold them, nobody notices that the parent is gone
         foreign.close()
-    _settle(output, assignment.memory_limit_mb, with_parent)
+    _settle(output, assignment.execution.memory_limit, with_parent)
     channel = BlockingChannel(end, assignment.shared)
+
+    def announce() -> None:
+        os.write(output.fileno(), NEXT_SIMULATION)
+
     try:
         assignment = assignment.arrived()
         if (failure := _prepare(assignment)) is not None:
@@ -36,7 +48,7 @@ def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: 
             return
         channel.send((READY, assignment.batches, assignment.system.capabilities.real_time))
         while tasks := channel.receive():
-            for message in answer_all(assignment, tasks, lambda: os.write(output.fileno(), NEXT_SIMULATION)):
+            for message in answer_all(assignment, tasks, announce):
                 channel.send(message)
         for session in assignment.lasting:
             session.__exit__(None, None, None)
@@ -47,7 +59,7 @@ def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: 
         channel.end()
 
 
-def _prepare(assignment: Assignment) -> tuple | None:
+def _prepare(assignment: Assignment) -> Message | None:
     """Do once what would otherwise count against the time limit of the first simulation."""
     try:
         assignment.warm_up()

@@ -170,7 +170,7 @@ class MineEntry(Entry):
 def mine(plan, recording):
     """An engine that says no more than every engine must."""
     place = RunDirectory.create(recording.out, plan.name)
-    place.write_manifest(seed=plan.seed, configuration=recording.configuration_of(plan))
+    place.write_manifest(seed=plan.seed, configuration=recording.configuration)
     row = {"id": "M1", "text": "not <3> deep", "outcome": "falsified" if plan.engine.depth == 3 else "not_falsified"}
     results = {
         "engine": "mine", "name": plan.name, "outcome": row["outcome"], "seed": plan.seed, "requirements": [row],

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
@@ -14,8 +15,7 @@ from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.counterexample import Counterexample
-from bbfalsify.running import WorkerPool
-from bbfalsify.running.falsify.falsify import falsify
+from bbfalsify.running import Execution, WorkerPool
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import Capabilities, FunctionSystem
 from bbfalsify.systems.servers.server import Server
@@ -96,7 +96,7 @@ def workers_of(system, jobs):
     def judge(trace):
         return (Judgement(Verdict.SATISFIED, float(trace.signals["T"][0])),)
 
-    with WorkerPool(system, judge, jobs=jobs) as pool:
+    with WorkerPool(system, judge, Execution(jobs=jobs)) as pool:
         return len({a.judgements[0].robustness for a in pool.answers(queries)})
 
 
@@ -123,13 +123,15 @@ def test_in_real_time_the_time_that_passes_inside_is_not_held_against_a_simulati
         return {"T": stimulus.times}
 
     query = Query("q", Stimulus(np.array([0.0, 0.7]), {"heat": np.zeros(2)}))
-    with WorkerPool(box(lives, real_time=declared), lambda trace: (), time_limit_s=0.4) as pool:
+    with WorkerPool(box(lives, real_time=declared), lambda trace: (), Execution(time_limit=0.4)) as pool:
         [answer] = pool.answers([query])
     assert answer.status.value == status
 
 
 def test_a_hang_in_real_time_is_one_in_the_end():
     query = Query("q", Stimulus(np.array([0.0, 0.3]), {"heat": np.zeros(2)}))
-    with WorkerPool(box(lambda stimulus: time.sleep(600), real_time=True), lambda trace: (), time_limit_s=0.2) as pool:
+    with WorkerPool(
+        box(lambda stimulus: time.sleep(600), real_time=True), lambda trace: (), Execution(time_limit=0.2)
+    ) as pool:
         [answer] = pool.answers([query])
     assert (answer.status.value, answer.message) == ("timed_out", "no answer within 0.5 s")

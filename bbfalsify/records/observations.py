@@ -24,14 +24,14 @@ class ObservationLog:
     """Wraps `ask`: what is answered is written before anybody acts on it."""
 
     def __init__(self, path: Path | None, observed: Callable[[Word, Answer], Word]) -> None:
-        self._path, self._observed = path, observed
+        self.path, self._observed = path, observed
         self._file: IO[str] | None = None
 
     def __enter__(self) -> ObservationLog:
-        if self._path is not None:
+        if self.path is not None:
             try:
-                cut_unfinished_line(self._path)
-                self._file = self._path.open("a", encoding="utf-8")
+                cut_unfinished_line(self.path)
+                self._file = self.path.open("a", encoding="utf-8")
             except OSError as error:
                 raise self._failure(error) from None
         return self
@@ -66,7 +66,7 @@ class ObservationLog:
             raise self._failure(error) from None
 
     def _failure(self, error: OSError) -> UserError:
-        return UserError(Problem(f"observations cannot be recorded: {error.strerror}.", file=str(self._path)))
+        return UserError(Problem(f"observations cannot be recorded: {error.strerror}.", file=str(self.path)))
 
 
 def load_observations(
