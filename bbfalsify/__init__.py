@@ -52,7 +52,7 @@ _HOME = {
     "falsify": "bbfalsify.api",
     "check": "bbfalsify.api",
     "reach": "bbfalsify.api",
-    "load_campaign": "bbfalsify.campaigns",
+    "load_campaign": "bbfalsify.api",
     "replay": "bbfalsify.running.replay",
 }
 

@@ -1,4 +1,4 @@
-"""The calls of Python users, with flat keywords: `bbfalsify.falsify`, `check`, `reach`.
+"""The calls of Python users, with flat keywords: `bbfalsify.falsify`, `check`, `reach`, `load_campaign`.
 
 Each turns its keywords into an `Execution` (how simulations are executed) and a `Recording` (where the run is
 recorded), and hands over to the room `running`, whose functions take these two.
@@ -21,6 +21,7 @@ from bbfalsify.running.execution import Execution, OnFailure
 
 if TYPE_CHECKING:
     from bbfalsify.automata.mealy import MealyMachine
+    from bbfalsify.campaigns import Campaign
     from bbfalsify.engines.falsification import smc
     from bbfalsify.engines.falsification.engine import Options
     from bbfalsify.logic import Requirement
@@ -185,3 +186,19 @@ def reach(
 
     execution = Execution(os.cpu_count() or 1 if jobs is None else jobs, executor)
     return run(model, query, Settings(heuristic, trace, depth, timeout, walks), seed=seed, execution=execution)
+
+
+def load_campaign(
+    path: str | Path,
+    *,
+    seed: int | None = None,
+    jobs: int | None = None,
+    executor: str | None = None,
+    store: Path | None = None,
+    accepted: Path | None = None,
+) -> Campaign:
+    """Read and check a campaign file; what is given here overrules the file."""
+    from bbfalsify.campaigns.plan import load_campaign as load
+    from bbfalsify.registry import ENGINES
+
+    return load(path, ENGINES, seed=seed, jobs=jobs, executor=executor, store=store, accepted=accepted)

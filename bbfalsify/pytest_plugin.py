@@ -45,7 +45,7 @@ class CampaignFile(pytest.File):
     """A campaign; its runs are executed when the first of their requirements is tested."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        from bbfalsify.campaigns import load_campaign
+        from bbfalsify import load_campaign
         from bbfalsify.core.errors import UserError
 
         try:
@@ -81,11 +81,12 @@ class CampaignRun:
     def _execute(self) -> Sequence[Case]:
         from bbfalsify.campaigns.execute import run_one
         from bbfalsify.records.recording import Recording
+        from bbfalsify.registry import ENGINES
         from bbfalsify.reporting.exports.cases import suite_of
         from bbfalsify.reporting.html import write_report
 
         results = run_one(self._plan, self._campaign, Recording(self._out)).results
-        self.report = write_report(results["run_directory"])
+        self.report = write_report(results["run_directory"], ENGINES)
         return suite_of(results, campaign=self._campaign.file).cases
 
 

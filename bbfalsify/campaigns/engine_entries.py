@@ -10,18 +10,18 @@ from dataclasses import make_dataclass
 from typing import Any
 
 from bbfalsify.campaigns.reading import Reader
+from bbfalsify.core.engine_kind import EngineKind, Engines
 from bbfalsify.core.errors import UserError
 from bbfalsify.records.documents import KeyPath
-from bbfalsify.registry import EngineKind, engine_kind, engine_names
 
 
-def read_engines(reader: Reader, value: Any) -> list[Any]:
+def read_engines(reader: Reader, value: Any, engines: Engines) -> list[Any]:
     """Every engine entry, its lists multiplied: settings with one value each."""
     points: list[Any] = []
     entries = value if isinstance(value, list) else [] if value is None else [value]
     for index, item in enumerate(entries):
         path: KeyPath = ("engine", index) if isinstance(value, list) else ("engine",)
-        model = _settings_model(reader, item, path)
+        model = _settings_model(reader, item, path, engines)
         entry = None if model is None else reader.check(model, item, path)
         if entry is None:
             continue
@@ -35,19 +35,19 @@ def read_engines(reader: Reader, value: Any) -> list[Any]:
     return points
 
 
-def named_kinds(value: Any) -> dict[str, EngineKind]:
+def named_kinds(value: Any, engines: Engines) -> dict[str, EngineKind]:
     """The engines that the campaign names, by their names; others are a problem already."""
     names = [item.get("kind") for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
     kinds = {}
-    for name in dict.fromkeys(name for name in names if isinstance(name, str) and name in engine_names()):
+    for name in dict.fromkeys(name for name in names if isinstance(name, str) and name in engines.names()):
         with contextlib.suppress(UserError):
-            kinds[name] = engine_kind(name)
+            kinds[name] = engines.kind(name)
     return kinds
 
 
-def _settings_model(reader: Reader, item: Any, path: KeyPath) -> Any | None:
+def _settings_model(reader: Reader, item: Any, path: KeyPath, engines: Engines) -> Any | None:
     """The model of the engine that the entry names; which keys are allowed depends on it."""
-    names = engine_names()
+    names = engines.names()
     if not isinstance(item, dict) or not isinstance(item.get("kind"), str) or item["kind"] not in names:
         from bbfalsify.campaigns.schema import AnyEngine
 
@@ -59,7 +59,7 @@ def _settings_model(reader: Reader, item: Any, path: KeyPath) -> Any | None:
             reader.check(AnyEngine, item, path)
         return None
     try:
-        return engine_kind(item["kind"]).named("settings")
+        return engines.kind(item["kind"]).named("settings")
     except UserError as error:
         reader.adopt(path, error.problems)
         return None
@@ -82,6 +82,6 @@ def check_needs(reader: Reader, kinds: Mapping[str, EngineKind]) -> None:
             reader.problem((section,), f"{reader.label((section,))} means nothing to the engine {' or '.join(kinds)}.")
 
 
-def spoken_about(engine: Any) -> str:
+def spoken_about(engine: Any, kinds: Mapping[str, EngineKind]) -> str:
     """What requirements speak about; an engine that samples a system takes signals and makes symbols of them itself."""
-    return "signals" if getattr(engine, "period", None) is not None else engine_kind(engine.kind).about
+    return "signals" if getattr(engine, "period", None) is not None else kinds[engine.kind].about

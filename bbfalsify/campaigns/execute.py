@@ -12,7 +12,6 @@ from bbfalsify.campaigns.requirements.stl import PlannedRequirement
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory, file_hash, readable_manifest
-from bbfalsify.registry import engine_kind
 from bbfalsify.systems.loading import resolve_reference
 
 
@@ -46,7 +45,7 @@ def run_one(plan: RunPlan, campaign: Campaign, recording: Recording, *, extend: 
         system=None if plan.system is None else system_record(plan),
         annotate=annotate,
     )
-    results = engine_kind(plan.engine.kind).named("run")(plan, complete)
+    results = plan.kind.named("run")(plan, complete)
     if not told and "varies" not in results and results["run_directory"] is not None:
         # An engine of another package, which stored them without these notes.
         RunDirectory(results["run_directory"]).write_results(annotate(results), durable=False)

@@ -18,21 +18,21 @@ from bbfalsify.campaigns.schema import (
     QueryEntry,
     RequirementEntry,
 )
-from bbfalsify.registry import engine_kind, engine_names
+from bbfalsify.core.engine_kind import Engines
 
 SCHEMAS = ("campaign", "specification")
 _REQUIREMENTS = (RequirementEntry, ClaimEntry, QueryEntry)
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def schema_of(what: str) -> dict[str, Any]:
-    """Of a campaign or a specification file."""
-    return _campaign() if what == "campaign" else _specification()
+def schema_of(what: str, engines: Engines) -> dict[str, Any]:
+    """Return the schema of a campaign or a specification file."""
+    return _campaign(engines) if what == "campaign" else _specification()
 
 
-def _campaign() -> dict[str, Any]:
+def _campaign(engines: Engines) -> dict[str, Any]:
     definitions: dict[str, Any] = {}
-    engine = {"oneOf": [_of(engine_kind(name).named("settings"), definitions) for name in engine_names()]}
+    engine = {"oneOf": [_of(engines.kind(name).named("settings"), definitions) for name in engines.names()]}
     entries = [_of(entry, definitions) for entry in _REQUIREMENTS]
     requirement = {"anyOf": [{"type": "string"}, *entries]}
     special = {"engine": _one_or_more(engine), "requirements": _one_or_more(requirement)}

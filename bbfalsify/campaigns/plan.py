@@ -30,6 +30,7 @@ from bbfalsify.campaigns.inputs import (
 from bbfalsify.campaigns.reading import Reader, dotted
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, collect_items, parse_items
 from bbfalsify.core.budget import Budget
+from bbfalsify.core.engine_kind import EngineKind, Engines
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.seeds import draw_seed
 from bbfalsify.records.documents import Document, KeyPath, read_yaml
@@ -59,6 +60,7 @@ class RunPlan:
     requirements: tuple[PlannedRequirement, ...]
     engine: Any
     """Its settings, one value each; a frozen dataclass with the keys that stand under `engine:`."""
+    kind: EngineKind
     seed: int
     execution: Execution
     budget: Budget = Budget()
@@ -82,6 +84,7 @@ class Campaign:
 
 def load_campaign(
     path: str | Path,
+    engines: Engines,
     *,
     seed: int | None = None,
     jobs: int | None = None,
@@ -97,6 +100,7 @@ def load_campaign(
     document = read_yaml(file)
     return plan_document(
         document,
+        engines,
         base=file.parent,
         seed=seed,
         jobs=jobs,
@@ -109,6 +113,7 @@ def load_campaign(
 
 def plan_document(
     document: Document,
+    engines: Engines,
     *,
     base: Path,
     seed: int | None = None,
@@ -124,11 +129,15 @@ def plan_document(
 
     reader = Reader(document, [], label)
     sections = reader.sections(CAMPAIGN_SECTIONS, REQUIRED_SECTIONS, "campaign")
-    engines = read_engines(reader, sections.get("engine"))
-    kinds = named_kinds(sections.get("engine"))
+    settings_of_engines = read_engines(reader, sections.get("engine"), engines)
+    kinds = named_kinds(sections.get("engine"), engines)
     check_needs(reader, kinds)
     # Where an engine's settings are wrong, its name still says what the rest of the campaign is about.
-    about = {spoken_about(engine) for engine in engines} or {kind.about for kind in kinds.values()} or {"signals"}
+    about = (
+        {spoken_about(engine, kinds) for engine in settings_of_engines}
+        or {kind.about for kind in kinds.values()}
+        or {"signals"}
+    )
     systems = {s: system_of(reader, base, s, about) for s in dict.fromkeys(sections.get("system", []))}
     profiles = {p: profile_of(reader, base, p, about) for p in dict.fromkeys(sections.get("profile", []))}
     models = {m: model_of(reader, base, m) for m in dict.fromkeys(sections.get("model", []))}
@@ -140,7 +149,7 @@ def plan_document(
         names = " and ".join(f"about {what}" for what in sorted(about))
         reader.problem(("engine",), f"engines {names} need campaigns of their own.")
     requirements = _requirements(
-        reader, base, items, engines, about, systems, profiles, models, sections.get("expected")
+        reader, base, items, settings_of_engines, about, systems, profiles, models, sections.get("expected")
     )
     reader.adopt(("budget",), _budget_problems(about, sections.get("budget", ())))
     if store is None and "store" in sections:
@@ -167,7 +176,7 @@ def plan_document(
         "system": list(systems) or [None],
         "profile": list(profiles) or [None],
         "model": list(models) or [None],
-        "engine": engines,
+        "engine": settings_of_engines,
         "seed": [seed] if seed is not None else sections.get("seed", [drawn_seed]),
         "budget": [Budget(b.simulations, b.seconds) for b in sections.get("budget", ())] or [Budget()],
         "time_limit": sections.get("time_limit", [TIME_LIMIT_S]),
@@ -189,6 +198,7 @@ def plan_document(
                 model=models.get(point["model"]),
                 requirements=tuple(requirements[point["model"]]),
                 engine=point["engine"],
+                kind=kinds[point["engine"].kind],
                 seed=point["seed"],
                 execution=Execution(
                     jobs=jobs if jobs is not None else sections.get("jobs", 1),

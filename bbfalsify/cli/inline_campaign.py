@@ -21,9 +21,10 @@ def described(sections: Mapping[str, Any], engine: Mapping[str, Any], **given: A
     """The campaign of these sections and engine settings; None means that an option was not given."""
     from bbfalsify.campaigns import plan_document
     from bbfalsify.records.documents import Document
+    from bbfalsify.registry import ENGINES
 
     data = {"format_version": 1, **_given(sections), "engine": _given(engine)}
-    return plan_document(Document("", data, {}), base=Path(), label=_option, **given)
+    return plan_document(Document("", data, {}), ENGINES, base=Path(), label=_option, **given)
 
 
 def requirement(number: int, text: str, form: str) -> str | dict[str, str]:

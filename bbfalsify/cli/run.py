@@ -62,6 +62,7 @@ def run(
     from bbfalsify.cli.ci_files import ci_files
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.errors import UserError
+    from bbfalsify.registry import ENGINES
 
     if (campaign is None) == (example is None):
         raise UserError("give a campaign file, or --example NAME ('bbfalsify list examples' names them).")
@@ -78,7 +79,7 @@ def run(
             drawn_seed = origin_in(read_manifest(run_directory)).get("drawn_seed")
     files = ci_files(junit, sarif, annotations, as_json=as_json)
     given = {"seed": seed, "jobs": jobs, "executor": executor, "store": store, "accepted": accept}
-    loaded = load_campaign(campaign, **given, drawn_seed=drawn_seed)
+    loaded = load_campaign(campaign, ENGINES, **given, drawn_seed=drawn_seed)
     return run_campaign(
         loaded,
         out=out,

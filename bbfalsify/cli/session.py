@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from bbfalsify.cli.ci_files import CiFiles
 from bbfalsify.cli.exits import Exit, exit_of_run
-from bbfalsify.cli.progress import CampaignClock, Progress
+from bbfalsify.cli.progress import Progress
 from bbfalsify.cli.report import left_out, write_at_the_end
 from bbfalsify.core.verdict import FOUND, StopReason
-from bbfalsify.registry import engine_kind, kind_of
+from bbfalsify.registry import ENGINES
+from bbfalsify.reporting.terminal.progress_lines import CampaignClock, RunProgress
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns import Campaign, RunPlan
@@ -41,10 +42,10 @@ def run_campaign(
     several, many = len(campaign.runs) > 1, len(campaign.runs) > MOST_REPORTS
     clock = CampaignClock(len(campaign.runs))
     with Progress(quiet=quiet) as progress:
-        for kind in dict.fromkeys(plan.engine.kind for plan in campaign.runs):
-            announce = engine_kind(kind).named("compiling")
-            if announce is not None:
-                announce(progress)
+        for kind in dict.fromkeys(plan.kind for plan in campaign.runs):
+            notice = kind.named("compiling")
+            if notice is not None and (text := notice()) is not None:
+                progress.say(text)
         if directory is not None:
             progress.say(f"continuing {directory}")
         runs = run_all(
@@ -117,7 +118,7 @@ def _progress_of(plan: RunPlan, campaign: Campaign, progress: Progress, clock: C
     if len(campaign.runs) > 1:
         number = next(number for number, other in enumerate(campaign.runs, start=1) if other is plan)
         place = f"{plan.name}, run {number} of {len(campaign.runs)}"
-    return engine_kind(plan.engine.kind).named("progress")(progress, place, clock)
+    return (plan.kind.named("progress") or RunProgress)(progress, place, clock)
 
 
 def write_files_of(data: dict[str, Any]) -> None:
@@ -125,7 +126,7 @@ def write_files_of(data: dict[str, Any]) -> None:
     from bbfalsify.reporting.exports.table_files import parquet_is_there, write_tables
 
     write_tables(data["run_directory"], parquet=parquet_is_there())
-    write = kind_of(data).named("files")
+    write = ENGINES.of(data).named("files")
     if write is not None:
         write(data)
 
@@ -140,8 +141,8 @@ def show_run(data: dict[str, Any], varies: Mapping[str, Any], *, verbose: bool) 
     if varies:
         console.print(f"\n{data['name']}: {varied(varies)}", soft_wrap=True)
     # A run that could not be made has nothing to show but why.
-    shown = result_lines if data["stop_reason"] == StopReason.ERROR else kind_of(data).named("shown")
-    for line in shown(data, console.width, verbose):
+    shown = None if data["stop_reason"] == StopReason.ERROR else ENGINES.of(data).named("shown")
+    for line in (shown or result_lines)(data, console.width, verbose):
         # Text is not cut into lines, so that it can be searched and copied; tables fit.
         console.print(line, soft_wrap=isinstance(line, str))
 

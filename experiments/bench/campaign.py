@@ -42,10 +42,11 @@ def bookkeeping(runs: int) -> dict[str, float]:
 
     Each run is made twice, recorded and not, one right after the other, so that a busy machine is as busy for both.
     """
+    from bbfalsify import load_campaign
     from bbfalsify.campaigns.execute_falsify import run_falsify
-    from bbfalsify.campaigns.plan import load_campaign
     from bbfalsify.campaigns.run_all import run_all
     from bbfalsify.records.recording import Recording
+    from bbfalsify.registry import ENGINES
     from bbfalsify.reporting.exports.table_files import write_campaign_tables
     from bbfalsify.reporting.html import write_report
 
@@ -75,7 +76,7 @@ def bookkeeping(runs: int) -> dict[str, float]:
                 memory.append(memory_mb())
         [directory] = (Path(folder) / "runs").iterdir()
         write_campaign_tables(directory)
-        write_report(directory)
+        write_report(directory, ENGINES)
         recorded += cpu() - began
         memory.append(memory_mb())
         files = [f for f in directory.rglob("*") if f.is_file()]
@@ -96,7 +97,7 @@ def house(executor: str, jobs: int, simulations: int) -> None:
     together from the third 200 on, when everything is started and its speed is known."""
     import numpy as np
 
-    from bbfalsify.campaigns.plan import load_campaign
+    from bbfalsify import load_campaign
     from bbfalsify.core.query import Query
     from bbfalsify.engines.falsification.usage import Usage
     from bbfalsify.kernel import compile_network, stochastic_walks

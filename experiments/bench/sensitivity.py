@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bbfalsify.campaigns import load_campaign
+from bbfalsify import load_campaign
 from bbfalsify.campaigns.execute import run_one
 from bbfalsify.records.recording import Recording
 from bbfalsify.running.falsify import stages

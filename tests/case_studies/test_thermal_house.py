@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from bbfalsify import falsify
-from bbfalsify.campaigns import load_campaign
+from bbfalsify import falsify, load_campaign
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Outcome, Verdict

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bbfalsify import falsify
-from bbfalsify.campaigns import load_campaign
+from bbfalsify import falsify, load_campaign
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.engines.falsification.engine import Options

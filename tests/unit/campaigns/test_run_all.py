@@ -2,7 +2,7 @@
 
 import os
 
-from bbfalsify.campaigns.plan import load_campaign
+from bbfalsify import load_campaign
 from bbfalsify.campaigns.run_all import run_all
 from bbfalsify.examples import example_folder
 
