@@ -26,7 +26,13 @@ Start reading at `bbfalsify/running/driver.py`.  The names below are public; the
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
@@ -69,3 +75,26 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+_MOVED = {
+    "bbfalsify.logic.temporal": "bbfalsify.logic.ltl",
+    "bbfalsify.logic.temporal.sampling": "bbfalsify.logic.ltl.sampled_stl",
+    "bbfalsify.modelling.mealy": "bbfalsify.automata.mealy",
+    "bbfalsify.systems.octave": "bbfalsify.systems.programs.octave",
+    "bbfalsify.systems.sockets": "bbfalsify.systems.servers",
+}
+"""Old addresses of modules that adapters import."""
+
+
+class _MovedModules(MetaPathFinder, Loader):
+    """An importer that forwards the old addresses to the new ones."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        return ModuleSpec(name, self, is_package=True) if name in _MOVED else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__dict__["__getattr__"] = partial(getattr, import_module(_MOVED[module.__name__]))
+
+
+sys.meta_path.append(_MovedModules())

@@ -11,12 +11,18 @@ PUBLIC = {
         replay system
     """,
     "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document",
+    "bbfalsify.systems": """
+        BytesMapper Capabilities CapabilityMissing Closed Connection FmuSystem FunctionSystem LineMapper MachineSystem
+        MalformedAnswer NoAnswer Port ProcessSymbolSystem ProcessSystem ProgramSystem SampledSystem Server Session
+        SessionFailure Silence SocketSystem StepwiseSession SymbolSession SymbolSystem System SystemDied Tls Usage
+        check_outputs load_system matlab_command octave_command require_capability system
+    """,
     "bbfalsify.fitting": "Fit Log fit_profile learn_profile read_logs",
     "bbfalsify.logic": "Formula Requirement parse_stl",
     "bbfalsify.testing": "check_system",
     "bbfalsify.logic.ltl": """
-        Automaton FORMS Lasso Property dfa find_violation first_bad_prefix hoa hoa_text ltl ltlf monitor read_property
-        search vacuity violates
+        Automaton FORMS Lasso Property Sampling dfa find_violation first_bad_prefix hoa hoa_text ltl ltlf monitor
+        read_property search vacuity violates
     """,
 }
 
@@ -40,6 +46,22 @@ def test_the_front_page_lists_its_lazy_names():
     assert set(bbfalsify.__all__) <= set(dir(bbfalsify))
     with pytest.raises(AttributeError, match="has no attribute 'falsifie'"):
         _ = bbfalsify.falsifie
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [
+        ("bbfalsify.systems.octave", "bbfalsify.systems", "octave_command"),
+        ("bbfalsify.systems.sockets", "bbfalsify.systems", "LineMapper"),
+        ("bbfalsify.systems.sockets", "bbfalsify.systems", "SocketSystem"),
+        ("bbfalsify.systems.servers", "bbfalsify.systems", "Server"),
+        ("bbfalsify.logic.temporal", "bbfalsify.logic.ltl", "find_violation"),
+        ("bbfalsify.logic.temporal.sampling", "bbfalsify.logic.ltl", "Sampling"),
+        ("bbfalsify.modelling.mealy", "bbfalsify.automata.mealy", "parse_dot"),
+    ],
+)
+def test_old_addresses_that_adapters_import(old, new, name):
+    assert getattr(importlib.import_module(old), name) is getattr(importlib.import_module(new), name)
 
 
 def test_the_version_is_that_of_the_package():

@@ -6,8 +6,7 @@ Folders are named after the session: what one session makes, no other sees.
 import sys
 from pathlib import Path
 
-from bbfalsify.systems.servers.server import Server
-from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
+from bbfalsify.systems import LineMapper, Server, SocketSystem
 
 REQUESTS = {
     "user": "USER user",

@@ -6,9 +6,7 @@ take the time of a round trip instead of a wait for silence.  Messages that the 
 before the answer to the fence.
 """
 
-from bbfalsify.systems.servers.connections import Closed, Connection
-from bbfalsify.systems.servers.server import Server
-from bbfalsify.systems.servers.sockets import SocketSystem
+from bbfalsify.systems import Closed, Connection, Server, SocketSystem
 
 CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP, SUBSCRIBE, SUBACK, UNSUBSCRIBE = range(1, 11)
 UNSUBACK, PINGREQ, PINGRESP, DISCONNECT = 11, 12, 13, 14

@@ -3,8 +3,7 @@
 import sys
 from pathlib import Path
 
-from bbfalsify.systems.servers.server import Server
-from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
+from bbfalsify.systems import LineMapper, Server, SocketSystem
 
 REQUESTS = {
     "helo": "HELO client.example",

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from bbfalsify.systems import ProcessSystem
-from bbfalsify.systems.programs.octave import octave_command
+from bbfalsify.systems import ProcessSystem, octave_command
 
 HERE = Path(__file__).parent
 

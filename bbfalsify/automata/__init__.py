@@ -1,6 +1,8 @@
-"""What can be said about finite machines (`automata/mealy.py`), and many words at once.
+"""Finite Mealy machines, and what systems answered to words.
 
-equivalence.py     minimise, equivalent, shortest separating words between two machines
-identification.py  access words; what tells the states of one machine apart
-words.py           many words as two arrays, and walks along all of them in compiled code
+mealy.py             machines and their DOT files
+equivalence.py       minimise, and shortest separating words between two machines
+identification.py    access words, and words that tell the states of one machine apart
+words.py             many words as two arrays, and compiled walks along all of them
+observation_tree.py  all answers of a system, as one tree
 """

@@ -1,9 +1,9 @@
-"""When two machines answer alike, and the smallest machine that answers like a given one.
+"""Comparing machines, and minimising one.
 
     difference(a, b)        # the shortest word that a and b answer differently; None: equivalent
     minimise(machine)       # no unreachable states, no two states that answer alike
 
-Machines are compared by the names of their symbols, so the numbers of inputs and outputs need not agree.
+Machines are compared by the names of their symbols; the numbers may differ.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from collections import deque
 
 import numpy as np
 
-from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.core.errors import UserError
-
-Word = tuple[str, ...]
 
 
 def difference(one: MealyMachine, other: MealyMachine) -> Word | None:
-    """The shortest word (the first in the order of `one.inputs`) with different outputs; None where there is none."""
+    """The shortest word with different outputs (of several, the first in the order of `one.inputs`), or None."""
     if set(one.inputs) != set(other.inputs):
         unshared = sorted(set(one.inputs) ^ set(other.inputs))
         raise UserError(f"the machines have different inputs: only one of them knows {', '.join(unshared)}.")
@@ -48,12 +46,8 @@ def difference(one: MealyMachine, other: MealyMachine) -> Word | None:
     return None
 
 
-def equivalent(one: MealyMachine, other: MealyMachine) -> bool:
-    return difference(one, other) is None
-
-
 def reachable(machine: MealyMachine) -> list[int]:
-    """The states that some word leads to, in breadth-first order, the initial one first."""
+    """The reachable states in breadth-first order."""
     order, seen = [machine.initial], {machine.initial}
     successor = machine.successor.tolist()
     for state in order:
@@ -65,9 +59,9 @@ def reachable(machine: MealyMachine) -> list[int]:
 
 
 def minimise(machine: MealyMachine) -> MealyMachine:
-    """The smallest equivalent machine; its states are named after the first of those they stand for, initial first.
+    """The smallest equivalent machine; each state has the name of the first state it replaces, the initial one first.
 
-    A machine that is minimal already, with its states in any order, comes back as it is.
+    A minimal machine is returned unchanged.
     """
     order = np.array(reachable(machine))
     position = np.full(len(machine), -1)
@@ -82,7 +76,7 @@ def minimise(machine: MealyMachine) -> MealyMachine:
     blocks = int(block.max()) + 1
     if blocks == len(machine):
         return machine
-    # Blocks are numbered as the breadth-first order meets them, so that the result depends on the behaviour alone.
+    # Blocks are numbered in breadth-first order, so that the result depends on the behaviour alone.
     firsts = np.full(blocks, len(order))
     np.minimum.at(firsts, block, np.arange(len(order)))
     representative = np.sort(firsts)

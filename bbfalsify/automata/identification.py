@@ -1,13 +1,13 @@
-"""How to reach the states of a machine, and how to tell them apart.
+"""Words that reach the states of a machine, and words that tell them apart.
 
-    state_cover(machine)                 # one shortest access word per state
+    access_numbers(machine)              # one shortest access word per state
     separations = Separations(machine)   # a shortest separating word of every two states
     separations.word(s, t)
-    characterising_set(machine)          # W: words that tell all states apart
-    state_identifiers(machine)           # Wp: for each state, words that tell it from all others
-    harmonised_identifiers(machine)      # HSI: the same, and any two states share a word that separates them
+    words = separating_numbers_set(separations)    # W: words that tell all states apart
+    identifying_numbers(separations, words)        # Wp: for each state, words that tell it from all others
+    harmonised_numbers(separations)                # HSI: the same, and any two states share a separating word
 
-Sets of words hold no prefix of another of their words.  The machine must be minimal (`minimise` makes it so).
+Words are tuples of input numbers.  No word of a set is a prefix of another.  The machine must be minimal (`minimise`).
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from functools import cached_property
 
 import numpy as np
 
-from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.core.errors import InvariantViolated
 
 Numbers = tuple[int, ...]
 """A word as numbers of inputs."""
-Word = tuple[str, ...]
 
 
 def access_numbers(machine: MealyMachine) -> dict[int, Numbers]:
-    """State → its shortest access word, breadth first, so prefix closed; unreachable states are missing."""
+    """Map each reachable state to a shortest access word; the set of words is prefix closed."""
     words: dict[int, Numbers] = {machine.initial: ()}
     successor = machine.successor.tolist()
     order = [machine.initial]
@@ -38,13 +37,8 @@ def access_numbers(machine: MealyMachine) -> dict[int, Numbers]:
     return words
 
 
-def state_cover(machine: MealyMachine) -> dict[int, Word]:
-    """As `access_numbers`, in symbols."""
-    return {state: named(machine, word) for state, word in access_numbers(machine).items()}
-
-
 class Separations:
-    """Shortest separating words of all pairs of states, found together: pair by pair, shorter ones first."""
+    """Shortest separating words of all pairs of states."""
 
     def __init__(self, machine: MealyMachine) -> None:
         self.machine = machine
@@ -52,14 +46,14 @@ class Separations:
 
         states = len(machine)
         self.length = np.zeros((states, states), np.int32)
-        """Of the shortest separating word; 0 where the states answer alike."""
+        """Length of the shortest separating word; 0: equivalent states."""
         self.first = np.zeros((states, states), np.int32)
-        """Its first input."""
+        """First input of that word."""
         separate_states(machine.successor, machine.answer, self.length, self.first)
 
     @property
     def complete(self) -> bool:
-        """Can any two states be told apart?"""
+        """Tell whether every two states are separated, i.e. the machine is minimal."""
         return int(np.count_nonzero(self.length)) == len(self.length) * (len(self.length) - 1)
 
     def numbers(self, s: int, t: int) -> Numbers:
@@ -77,14 +71,14 @@ class Separations:
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
-        """Those that some word separates, hardest first."""
+        """The separable pairs of states, longest separating words first."""
         s, t = np.nonzero(np.triu(self.length))
         order = np.argsort(-self.length[s, t], kind="stable")
         return list(zip(s[order].tolist(), t[order].tolist(), strict=True))
 
 
 def separating_numbers_set(separations: Separations) -> list[Numbers]:
-    """W: hardest pairs first, a word is added only where none of those there separates the pair."""
+    """W: add a word for each pair that no earlier word separates, longest words first."""
     machine, chosen = separations.machine, []
     open_pairs = separations.length > 0
     for s, t in separations.pairs:
@@ -96,7 +90,7 @@ def separating_numbers_set(separations: Separations) -> list[Numbers]:
 
 
 def identifying_numbers(separations: Separations, words: list[Numbers]) -> list[list[Numbers]]:
-    """Wp: for each state a small subset of `words` that tells it from every other state; greedy."""
+    """Wp: choose greedily, for each state, a subset of `words` that tells it from every other state."""
     by_word = [separated_by(separations.machine, word) for word in words]
     identifiers = []
     for state in range(len(separations.machine)):
@@ -111,7 +105,7 @@ def identifying_numbers(separations: Separations, words: list[Numbers]) -> list[
 
 
 def harmonised_numbers(separations: Separations) -> list[list[Numbers]]:
-    """HSI: for each pair a word that both get, one that one of them has already where there is one."""
+    """HSI: give both states of each pair a common separating word, if possible one that one of them has already."""
     machine = separations.machine
     words: list[dict[Numbers, None]] = [{} for _ in range(len(machine))]
     tables: dict[Numbers, np.ndarray] = {}
@@ -127,7 +121,7 @@ def harmonised_numbers(separations: Separations) -> list[list[Numbers]]:
 
 
 def separated_by(machine: MealyMachine, word: Numbers) -> np.ndarray:
-    """[s, t]: does this word separate s from t?"""
+    """[s, t]: True if this word separates s from t."""
     states = np.arange(len(machine))
     result = np.zeros((len(machine), len(machine)), bool)
     for i in word:
@@ -138,25 +132,10 @@ def separated_by(machine: MealyMachine, word: Numbers) -> np.ndarray:
 
 
 def without_prefixes(words: Iterable[Numbers]) -> list[Numbers]:
-    """In their order, each once, without those that another one begins with."""
+    """The words without duplicates and prefixes of others, in their order."""
     unique = list(dict.fromkeys(words))
     prefixes = {word[:i] for word in unique for i in range(len(word))}
     return [word for word in unique if word not in prefixes]
-
-
-def characterising_set(machine: MealyMachine) -> list[Word]:
-    return [named(machine, word) for word in separating_numbers_set(Separations(machine))]
-
-
-def state_identifiers(machine: MealyMachine) -> list[list[Word]]:
-    """By state; subsets of the characterising set."""
-    separations = Separations(machine)
-    sets = identifying_numbers(separations, separating_numbers_set(separations))
-    return [[named(machine, word) for word in words] for words in sets]
-
-
-def harmonised_identifiers(machine: MealyMachine) -> list[list[Word]]:
-    return [[named(machine, word) for word in words] for words in harmonised_numbers(Separations(machine))]
 
 
 def named(machine: MealyMachine, numbers: Iterable[int]) -> Word:

@@ -1,11 +1,11 @@
-"""Finite machines that answer each input symbol with an output symbol, and their DOT files.
+"""Mealy machines (one output symbol per input symbol) and their DOT files.
 
     machine = read_dot("coffee.dot")
     machine.run(["coin", "button"])          # ("ok", "coffee")
     dot_text(machine)                        # the dialect of AALpy: s0 -> s1 [label="coin/ok"];
 
-States, inputs and outputs are numbers inside, so that walks are table look-ups; names matter at the border only.  A
-machine here is complete and deterministic: every state answers every input, in one way.
+States, inputs and outputs are numbered, so that walks are table look-ups.  Machines are complete and deterministic:
+every state answers every input, in one way.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ import numpy as np
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 
 MOST_PROBLEMS = 20
-"""A file that is wrong throughout says so in twenty messages as well as in a thousand."""
+"""Further problems of one file are not reported."""
+
+Word = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class MealyMachine:
-    """`successor[s, i]` and `answer[s, i]`: where input i leads from state s, and the output it is answered with."""
+    """`successor[s, i]` and `answer[s, i]`: the next state and the output for input i in state s."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -50,7 +52,7 @@ class MealyMachine:
         except ValueError:
             raise UserError(unknown_name("input", symbol, self.inputs)) from None
 
-    def run(self, word: Iterable[str]) -> tuple[str, ...]:
+    def run(self, word: Iterable[str]) -> Word:
         """The outputs along a word, from the initial state on."""
         state, outputs = self.initial, []
         for symbol in word:
@@ -59,7 +61,7 @@ class MealyMachine:
         return tuple(outputs)
 
     def step(self, state: int, symbol: str) -> tuple[int, str]:
-        """Where an input leads, and how it is answered."""
+        """The next state and the output."""
         try:
             return self._steps[state][symbol]
         except KeyError:
@@ -67,7 +69,7 @@ class MealyMachine:
 
     @cached_property
     def _steps(self) -> list[dict[str, tuple[int, str]]]:
-        """The tables by name: for one word at a time, dictionaries are several times as quick as arrays."""
+        """The tables by name: for single words, dictionaries are several times faster than arrays."""
         return [
             {symbol: (t, self.outputs[o]) for symbol, t, o in zip(self.inputs, targets, answers, strict=True)}
             for targets, answers in zip(self.successor.tolist(), self.answer.tolist(), strict=True)
@@ -82,7 +84,7 @@ class MealyMachine:
         inputs: Sequence[str] | None = None,
         name: str = "machine",
     ) -> MealyMachine:
-        """From {(state, input): (next state, output)}; names are numbered as they appear, the initial state first."""
+        """Make a machine from {(state, input): (next state, output)}; numbers follow the order, initial state first."""
         states = list(dict.fromkeys([initial, *(s for s, _ in transitions), *(s for s, _ in transitions.values())]))
         symbols = tuple(inputs) if inputs is not None else tuple(dict.fromkeys(i for _, i in transitions))
         outputs = tuple(dict.fromkeys(o for _, o in transitions.values()))
@@ -114,7 +116,7 @@ _START = re.compile(r"_*start\w*$")
 
 
 def read_dot(path: str | Path) -> MealyMachine:
-    """A machine in DOT: one edge `a -> b [label="input/output"];` per transition, `__start0 -> a;` for the start."""
+    """Read DOT: one edge `a -> b [label="input/output"];` per transition, `__start0 -> a;` for the start."""
     file = Path(path)
     try:
         text = file.read_text(encoding="utf-8")
@@ -160,7 +162,7 @@ def parse_dot(text: str, *, file: str | None = None, name: str = "machine") -> M
         problems.append(Problem("there is no transition in this file.", file=file))
     if problems:
         raise UserError(problems[:MOST_PROBLEMS])
-    # Without a start edge the first state mentioned is where it starts, as other tools have it.
+    # Without a start edge the first state of the file is the initial one, as in other tools.
     initial = starts[0] if starts else next(iter(transitions))[0]
     try:
         return MealyMachine.from_transitions(transitions, initial, name=name)
@@ -169,7 +171,7 @@ def parse_dot(text: str, *, file: str | None = None, name: str = "machine") -> M
 
 
 def dot_text(machine: MealyMachine) -> str:
-    """The machine as DOT, readable by AALpy, Graphviz and `read_dot`."""
+    """Write the machine as DOT, readable by AALpy, Graphviz and `read_dot`."""
     lines = [f"digraph {_quote(machine.name)} {{", '__start0 [label="" shape="none"];']
     lines += [f"{_quote(s)} [label={_quote(s)}];" for s in machine.states]
     for s, source in enumerate(machine.states):

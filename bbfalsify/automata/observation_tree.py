@@ -1,16 +1,16 @@
-"""Everything ever seen of a black box that answers symbols, as one tree of words.
+"""All answers of a system to words of input symbols, as one tree.
 
     tree = ObservationTree()
     tree.add(("coin", "push"), ("click", "go"))
     tree.outputs(("coin",))                     # ("click",): prefixes are known, too
-    tree.outputs(("push",))                     # None: nobody has tried
-    tree.add(("coin",), ("broken",))            # raises Contradiction: the box is not deterministic, or was not reset
+    tree.outputs(("push",))                     # None: unknown
+    tree.add(("coin",), ("broken",))            # raises Contradiction: not deterministic, or not reset
 
     tree.add_many(words, outputs, names)        # thousands of words in one call
     first_disagreement(tree, machine)           # the shortest word seen that the machine answers in another way
 
-Learner, model checker and conformance tester share one, so that no word is executed twice.  Nodes are numbers and
-symbols are numbered as they appear, which keeps a step through the tree to one look-up.
+Learner, model checker and conformance tester share one tree, so that no word is executed twice.  Nodes and symbols are
+numbers, so that a step through the tree is one look-up.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.automata.words import Words, renaming
 from bbfalsify.core.errors import Problem, UserError
 
-Word = tuple[str, ...]
-
 
 class Contradiction(Exception):
-    """Two executions of the same word were answered in different ways."""
+    """Two executions of the same word gave different answers."""
 
     def __init__(self, word: Word, known: str, seen: str) -> None:
         self.word, self.known, self.seen = word, known, seen
@@ -41,16 +40,16 @@ class Contradiction(Exception):
 
 @dataclass(frozen=True)
 class TreeStates:
-    """A tree walked along by a machine, one entry per node; the root is node 0."""
+    """The states of a machine along a tree, one entry per node; the root is node 0."""
 
     state: np.ndarray
-    """Of the machine; -1 behind a disagreement, and behind inputs that the machine does not know."""
+    """State of the machine; -1 behind a disagreement or an input that the machine does not know."""
     parent: np.ndarray
     symbol: np.ndarray
-    """The number, in the tree, of the input that leads to the node."""
+    """The tree's number of the input that leads to the node."""
     depth: np.ndarray
     inputs: np.ndarray
-    """The machine's number of each of the tree's inputs, or -1."""
+    """The machine's number of each input of the tree, or -1."""
     disagreement: int
     """The node of the shortest disagreement, or 0."""
 
@@ -60,12 +59,12 @@ class ObservationTree:
         self._inputs: dict[str, int] = {}
         self._outputs: dict[str, int] = {}
         self._width = 1
-        """Places for children in each node's row; grows with the alphabet."""
-        # Arrays of the standard library: as quick as lists for one word, and numpy sees them without a copy.
+        """Length of each node's row of children; grows with the alphabet."""
+        # Arrays of the standard library: as fast as lists for single words, and numpy uses them without a copy.
         self._children = array("i", [0])
-        """Node × input → node; 0 is none, because nothing leads to the root."""
+        """Node × input → node; 0: none, as no edge leads to the root."""
         self._output = array("i", [-1])
-        """The number of the output on the edge that leads to a node."""
+        """The number of the output on the edge to each node."""
 
     def __len__(self) -> int:
         """The number of observations: one per symbol of a word that is not a prefix seen before."""
@@ -74,7 +73,7 @@ class ObservationTree:
     # ------------------------------------------------------------------ one word
 
     def add(self, word: Sequence[str], outputs: Sequence[str]) -> int:
-        """Enter what was seen (as far as answers came); gives the number of new observations."""
+        """Enter a word with its outputs, which may be fewer; return the number of new observations."""
         if not all(map(self._inputs.__contains__, word)):
             self._know(word)
         inputs, children, width, seen = self._inputs, self._children, self._width, self._output
@@ -117,12 +116,12 @@ class ObservationTree:
         return tuple([names[number] for number in numbers])
 
     def contradicts(self, word: Sequence[str], outputs: Sequence[str]) -> bool:
-        """Would adding this raise Contradiction?"""
+        """Tell whether adding this would raise Contradiction."""
         known = self.known(word)
         return any(a != b for a, b in zip(known, outputs, strict=False))
 
     def forget(self, word: Sequence[str]) -> None:
-        """An observation was wrong: the last answer of this word goes, with everything seen behind it."""
+        """Remove the last answer of this word, and everything seen behind it."""
         word = tuple(word)
         right = ObservationTree()
         right._know(self._inputs)  # numbers stay as they were
@@ -131,7 +130,7 @@ class ObservationTree:
         self.__dict__ = right.__dict__
 
     def overrule(self, word: Sequence[str], outputs: Sequence[str]) -> None:
-        """Enter what was seen; where it contradicts what is known, the newer answer is believed."""
+        """Enter a word; where it contradicts the tree, replace the older answers."""
         while self.contradicts(word, outputs):
             wrong = next(i for i, (a, b) in enumerate(zip(self.known(word), outputs, strict=False)) if a != b)
             self.forget(word[: wrong + 1])
@@ -140,7 +139,7 @@ class ObservationTree:
     # ------------------------------------------------------------------ many words
 
     def add_many(self, words: Words, outputs: np.ndarray, names: Sequence[str]) -> int:
-        """As `add` for each word; `outputs` are numbers of `names`, one per symbol of `words`."""
+        """Add each word; `outputs` are numbers of `names`, one per symbol of `words`."""
         from bbfalsify.automata.walking import insert_many
 
         self._know(words.inputs)
@@ -153,17 +152,17 @@ class ObservationTree:
         self._output.frombytes(bytes(4 * most))
         children, seen = self._arrays()
         nodes, contradiction = insert_many(children, seen, before, symbols, words.ends, numbers)
-        del children, seen  # an array that somebody looks at cannot change its size
+        del children, seen  # an array cannot be resized while a view of it exists
         del self._children[nodes * self._width :]
         del self._output[nodes:]
         if contradiction >= 0:
             index = words.word_at(contradiction)
             word = words[index][: contradiction - words.span(index).start + 1]
             raise Contradiction(word, self.known(word)[-1], names[outputs[contradiction]])
-        return nodes - before
+        return int(nodes) - before
 
     def states(self, machine: MealyMachine) -> TreeStates:
-        """The whole tree beside a machine."""
+        """Walk a machine along the whole tree."""
         from bbfalsify.automata.walking import compare_tree
 
         nodes = len(self._output)
@@ -178,18 +177,18 @@ class ObservationTree:
         return TreeStates(state, parent, symbol, depth, inputs, int(node))
 
     def children(self) -> np.ndarray:
-        """[node, input] → node, 0 for none, in the tree's own numbers of inputs; a copy."""
+        """A copy of [node, input] → node, 0 for none, in the tree's own numbers of inputs."""
         return self._arrays()[0].copy()
 
     def _arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Views of the children and of the outputs; the tree cannot grow while they are held."""
+        """Views of the children and of the outputs; the tree cannot grow while they exist."""
         children = np.frombuffer(self._children, np.int32).reshape(-1, self._width)
         return children, np.frombuffer(self._output, np.int32)
 
     # ------------------------------------------------------------------ all of it
 
     def words(self) -> Iterator[tuple[Word, Word]]:
-        """The maximal words with their outputs, in the order of their first symbols' appearance."""
+        """The maximal words with their outputs; inputs are visited in the order of their numbers."""
         inputs, outputs, width = list(self._inputs), self.output_names(), self._width
         stack: list[tuple[int, Word, Word]] = [(0, (), ())]
         while stack:
@@ -202,11 +201,11 @@ class ObservationTree:
                 stack.append((child, (*word, inputs[number]), (*seen, outputs[self._output[child]])))
 
     def output_names(self) -> list[str]:
-        """Every output ever seen, in the order of their appearance."""
+        """All outputs in the order of their numbers."""
         return list(self._outputs)
 
     def _know(self, symbols: Iterable[str]) -> None:
-        """Number new input symbols, and make the rows wider where they no longer fit."""
+        """Number new input symbols, and widen the rows if necessary."""
         for symbol in symbols:
             self._inputs.setdefault(symbol, len(self._inputs))
         if len(self._inputs) > self._width:
@@ -216,7 +215,7 @@ class ObservationTree:
             self._children, self._width = array("i", wider.tobytes()), width
 
     def save(self, path: str | Path) -> None:
-        """One line per maximal word: [[inputs], [outputs]]; written beside and moved, so that a file is never half."""
+        """Write one line [[inputs], [outputs]] per maximal word, atomically."""
         file = Path(path)
         beside = file.with_name(file.name + ".new")
         with beside.open("w", encoding="utf-8") as out:
@@ -226,8 +225,9 @@ class ObservationTree:
 
     @classmethod
     def load(cls, path: str | Path) -> ObservationTree:
-        """From such a file, or from a log that somebody wrote in the same form; a wrong line is named."""
-        tree, problems = cls(), []
+        """Read such a file, or a log of the same form; problems name the line."""
+        tree = cls()
+        problems: list[Problem] = []
         try:
             lines = Path(path).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
@@ -249,16 +249,17 @@ class ObservationTree:
 
 
 def first_disagreement(tree: ObservationTree, machine: MealyMachine) -> Word | None:
-    """The shortest word seen that the machine would answer in another way (of several, the first seen)."""
+    """The shortest observed word that the machine answers differently (of several, the first observed)."""
     states = tree.states(machine)
-    node, word = states.disagreement, []
+    node = states.disagreement
+    word: list[str] = []
     while node:
         word.append(machine.inputs[states.inputs[states.symbol[node]]])
         node = int(states.parent[node])
     return tuple(reversed(word)) or None
 
 
-def _entry(data: object) -> tuple[Word, Word]:
+def _entry(data: Any) -> tuple[Word, Word]:
     word, outputs = data
     if len(word) != len(outputs) or not all(isinstance(s, str) for s in (*word, *outputs)):
         raise ValueError

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from bbfalsify.jit import jit
 
 
 @jit(reference_counting=False)
-def walk_many(successor, answer, initial, symbols, ends, outputs):
-    """Fill `outputs` with what the machine answers to each word, from the initial state on."""
+def walk_many(
+    successor: np.ndarray, answer: np.ndarray, initial: int, symbols: np.ndarray, ends: np.ndarray, outputs: np.ndarray
+) -> None:
+    """Fill `outputs` with the machine's answers to each word, from the initial state on."""
     start = 0
     for end in ends:
         state = initial
@@ -19,10 +23,12 @@ def walk_many(successor, answer, initial, symbols, ends, outputs):
 
 
 @jit(reference_counting=False)
-def insert_many(children, seen, nodes, symbols, ends, outputs):
-    """Enter words with their outputs into a tree; (number of nodes, position of the first contradiction or -1).
+def insert_many(
+    children: np.ndarray, seen: np.ndarray, nodes: int, symbols: np.ndarray, ends: np.ndarray, outputs: np.ndarray
+) -> tuple[int, int]:
+    """Enter words into a tree; return (number of nodes, position of the first contradiction or -1).
 
-    `children[node, symbol]` is 0 where there is none; there must be room for all the nodes that could be new.
+    `children[node, symbol]` is 0 for none; there must be room for as many new nodes as there are symbols.
     """
     start = 0
     for end in ends:
@@ -43,11 +49,23 @@ def insert_many(children, seen, nodes, symbols, ends, outputs):
 
 
 @jit(reference_counting=False)
-def compare_tree(children, seen, nodes, inputs, outputs, successor, answer, state, parent, symbol, depth):
-    """Walk the machine along the whole tree; the node of the shortest disagreement, or 0.
+def compare_tree(
+    children: np.ndarray,
+    seen: np.ndarray,
+    nodes: int,
+    inputs: np.ndarray,
+    outputs: np.ndarray,
+    successor: np.ndarray,
+    answer: np.ndarray,
+    state: np.ndarray,
+    parent: np.ndarray,
+    symbol: np.ndarray,
+    depth: np.ndarray,
+) -> int:
+    """Walk a machine along a whole tree; return the node of the shortest disagreement, or 0.
 
     `inputs` and `outputs` give the machine's numbers of the tree's symbols (-1: unknown to the machine).  `state`,
-    `parent`, `symbol` and `depth` are filled per node; `state[0]` must be set, and is -1 behind a disagreement.
+    `parent`, `symbol` and `depth` are filled per node; `state[0]` must be set; behind a disagreement `state` is -1.
     """
     best = 0
     width = children.shape[1]
@@ -70,10 +88,10 @@ def compare_tree(children, seen, nodes, inputs, outputs, successor, answer, stat
 
 
 @jit(reference_counting=False)
-def separate_states(successor, answer, length, first):
-    """Fill in, for every two states, the length and the first input of a shortest separating word (0: there is none).
+def separate_states(successor: np.ndarray, answer: np.ndarray, length: np.ndarray, first: np.ndarray) -> None:
+    """Fill in, for every two states, the length (0: none) and the first input of a shortest separating word.
 
-    Both must be 0; shorter words are found first, and of those the one whose inputs have the smallest numbers.
+    Both arrays must be 0.  Of several shortest words, the one whose inputs have the smallest numbers is taken.
     """
     states, inputs = successor.shape
     depth, grown = 1, True

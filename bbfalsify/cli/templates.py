@@ -107,8 +107,7 @@ SERVER = '''"""NAME as a black box: a server on a loopback port, started by this
 
 import sys
 
-from bbfalsify.systems.servers.server import Server
-from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
+from bbfalsify.systems import LineMapper, Server, SocketSystem
 
 # Replace this by the command of your server; {port} and {folder} are filled in.
 COMMAND = [sys.executable, "-c", """

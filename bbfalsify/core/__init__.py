@@ -1,4 +1,4 @@
-"""The words every room speaks: frozen data, named seeds, errors.  Imports no other room."""
+"""Data types, seeds and errors that every room uses; imports no other room."""
 
 from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, Problem, SystemFailure, UserError, unknown_name
 from bbfalsify.core.estimate import Estimate

@@ -1,6 +1,6 @@
-"""How much work a run may do, and the one way in which running out of it reaches an engine.
+"""The budget of a run, and the exception that tells an engine that it is spent.
 
-Zero is a budget like any other (nothing is run); "no limit" is None.  So never ask `if budget.simulations:`.
+Zero is a valid budget (nothing is run) and None means no limit, so never write `if budget.simulations:`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Budget:
     simulations: int | None = None
     seconds: float | None = None
     symbols: int | None = None
-    """Of words given to a box that answers symbols; the last word may go a little beyond."""
+    """Input symbols given to a system that answers symbols; the last word may exceed the limit."""
 
     def __post_init__(self) -> None:
         problems = []
@@ -34,7 +34,7 @@ class Budget:
         return None if self.simulations is None else max(0, self.simulations - spent.simulations)
 
     def used_up(self, spent: Spent) -> StopReason | None:
-        """Why nothing more may be run, or None."""
+        """The limit that is reached, or None."""
         if self.simulations is not None and spent.simulations >= self.simulations:
             return StopReason.BUDGET_SIMULATIONS
         if self.symbols is not None and spent.symbols >= self.symbols:
@@ -56,7 +56,7 @@ class BudgetSpent(Exception):
     """Raised by `ask` when the run has to end: the budget is used up, or the user pressed Ctrl-C.
 
     `answers` are the answers to the first queries of the batch, as far as they were obtained.  An engine may catch it,
-    use them, tidy up and return what it has; if it does not, the driver does.  Every later `ask` raises it again.
+    use them and return what it has; if it does not, the driver does.  Every later `ask` raises it again.
     """
 
     reason: StopReason

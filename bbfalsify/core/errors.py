@@ -1,9 +1,9 @@
-"""Everything that can stop the work, in one tree.
+"""The exceptions of bbfalsify, and the problems that they report.
 
     BBFalsifyError
-    ├── UserError            your files or arguments are wrong (exit code 2); carries *all* problems found
+    ├── UserError            the user's files or arguments are wrong (exit code 2); carries *all* problems found
     ├── SystemFailure        the black box or its adapter failed (exit code 3)
-    └── InvariantViolated    our bug; please report it
+    └── InvariantViolated    a bug of bbfalsify
 
 A violated requirement is a `Verdict`, a spent budget is a stop reason, a crashed simulation is a status: none of
 them is an exception.  Exceptions keep their facts as attributes, so reports need not parse text.
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 MOST_NAMES = 40
-"""Of allowed names, more are not shown."""
+"""Longer lists of allowed names are cut."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Problem:
 def unknown_name(
     what: str, name: str, known: Iterable[str], *, file: str | None = None, line: int | None = None, where: str = ""
 ) -> Problem:
-    """The problem "unknown WHAT 'NAME'" with the known names and the closest of them."""
+    """Make the problem "unknown WHAT 'NAME'", with the known names and the closest of them."""
     names = sorted({str(k) for k in known})
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     shown = names if len(names) <= MOST_NAMES else [*names[:MOST_NAMES], f"… {len(names) - MOST_NAMES} more"]
@@ -57,7 +57,7 @@ def unknown_name(
 
 @dataclass(frozen=True)
 class Place:
-    """Where a piece of text stands: a file and the line of its first line, or a call of the builder."""
+    """Position of a piece of text: its file and the number of its first line; both None for calls of the builder."""
 
     file: str | None
     line: int | None = None
@@ -65,8 +65,13 @@ class Place:
     def line_of(self, line: int) -> int | None:
         return None if self.line is None else self.line + line - 1
 
-    def problem(self, message: str, line: int = 1, **facts) -> Problem:
-        return Problem(message, file=self.file, line=self.line_of(line), **facts)
+    def problem(
+        self, message: str, line: int = 1, *, allowed: tuple[str, ...] = (), closest: str | None = None
+    ) -> Problem:
+        return Problem(message, self.file, self.line_of(line), allowed, closest)
+
+    def unknown(self, what: str, name: str, known: Iterable[str], line: int = 1, *, where: str = "") -> Problem:
+        return unknown_name(what, name, known, file=self.file, line=self.line_of(line), where=where)
 
 
 class BBFalsifyError(Exception):
@@ -74,7 +79,7 @@ class BBFalsifyError(Exception):
 
 
 class UserError(BBFalsifyError):
-    """The input is wrong; `problems` lists everything that was found, not only the first."""
+    """Wrong input; `problems` lists everything that was found, not only the first."""
 
     def __init__(self, problems: Iterable[Problem] | Problem | str) -> None:
         if isinstance(problems, str):
@@ -86,8 +91,8 @@ class UserError(BBFalsifyError):
 
 
 class SystemFailure(BBFalsifyError):
-    """The system under test (or its adapter) could not be used at all."""
+    """The system under test, or its adapter, cannot be used at all."""
 
 
 class InvariantViolated(BBFalsifyError):
-    """bbfalsify contradicts itself: a bug of ours, with the facts needed to report it."""
+    """A bug of bbfalsify, with the facts needed to report it."""

@@ -1,8 +1,9 @@
-"""A probability is never a bare number: it carries its interval, confidence, method and number of samples."""
+"""An estimated number with its interval, confidence, method and number of samples."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -14,11 +15,11 @@ class Estimate:
     method: str
     samples: int
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @staticmethod
-    def from_json(data: dict) -> Estimate:
+    def from_json(data: dict[str, Any]) -> Estimate:
         return Estimate(**{k: data[k] for k in ("value", "low", "high", "confidence", "method", "samples")})
 
     def __str__(self) -> str:

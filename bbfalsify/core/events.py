@@ -1,7 +1,7 @@
-"""Events of a run: plain data, recorded first (`records/event_log.py`), shown afterwards.
+"""The events of a run, recorded in `records/event_log.py` and then passed to listeners.
 
-Simulations are recorded many to a line (`BatchAnswered`), see `records/answer_records.py`.  A record holds everything
-an engine was told, so feeding the recorded answers to the same engine with the same seed leads it to the same place.
+`BatchAnswered` holds many simulations (`records/answer_records.py`).  The events hold everything that an engine was
+told: given the recorded answers and the same seed, the engine takes the same decisions again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Event:
-    """Base of all events; fields are plain data (numbers, strings, lists, dictionaries)."""
+    """Base class; fields are numbers, strings, lists and dictionaries."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class RunStarted(Event):
 
 @dataclass(frozen=True)
 class RunResumed(Event):
-    """The run goes on in another process; what it was told before is fed to it again."""
+    """The run continues in another process, which gives the engine the recorded answers again."""
 
     answers: int
-    """Recorded so far."""
+    """Answers recorded so far."""
     jobs: int
 
 
@@ -41,7 +41,7 @@ class RunResumed(Event):
 class StageStarted(Event):
     stage: str
     simulations: int
-    """How many the stage will need at most; progress is counted from the batches that follow."""
+    """Upper limit for this stage; progress is counted from the batches that follow."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class BatchAnswered(Event):
 
 @dataclass(frozen=True)
 class Repeated(Event):
-    """What was asked before, executed again to confirm it: outside the budget, with whole traces."""
+    """Earlier queries, executed again to confirm their answers: outside the budget, with whole traces."""
 
     answers: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True)
 class TimeUp(Event):
-    """A limit of wall-clock time was reached; a run that is resumed stops at the same simulation."""
+    """A wall-clock limit was reached; a resumed run stops at the same simulation."""
 
     what: str
     """"search" or "run"."""
@@ -68,7 +68,7 @@ class TimeUp(Event):
 
 @dataclass(frozen=True)
 class FindingReported(Event):
-    """A raw hit, not yet confirmed."""
+    """A violation that is not yet confirmed."""
 
     requirement: str
     actions: tuple[str, ...]
@@ -79,14 +79,14 @@ class FindingReported(Event):
 
 @dataclass(frozen=True)
 class SearchAdvanced(Event):
-    """After a round of a search for probable counterexamples."""
+    """A search for probable counterexamples finished a round."""
 
     simulations: int
-    """Of the search, so far."""
+    """Simulations of the search so far."""
     words: tuple[int, ...]
     """Distinct counterexamples found, per requirement."""
     masses: tuple[float, ...]
-    """Of each requirement's list, by the search's rough estimates at this moment."""
+    """Current rough estimate, per requirement, of the probability of all its counterexamples."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class CounterexampleConfirmed(Event):
 
 @dataclass(frozen=True)
 class KnownReplayed(Event):
-    """A counterexample of the store, executed again before the search."""
+    """A stored counterexample was executed again, before the search."""
 
     requirement: str
     actions: tuple[str, ...]
@@ -119,25 +119,25 @@ class CounterexampleShrunk(Event):
     requirement: str
     actions: tuple[str, ...]
     core: tuple[str, ...]
-    """What is left of them; the same where none could be left out."""
+    """The actions that remain; all of them where none could be removed."""
     simulations: int
     status: str
-    """Of what is left: "confirmed" or "flaky"."""
+    """Of the core: "confirmed" or "flaky"."""
 
 
 @dataclass(frozen=True)
 class HypothesisMade(Event):
-    """A learner has a new idea of what the box is."""
+    """A learner has a new hypothesis about the system."""
 
     states: int
     queries: int
-    """So far, as are the symbols."""
+    """Queries and symbols are counted from the start of the run."""
     symbols: int
 
 
 @dataclass(frozen=True)
 class BoundTested(Event):
-    """The hypothesis has passed all tests up to this number of states."""
+    """The hypothesis passed all tests for systems of up to this number of states."""
 
     states: int
     queries: int
@@ -146,7 +146,7 @@ class BoundTested(Event):
 
 @dataclass(frozen=True)
 class RequirementViolated(Event):
-    """By a word, or by a prefix and a loop; executed on the box."""
+    """A word, or a prefix and a loop, violated a requirement when executed on the system."""
 
     requirement: str
     prefix: tuple[str, ...]
@@ -157,34 +157,34 @@ class RequirementViolated(Event):
 
 @dataclass(frozen=True)
 class WalksMade(Event):
-    """How far a search for a state of a model is."""
+    """Progress of a search for a state of a model."""
 
     requirement: str
     walks: int
-    """So far, as are the steps and seconds."""
+    """Walks, steps and seconds are counted from the start of the search."""
     steps: int
     depth: int
-    """Of the walks of the last turn."""
+    """Depth of the last round of walks."""
     seconds: float
     timeout: float | None
 
 
 @dataclass(frozen=True)
 class TraceFound(Event):
-    """A trace to a state that was looked for; where better ones are wanted, each is better than the last."""
+    """A trace reaches the wanted state; where better ones are wanted, each is better than the last."""
 
     requirement: str
     heuristic: str
     walk: int
     steps: int
     time: float
-    """Of the model."""
+    """Model time at the end of the trace."""
     seconds: float
 
 
 @dataclass(frozen=True)
 class QueryAnswered(Event):
-    """All there is to say about a query; a run that is resumed does not ask it again."""
+    """The full result of a query; a resumed run does not ask it again."""
 
     requirement: str
     row: dict[str, Any]
@@ -204,15 +204,8 @@ class ListenerFailed(Event):
 
 
 @dataclass(frozen=True)
-class Note(Event):
-    """Something a reader of the report should know, in words."""
-
-    text: str
-
-
-@dataclass(frozen=True)
 class RunStopped(Event):
-    """Always the last event of a run."""
+    """The last event of every run."""
 
     reason: str
     simulations: int

@@ -1,4 +1,4 @@
-"""What an engine asks and what it is told: the two words in which engines and the driver talk."""
+"""Queries and answers: the interface between engines and the driver."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 
 
 class Draft(Protocol):
-    """A stimulus described by little data: it travels light, and is made where it is used, which is in a worker."""
+    """Compact description of a stimulus; the worker expands it."""
 
     def stimulus(self) -> Stimulus: ...
 
     def parts(self) -> Iterable[np.ndarray]:
-        """The data that decide the stimulus: what makes two drafts different."""
+        """The data that determine the stimulus."""
 
 
 @dataclass(frozen=True, eq=False)
 class Query:
     """One use of the black box, from reset to close.
 
-    The name is unique within a run ("walk/17"): it names the query's record, and the seed of the simulation is derived
-    from it, so that the answer depends neither on the order of the queries nor on the number of workers.
+    The name ("walk/17") is unique within a run.  The seed of the simulation is derived from it, so the answer depends
+    neither on the order of the queries nor on the number of workers.
     """
 
     name: str
     source: Stimulus | Draft
     keep_trace: bool = False
-    """Bring the outputs back, not only the judgements (traces are expensive to move)."""
+    """Return the trace too, not only the judgements (traces are expensive to transfer)."""
     seed_name: str | None = None
     """Repeat another query: take the simulation's seed from that name instead of this one."""
     outliers: bool = False
@@ -41,7 +41,7 @@ class Query:
 
     @cached_property
     def stimulus(self) -> Stimulus:
-        """What the system is given; a draft is carried out by the first who looks."""
+        """The input of the system; a draft is expanded at the first access."""
         return self.source if isinstance(self.source, Stimulus) else self.source.stimulus()
 
 
@@ -57,23 +57,23 @@ class WordQuery:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """How the simulation ended and, if it ended well, one judgement per requirement."""
+    """The status of a simulation and, if it is OK, one judgement per requirement."""
 
     status: SimulationStatus
     judgements: tuple[Judgement, ...] = ()
     message: str = ""
-    """Why the simulation failed; empty when it did not."""
+    """Reason of a failure, else empty."""
     trace: Trace | None = None
     seconds: float = 0.0
-    """Wall time inside the system, as measured beside it."""
+    """Wall time inside the system."""
     symbols: tuple[str, ...] = ()
-    """To a word: the output symbols, as far as they came."""
+    """For a word: the output symbols received."""
     cpu_seconds: float | None = None
-    """CPU time of the system's own process in this simulation, where there is one and it can be measured."""
+    """CPU time of the system's own process in this simulation, where it can be measured."""
     memory_mb: float | None = None
-    """The largest memory of that process in this simulation."""
+    """Peak memory of that process in this simulation."""
     dissent: str = ""
-    """Where it was executed several times and answered in several ways: what was said, and how often."""
+    """The different answers and their counts, where repeated executions disagreed."""
 
     @property
     def ok(self) -> bool:
@@ -81,10 +81,10 @@ class Answer:
 
     @property
     def violated(self) -> tuple[int, ...]:
-        """The positions of the requirements that this simulation violates."""
+        """Positions of the violated requirements."""
         return tuple(i for i, judgement in enumerate(self.judgements) if judgement.verdict is Verdict.VIOLATED)
 
 
 AnyQuery = Query | WordQuery
 Ask = Callable[[Sequence[AnyQuery]], Sequence[Answer]]
-"""What every engine is given: queries in, answers in the same order out."""
+"""Function given to every engine: it takes queries and returns their answers in the same order."""

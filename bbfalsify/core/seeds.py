@@ -4,8 +4,8 @@
     rng = root.child("run", 3, "query", 17).rng()      # a numpy Generator
     word = root.child("run", 3, "walks").word()        # 64 bits for the compiled kernel
 
-Adding a consumer changes nobody else's numbers, and the order in which workers ask does not matter, so one core,
-eight processes or a cluster give the same result.
+A new consumer changes no other consumer's numbers, and the order of requests does not matter: one core, eight
+processes and a cluster give the same result.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def draw_seed() -> int:
-    """A fresh seed for a run that was given none; callers print and store it."""
+    """Draw a seed for a run that was given none; callers print and store it."""
     return secrets.randbelow(2**31)
 
 

@@ -1,8 +1,7 @@
-"""What goes into a black box and what comes out of it, over time.
+"""Inputs and outputs of a black box over time.
 
-A `Stimulus` is one whole input: the sample times (the fixed grid together with every event time, so that events reach
-the system at their exact moments), the value of each input from that sample on (zero-order hold), and the events.
-A `Trace` adds the outputs at the same times.
+A `Stimulus` holds the sample times (a fixed grid and every event time, so that events are exact), the value of each
+input from each sample on (zero-order hold), and the events.  A `Trace` adds the outputs at the same times.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ class Trace:
 
 
 MOST_POINTS = 200
-"""Of a trace that is only looked at."""
+"""Default for traces that are only displayed."""
 
 
 def thinned(trace: Trace, most: int = MOST_POINTS) -> Trace:
-    """At most about so many samples, among them the smallest and the largest value of every signal in each part."""
+    """Return about `most` samples, including the minimum and maximum of every signal in each part of the trace."""
     count = len(trace.times)
     if count <= most:
         return trace
@@ -53,7 +52,7 @@ def thinned(trace: Trace, most: int = MOST_POINTS) -> Trace:
     starts = np.arange(0, count, size)
     kept = [np.array([0, count - 1])]
     for values in trace.signals.values():
-        # The last part is filled up with its last value; the first of equal ones is taken, so none of these is.
+        # The last part is padded with its last value; argmin and argmax return the first of equals, never the padding.
         table = np.append(values, np.full(len(starts) * size - count, values[-1])).reshape(len(starts), size)
         kept += [starts + table.argmin(axis=1), starts + table.argmax(axis=1)]
     rows = np.unique(np.concatenate(kept))
@@ -61,7 +60,7 @@ def thinned(trace: Trace, most: int = MOST_POINTS) -> Trace:
 
 
 def sample_times(duration: float, period: float, event_times: np.ndarray) -> np.ndarray:
-    """The grid 0, period, 2·period, … up to the duration, together with the event times inside it."""
+    """Return the grid 0, period, 2·period, … up to the duration, merged with the event times inside it."""
     grid = np.arange(int(np.floor(duration / period + 1e-9)) + 1) * period
     grid = grid[grid <= duration]
     between = np.unique(np.append(event_times[(event_times >= 0) & (event_times <= duration)], duration))

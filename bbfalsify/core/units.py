@@ -1,6 +1,6 @@
-"""Physical units that inputs and outputs may carry: a small table, so that a misspelt unit is found at once.
+"""Table of the physical units of inputs and outputs, to find misspelt ones.
 
-Units are labels for people and for plots; nothing is converted.
+Units are labels; nothing is converted.
 """
 
 from __future__ import annotations
@@ -74,5 +74,5 @@ UNITS: dict[str, str] = {
 
 
 def unit_problem(unit: str, *, file: str | None = None, line: int | None = None, where: str = "") -> Problem | None:
-    """None if the unit is known, else the problem with the closest known one."""
+    """Return None if the unit is known, else a problem that names the closest known one."""
     return None if unit in UNITS else unknown_name("unit", unit, UNITS, file=file, line=line, where=where)

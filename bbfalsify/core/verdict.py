@@ -1,4 +1,4 @@
-"""What a monitor says about one trace, and what a run says about one requirement."""
+"""Verdicts of monitors about traces, and outcomes of runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """VIOLATED and SATISFIED are final: no extension of the trace can change them."""
+    """Result of a monitor; VIOLATED and SATISFIED hold for every extension of the trace."""
 
     VIOLATED = "violated"
     SATISFIED = "satisfied"
@@ -17,20 +17,20 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """The Boolean verdict and, beside it, the robustness; robustness guides and ranks but never decides."""
+    """Verdict and robustness; the robustness guides and ranks but never decides."""
 
     verdict: Verdict
     robustness: float
     first_violation_time: float = math.inf
-    """When the violation became certain; infinite unless VIOLATED."""
+    """Time at which the violation became certain; infinite unless VIOLATED."""
     vacuous: bool = False
     """The requirement holds only because its trigger never occurred."""
     outlier_times: tuple[float, ...] = ()
-    """Where asked for: moments at which the requirement came unusually close to a violation, deepest first."""
+    """If requested: times at which the requirement came unusually close to a violation, closest first."""
 
 
 class SimulationStatus(StrEnum):
-    """How one use of the black box ended."""
+    """Status of one use of the black box."""
 
     OK = "ok"
     RAISED = "raised"
@@ -39,25 +39,25 @@ class SimulationStatus(StrEnum):
     MALFORMED = "malformed"
     """The answer had the wrong type, length, names or times, or was not finite."""
     NON_DETERMINISTIC = "non_deterministic"
-    """Repeated, it was answered in several ways, none of them more often than all others together."""
+    """Repetitions gave different answers, none of them a majority."""
 
 
 class Outcome(StrEnum):
-    """What a run concludes.  There is deliberately no "verified"."""
+    """Conclusion of a run; there is deliberately no "verified"."""
 
     FALSIFIED = "falsified"
     NOT_FALSIFIED = "not_falsified"
     REACHED = "reached"
-    """Of a state that was looked for."""
+    """A wanted state of a model was reached."""
     NOT_REACHED = "not_reached"
     MODEL_ERROR = "model_error"
-    """A model fails at run time; how it comes to that is a finding."""
+    """The model fails at run time; the trace to the failure is a finding."""
     INCONCLUSIVE = "inconclusive"
     ERROR = "error"
 
 
 FOUND = frozenset({Outcome.FALSIFIED, Outcome.REACHED, Outcome.MODEL_ERROR})
-"""Something was found: news, unless it was expected."""
+"""Outcomes that report a finding."""
 
 
 class StopReason(StrEnum):
@@ -68,4 +68,4 @@ class StopReason(StrEnum):
     INTERRUPTED = "interrupted"
     SYSTEM_FAILED = "system failed"
     ERROR = "error"
-    """The run could not be made, or bbfalsify itself failed."""
+    """The run could not start, or bbfalsify failed."""

@@ -2,7 +2,7 @@
 
     log.csv ── logs ──► sessions ── following ──► choices and stays ──► weights, delays ──► a commented profile
 
-Start reading at `fit.py`.  Names are loaded when they are first used.
+Start reading at `fit_profile.py`.  Names are loaded when they are first used.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bbfalsify.fitting.fit import Fit, fit_profile
+    from bbfalsify.fitting.fit_profile import Fit, fit_profile
     from bbfalsify.fitting.learning import learn_profile
     from bbfalsify.fitting.logs import Log, read_logs
 
 _HOMES = {
-    "Fit": "fit",
+    "Fit": "fit_profile",
     "Log": "logs",
-    "fit_profile": "fit",
+    "fit_profile": "fit_profile",
     "learn_profile": "learning",
     "read_logs": "logs",
 }

@@ -19,7 +19,7 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.fitting.delays import exponential_or_uniform, fit_bounds
-from bbfalsify.fitting.fit import Fit, Told, fit_structure, outward
+from bbfalsify.fitting.fit_profile import Fit, Told, fit_structure, outward
 from bbfalsify.fitting.log_replay import Follower
 from bbfalsify.fitting.logs import Log, Session, read_logs
 from bbfalsify.fitting.profile_writer import as_yaml

@@ -23,9 +23,9 @@ from bbfalsify.fitting.slicing import slice_network
 from bbfalsify.modelling.network.expressions import Assign, Constant
 from bbfalsify.modelling.network.network import Edge, Network
 from bbfalsify.modelling.reference.delay_sets import Window, Windows, contains
+from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from bbfalsify.modelling.reference.state import State, Transition
-from bbfalsify.modelling.reference.values import ModelRuntimeError
 
 ROUNDING = Fraction(1, 10**9)
 """A delay that misses a bound by less than this part of its session's length is taken to meet it."""

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from bbfalsify.automata.observation_tree import ObservationTree, Word
+from bbfalsify.automata.mealy import Word
+from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.query import Answer, Ask, WordQuery

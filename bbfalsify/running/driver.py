@@ -36,7 +36,7 @@ from bbfalsify.running.failing import Failures
 from bbfalsify.running.voting import Poll, ballots, elect
 from bbfalsify.running.workers.execute_query import Judge
 from bbfalsify.running.workers.executors import open_pool
-from bbfalsify.systems.interface import AnySystem, require_capability, usable_jobs
+from bbfalsify.systems.interface import BlackBox, require_capability, usable_jobs
 
 _RECORD_AT_LEAST_EVERY_S = 1.0
 _RECORD_AT_MOST = 256
@@ -57,7 +57,7 @@ class Driver:
 
     def __init__(
         self,
-        system: AnySystem,
+        system: BlackBox,
         judge: Judge | None,
         execution: Execution = Execution(),
         record: RunRecord | None = None,

@@ -16,8 +16,8 @@ from bbfalsify.core.estimate import Estimate
 def share_explained(part: Estimate, whole: Estimate) -> Estimate:
     """P(part) / P(whole), where the part's event is contained in the whole's.
 
-    Division of intervals: both hold together with confidence at least 1 - (α₁ + α₂), which is what is reported.  The
-    share is at most 1 by containment; a whole whose lower limit is 0 says nothing more.
+    The intervals are divided; both hold together with confidence at least 1 - (α₁ + α₂), which is reported.  A whole
+    whose lower limit is 0 bounds the share by 1 only.
     """
     low = min(1.0, part.low / whole.high) if whole.high > 0 else 0.0
     high = min(1.0, part.high / whole.low) if whole.low > 0 else 1.0
@@ -48,10 +48,10 @@ METHOD = "square-and-add of two intervals"
 
 
 def difference(old: Estimate, new: Estimate, comparisons: int = 1) -> Estimate | None:
-    """New minus old, with an interval; None where the intervals have different confidence, or there is none.
+    """New minus old, with an interval; None if the confidences differ or an estimate has no samples.
 
-    Of several comparisons some would stand out by chance: for so many, the confidence is that of all together
-    (Bonferroni; the half widths grow as those of a normal law would).
+    With several comparisons the confidence holds for all of them together (Bonferroni; half widths grow as for a
+    normal law).
     """
     if old.samples == 0 or new.samples == 0 or not math.isclose(old.confidence, new.confidence):
         return None
@@ -65,7 +65,7 @@ def difference(old: Estimate, new: Estimate, comparisons: int = 1) -> Estimate |
 
 
 def explained(shift: Estimate) -> bool:
-    """Whether the two intervals explain the difference: no difference lies within its own."""
+    """Tell whether the interval of the difference contains 0."""
     return shift.low <= 0 <= shift.high
 
 
@@ -77,9 +77,9 @@ MOST_BINS = 40
 class TimeDistribution:
     samples: int
     probability: float
-    """Of happening at all."""
+    """Probability that the event happens at all."""
     quantiles: tuple[float, ...]
-    """Given that it happens: for each of LEVELS, the time by which that part of it has; the first and the last too."""
+    """Quantiles of the time at LEVELS, given that the event happens; 0 and 1 give the first and the last time."""
     histogram: tuple[float, ...]
     """Probability per bin."""
 
@@ -93,10 +93,10 @@ class TimeDistribution:
 
 
 def common_bins(times: list[np.ndarray], period: float) -> np.ndarray | None:
-    """The ends of at most MOST_BINS bins over all of the times; None where there is none.
+    """The ends of at most MOST_BINS bins over all times; None without times.
 
-    Most times are multiples of the sampling period.  Bins as wide as a whole number of periods, with ends between two
-    samples, hold equally many samples each: others would show a comb that is not there.
+    Most times are multiples of the sampling period.  Bins span a whole number of periods and end between two samples,
+    so that each covers equally many samples; other bins would show a false comb pattern.
     """
     together = np.concatenate([np.zeros(0), *times])
     if not len(together):
@@ -107,7 +107,7 @@ def common_bins(times: list[np.ndarray], period: float) -> np.ndarray | None:
 
 
 def distribution(times: np.ndarray, weights: np.ndarray, bins: np.ndarray) -> TimeDistribution | None:
-    """The distribution over bins with these ends; None without samples or probability."""
+    """The weighted distribution of the times over the bins; None without samples or weight."""
     total = float(weights.sum())
     if not len(times) or not total > 0:
         return None

@@ -5,8 +5,8 @@ probabilities) and f the fraction of its traces that are first violated in their
 
 * C known exactly, traces independent: f has the exact binomial (Clopper–Pearson) interval, and C scales it.
 * Otherwise R independent passes give R values C_r · f_r, and Student's t over them is an honest interval as long as
-  the values differ by chance.  When nearly all or nearly none of the traces violate, or all passes say the same, they
-  agree by lack of evidence and that interval collapses; then f gets the binomial interval and C its own.
+  the values differ by chance.  When nearly all or nearly none of the traces violate, or all passes give the same value,
+  that interval collapses for lack of evidence; then f gets the binomial interval and C its own.
 * Values of splitting are skewed, like products: the interval is taken on the logarithm's scale.  A few passes may agree
   better than they should: traces that share ancestors vary no less than independent ones, which bounds the variance
   from below.
@@ -26,11 +26,11 @@ from scipy import special
 from bbfalsify.core.estimate import Estimate
 
 FEW = 10
-"""Fewer violating (or satisfying) traces than this and the binomial interval takes over from Student's."""
+"""With fewer violating or fewer satisfying traces than this, the binomial interval replaces Student's."""
 
 
 def clopper_pearson(hits: float, trials: float, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact two-sided binomial interval; with no trials it is [0, 1].  Trials may count in part."""
+    """The exact two-sided binomial interval, [0, 1] without trials; counts need not be whole."""
     if not 0 <= hits <= trials:
         raise ValueError(f"hits must lie between 0 and {trials}, got {hits}")
     alpha = 1 - confidence
@@ -44,7 +44,7 @@ def t_interval(
 ) -> tuple[float, float]:
     """Student's interval for the mean of independent, skewed, positive values: mean · exp(± relative half-width).
 
-    [0, 1] where there are fewer than two.  The relative variance of the mean is taken to be `least` at least.
+    It is [0, 1] for fewer than two values.  `least` is a lower bound for the relative variance of the mean.
     """
     values = np.asarray(values, dtype=float)
     mean = float(values.mean()) if len(values) else 0.0
@@ -56,29 +56,28 @@ def t_interval(
 
 
 def _differ(values: Sequence[float] | np.ndarray) -> bool:
-    """By more than rounding."""
+    """Tell whether the values differ by more than rounding."""
     return float(np.ptp(values)) > 1e-12 * float(np.max(values))
 
 
 @dataclass(frozen=True)
 class Passes:
-    """What R independent passes saw: pass r had cylinder `cylinders[r]`, and `hits[r]` of `traces[r]` violated.
+    """Counts of R independent passes: pass r had cylinder `cylinders[r]`, and `hits[r]` of `traces[r]` violated.
 
-    A pass that lost all its particles has cylinder 0 and no traces; it counts as the value 0 (leaving it out would be
-    biased).
+    A pass that lost all its particles has cylinder 0 and no traces; its value is 0 (omitting it would be biased).
     """
 
     cylinders: tuple[float, ...]
     hits: tuple[int, ...]
     traces: tuple[int, ...]
     exact: bool = False
-    """The cylinders are known, not sampled."""
+    """True: the cylinders are known, not sampled."""
     families: tuple[float, ...] | None = None
-    """How many independent traces those of each pass are worth; None: all of them."""
+    """Number of independent traces that those of each pass are worth; None: all of them."""
     even: bool = False
-    """The traces of a pass are spread evenly (quasi-random): they vary less than the binomial law says."""
+    """True: the traces of a pass are quasi-random and vary less than the binomial law says."""
     unknown: tuple[int, ...] | None = None
-    """Traces of each pass that could not be judged; they count as satisfied, but the upper limit knows of them."""
+    """Traces of each pass without a verdict; they count as satisfied, and as violated for the upper limit."""
 
     @property
     def values(self) -> np.ndarray:
@@ -95,24 +94,24 @@ class Passes:
 
     @property
     def independence(self) -> float:
-        """The part of the traces that counts as independent."""
+        """Share of the traces that counts as independent."""
         return 1.0 if self.families is None else sum(self.families) / max(1, self.total_traces)
 
     @property
     def spread(self) -> bool:
-        """Whether the passes differ by chance, rather than agree for lack of evidence (or for one family's sake)."""
+        """Tell whether there is enough evidence, from enough passes, for the passes to differ by chance."""
         misses = [n - h for n, h in zip(self.traces, self.hits, strict=True)]
         enough = all(sum(seen) >= FEW and 2 * np.count_nonzero(seen) >= len(seen) for seen in (self.hits, misses))
         return enough and _differ(self.values)
 
     @property
     def over_passes(self) -> bool:
-        """Whether Student's interval over the passes is the one to use."""
+        """Tell whether to use Student's interval over the passes."""
         return self.spread and (self.even or not self.exact)
 
     @property
     def least_variance(self) -> float:
-        """Of the mean of the values, relative to it: a binomial fraction and the cylinder's scatter; 0 if unknown."""
+        """Lower bound of the mean's relative variance: binomial fraction plus scatter of cylinders; 0 if unknown."""
         if self.even or not self.total_hits or len(self.cylinders) < 2:
             return 0.0
         share, cylinders = self.total_hits / self.total_traces, np.asarray(self.cylinders)
@@ -127,7 +126,7 @@ class Passes:
         low, high = t_interval(self.cylinders, confidence)
         if _differ(self.cylinders) or len(self.cylinders) < 2 or not self.total_traces:
             return mean, low, high if self.total_traces else 1.0
-        # All passes of a sampled cylinder said the same: a binomial interval for as many tries as there are traces.
+        # All passes gave the same cylinder: use a binomial interval with as many trials as there are traces.
         worth = self.total_traces * self.independence
         return mean, *clopper_pearson(mean * worth, worth, confidence)
 
@@ -147,7 +146,7 @@ def splitting_estimate(passes: Passes, *, method: str, confidence: float = 0.95)
 
 
 def _limits(passes: Passes, confidence: float) -> tuple[float, float, str]:
-    """Lower and upper limit, and in words how they were found."""
+    """Lower limit, upper limit, and a description of the method."""
     mean, n = float(passes.values.mean()), passes.total_traces
     if n == 0:  # no particle survived, so nothing is known but that the value is a probability
         return 0.0, 1.0, "all passes lost"

@@ -1,4 +1,4 @@
-"""How many simulations are enough?  Three answers for the probability of a violation.
+"""Stopping rules for estimating the probability of a violation, and the interval that belongs to each.
 
 fixed              N = ⌈ln(2/α) / (2ε²)⌉ simulations, decided in advance (Chernoff–Hoeffding; Paper D, inequality D.10
                    and table D.1).  Valid, and wasteful when the probability is far from one half.
@@ -40,15 +40,15 @@ from bbfalsify.stats.intervals import clopper_pearson
 
 KINDS = ("sequence", "clopper_pearson", "fixed")
 HALF_WIDTH = 0.005
-"""The wanted half width where neither an absolute nor a relative one was asked for."""
+"""Default of the wanted half width."""
 LADDER = (30.0, 1e3, 3e4, 1e6)
-"""Concentrations for when nothing is known about the final sample size."""
+"""Concentrations for an unknown final sample size."""
 _BISECTIONS = 20
 """Each limit is found to a millionth of its distance from the fraction, and rounded outwards."""
 
 
 def chernoff_hoeffding_samples(epsilon: float, alpha: float) -> int:
-    """Simulations after which the fraction is within ε of the probability with confidence 1 - α, for every p."""
+    """Number of simulations after which the fraction is within ε of p with confidence 1 - α, for every p."""
     if not (0 < epsilon < 1 and 0 < alpha < 1):
         raise ValueError(f"epsilon and alpha must lie strictly between 0 and 1, got {epsilon} and {alpha}")
     return math.ceil(math.log(2 / alpha) / (2 * epsilon**2))
@@ -64,25 +64,25 @@ def hoeffding(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, 
 
 @dataclass(frozen=True)
 class ConfidenceSequence:
-    """Intervals for the mean of a Bernoulli stream that are valid at all times; all it needs to know are two counts."""
+    """Intervals for the mean of a Bernoulli stream, valid at all times, from the number of hits and trials."""
 
     confidence: float = 0.95
     concentrations: Sequence[float] = LADDER
 
     @staticmethod
     def for_half_width(epsilon: float, confidence: float = 0.95) -> ConfidenceSequence:
-        """Tight when its half width is about ε: that takes a few 1/ε samples for rare events, 1/ε² near one half."""
+        """Make a sequence that is tight at half width ε: a few 1/ε samples for rare events, 1/ε² near one half."""
         return ConfidenceSequence(confidence, (0.3 / epsilon, 0.1 / epsilon**2))
 
     def log_capital(self, p: float, hits: int, trials: int) -> float:
-        """log of what betting against p has earned, for 0 < p < 1."""
+        """Logarithm of the capital M(p), for 0 < p < 1."""
         return _log_capital(p, hits, trials - hits, self._constants(trials))
 
     def excludes(self, p: float, hits: int, trials: int) -> bool:
         return self.log_capital(p, hits, trials) >= -math.log(1 - self.confidence)
 
     def interval(self, hits: int, trials: int) -> tuple[float, float]:
-        """All p that are not excluded; rounding widens it."""
+        """The interval of all p that are not excluded; rounding widens it."""
         if not 0 <= hits <= trials:
             raise ValueError(f"hits must lie between 0 and {trials}, got {hits}")
         if trials == 0:
@@ -126,7 +126,7 @@ def _log_capital(p: float, hits: int, misses: int, constants: Sequence[tuple[flo
 
 @dataclass(frozen=True)
 class Counts:
-    """Of `trials` simulations, `hits` violated; `failed` ones have no verdict and may have been either."""
+    """Numbers of simulations: all (`trials`), violating (`hits`), and without a verdict (`failed`)."""
 
     hits: int = 0
     trials: int = 0
@@ -135,18 +135,17 @@ class Counts:
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """When to stop, and the interval that belongs to stopping that way.
+    """A rule when to stop, with the interval that is valid under it.
 
-    Simulations that failed are neither left out nor guessed: the lower limit takes all of them as not violated, the
-    upper limit all of them as violated.  Limits grow with the hits, so whatever the failed ones would have been, the
-    interval contains the one that full knowledge would give, and keeps its coverage.
+    For the lower limit failed simulations count as not violated, for the upper limit as violated.  Limits grow with the
+    hits, so the interval contains the one that their true verdicts would give, and keeps its coverage.
     """
 
     kind: str = "sequence"
     epsilon: float | None = None
-    """Wanted half width (HALF_WIDTH where `relative` is not asked for either)."""
+    """Wanted half width; HALF_WIDTH if `relative` is None too."""
     relative: float | None = None
-    """Wanted half width as a share of the estimate; with `epsilon`, the first of the two that is reached is enough."""
+    """Wanted half width as a share of the estimate; with `epsilon`, reaching either is enough."""
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
@@ -168,8 +167,10 @@ class StoppingRule:
 
     @cached_property
     def samples(self) -> int | None:
-        """The number of simulations, where it is decided in advance."""
-        return chernoff_hoeffding_samples(self.half_width, 1 - self.confidence) if self.kind == "fixed" else None
+        """The number of simulations, where it is fixed in advance."""
+        if self.kind != "fixed" or self.half_width is None:
+            return None
+        return chernoff_hoeffding_samples(self.half_width, 1 - self.confidence)
 
     @cached_property
     def sequence(self) -> ConfidenceSequence:
@@ -178,7 +179,7 @@ class StoppingRule:
         return ConfidenceSequence.for_half_width(self.half_width, self.confidence)
 
     def reached(self, counts: Counts) -> bool:
-        """Whether nothing more need be simulated."""
+        """Tell whether the rule allows to stop."""
         if self.samples is not None:
             return counts.trials >= self.samples
         low, high = self.interval(counts)
@@ -192,11 +193,11 @@ class StoppingRule:
         if self.kind == "sequence":
             low, high = self.sequence.interval(counts.hits, counts.trials)
             return low, high if counts.failed == 0 else self.sequence.interval(most, counts.trials)[1]
-        of = clopper_pearson if self.kind == "clopper_pearson" else hoeffding
-        return of(counts.hits, counts.trials, self.confidence)[0], of(most, counts.trials, self.confidence)[1]
+        limits = clopper_pearson if self.kind == "clopper_pearson" else hoeffding
+        return limits(counts.hits, counts.trials, self.confidence)[0], limits(most, counts.trials, self.confidence)[1]
 
     def estimate(self, counts: Counts) -> Estimate:
-        """The fraction of the judged simulations that violated; with none that did, the upper limit, never 0."""
+        """The fraction of violations among the judged simulations; without a violation the upper limit, never 0."""
         if counts.trials == 0:
             return Estimate(1.0, 0.0, 1.0, self.confidence, "not estimated", 0)
         low, high = self.interval(counts)
@@ -214,6 +215,6 @@ class StoppingRule:
             return "confidence sequence"
         if self.kind == "clopper_pearson":
             return "Clopper–Pearson after every batch (nominal coverage is not kept)"
-        if counts.trials < self.samples:
+        if self.samples is not None and counts.trials < self.samples:
             return f"Chernoff–Hoeffding, {counts.trials} of {self.samples} simulations"
         return "Chernoff–Hoeffding, fixed number of simulations"

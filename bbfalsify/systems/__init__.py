@@ -1,6 +1,10 @@
-"""Black boxes: what they look like, how to make one of a function, how to load one, how their answers are checked."""
+"""Black boxes: their interface, kinds of systems (functions, programs, servers, FMUs, models), loading and checks.
 
-from typing import Any
+Servers, FMUs and models are imported when they are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SessionFailure, SystemDied
 from bbfalsify.systems.function import FunctionSystem, system
@@ -16,15 +20,43 @@ from bbfalsify.systems.interface import (
 )
 from bbfalsify.systems.loading import load_system
 from bbfalsify.systems.output_checks import check_outputs
+from bbfalsify.systems.programs.octave import matlab_command, octave_command
 from bbfalsify.systems.programs.one_shot import ProgramSystem
 from bbfalsify.systems.programs.persistent import ProcessSymbolSystem, ProcessSystem
+from bbfalsify.systems.sampled import SampledSystem
 from bbfalsify.systems.symbols import MachineSystem, SymbolSession, SymbolSystem
 
+if TYPE_CHECKING:
+    from bbfalsify.systems.fmu import FmuSystem
+    from bbfalsify.systems.servers import (
+        BytesMapper,
+        Closed,
+        Connection,
+        LineMapper,
+        Server,
+        Silence,
+        SocketSystem,
+        Tls,
+    )
+
+_LATER = {
+    "FmuSystem": "bbfalsify.systems.fmu",
+    **dict.fromkeys(
+        ("BytesMapper", "Closed", "Connection", "LineMapper", "Server", "Silence", "SocketSystem", "Tls"),
+        "bbfalsify.systems.servers",
+    ),
+}
+"""Names whose modules only their users should wait for."""
+
 __all__ = [
+    "BytesMapper",
     "Capabilities",
     "CapabilityMissing",
+    "Closed",
+    "Connection",
     "FmuSystem",
     "FunctionSystem",
+    "LineMapper",
     "MachineSystem",
     "MalformedAnswer",
     "NoAnswer",
@@ -32,25 +64,29 @@ __all__ = [
     "ProcessSymbolSystem",
     "ProcessSystem",
     "ProgramSystem",
+    "SampledSystem",
+    "Server",
     "Session",
     "SessionFailure",
+    "Silence",
+    "SocketSystem",
     "StepwiseSession",
     "SymbolSession",
     "SymbolSystem",
     "System",
     "SystemDied",
+    "Tls",
     "Usage",
     "check_outputs",
     "load_system",
+    "matlab_command",
+    "octave_command",
     "require_capability",
     "system",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """FMUs are read by code that only those who use one should wait for."""
-    if name == "FmuSystem":
-        from bbfalsify.systems.fmu import FmuSystem
-
-        return FmuSystem
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    if name not in _LATER:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(_LATER[name]), name)

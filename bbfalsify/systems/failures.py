@@ -1,7 +1,6 @@
-"""How one use of a black box can fail, as exceptions that a session may raise.
+"""Exceptions that a session raises to say how the black box failed.
 
-A session that knows what went wrong (the program behind it ended, the server does not answer) raises one of these, and
-the simulation gets that status with that message.  Any other exception becomes RAISED, with its place in the code.
+Each gives the simulation its status and message.  Any other exception becomes RAISED, with its place in the code.
 """
 
 from __future__ import annotations
@@ -34,6 +33,6 @@ class MalformedAnswer(SessionFailure):
 
 
 def excerpt(text: str, length: int = 80) -> str:
-    """A few characters of what came, in quotes, safe to show."""
+    """The first characters of a text, in quotes, with unprintable ones escaped."""
     shown = text.encode("unicode_escape").decode("ascii") if not text.isprintable() else text
     return f"'{shown[:length]}…'" if len(shown) > length else f"'{shown}'"

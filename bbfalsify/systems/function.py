@@ -1,4 +1,4 @@
-"""Any Python function as a black box.
+"""Make a black box of a Python function.
 
     @system(inputs={"heat": "1"}, outputs={"T": "degC"})
     def heater(stimulus):
@@ -16,8 +16,8 @@ A vectorised function takes a list of stimuli (and `seeds`, if it is random) and
         ...
         return [{"T": temperatures} for temperatures in everything]
 
-The decorated function can still be called as before.  State kept between calls (globals, caches) is the function's own
-affair: every call must start from reset.
+The decorated function can still be called as before.  Every call must start from reset: a function that keeps state
+between calls (globals, caches) has to reset it itself.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ import numpy as np
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems.failures import MalformedAnswer
-from bbfalsify.systems.interface import Capabilities, Port, PortsLike, as_ports
+from bbfalsify.systems.interface import Capabilities, NothingToClose, Port, PortsLike, as_ports
 
 
 class FunctionSystem:
-    """A callable with named, united ports."""
+    """A callable with ports."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class FunctionSystem:
     ) -> None:
         """`batch`: the function takes a list of stimuli and answers all of them."""
         self.function = function
-        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.inputs = as_ports(inputs)
         self.outputs = as_ports(outputs)
         self.__doc__ = getattr(function, "__doc__", None)
@@ -75,8 +75,8 @@ class FunctionSystem:
         return self.function(*arguments, **named)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A decorated function is found again by its name, which now means this system and not the function."""
-        module, name = getattr(self.function, "__module__", None), getattr(self.function, "__qualname__", "")
+        """Pickle a decorated function by its name, which now means this system and not the function."""
+        module, name = str(getattr(self.function, "__module__", "")), str(getattr(self.function, "__qualname__", ""))
         if getattr(sys.modules.get(module), name, None) is self:
             return _find, (module, name)
         return _remake, (type(self), self.function, self.inputs, self.outputs, self.name, self.capabilities)
@@ -86,9 +86,7 @@ class FunctionSystem:
         return f"<system {self.name}: {ports[0]} -> {ports[1]}>"
 
 
-class _FunctionSession:
-    __slots__ = ("_seed", "_system")
-
+class _FunctionSession(NothingToClose):
     def __init__(self, system: FunctionSystem, seed: int) -> None:
         self._system, self._seed = system, seed
 
@@ -104,16 +102,11 @@ class _FunctionSession:
 
     def execute_many(self, stimuli: list[Stimulus], seeds: list[int] | None = None) -> list[Mapping[str, np.ndarray]]:
         system = self._system
-        answers = list(system.function(stimuli, **({"seeds": seeds} if system._takes_seed else {})))
+        # A batch function returns a list of answers, which the type of `function` does not say.
+        answers: list[Any] = list(system.function(stimuli, **({"seeds": seeds} if system._takes_seed else {})))
         if len(answers) != len(stimuli):
             raise MalformedAnswer(f"expected {len(stimuli)} answers to {len(stimuli)} stimuli, got {len(answers)}")
         return answers
-
-    def __enter__(self) -> _FunctionSession:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        return None
 
 
 def system(
@@ -150,7 +143,7 @@ def _remake(
 
 
 def _calling_convention(function: Callable, name: str, batch: bool) -> tuple[bool, bool]:
-    """Whether it takes (times, inputs) rather than the stimulus, and whether it takes a seed (a batch: seeds)."""
+    """Tell whether it takes (times, inputs) instead of the stimulus, and whether it takes a seed (a batch: seeds)."""
     seed = "seeds" if batch else "seed"
     try:
         parameters = inspect.signature(function).parameters.values()

@@ -1,8 +1,8 @@
-"""What every black box looks like from inside bbfalsify.
+"""The interface that every black box with signals implements.
 
-A `System` is the black box: its ports, what it can do, and `open`.  A `Session` is one use of it from reset to close, a
+A `System` declares its ports and capabilities and opens sessions.  A `Session` is one use of it from reset to close, a
 context manager.  A system that takes whole signals gives sessions with `execute(stimulus)`; one that goes step by step
-derives its session from `StepwiseSession` and gets `execute` for free.
+derives its session from `StepwiseSession` and inherits `execute`.
 
     class Thermostat:
         name = "thermostat"
@@ -12,12 +12,12 @@ derives its session from `StepwiseSession` and gets `execute` for free.
 
         def open(self, seed: int) -> Session: ...
 
-A session that knows what its simulation cost may say so in an attribute `usage` (a `Usage`), read after it is closed.
+A session that measures its own cost sets an attribute `usage` (a `Usage`), which is read after it is closed.
 
 Two optional methods save time: `prepare()` is called once in each worker process before its first simulation (load a
 library, start an interpreter), and `close()` once when that process ends.  Neither counts against the time limit of a
-simulation.  What all workers share (an unpacked archive) belongs into `set_up()` and `tear_down()`: they are called in
-the process that starts the workers, before its first and after its last one, and must not run foreign code.
+simulation.  Resources that all workers share (an unpacked archive) belong in `set_up()` and `tear_down()`: they are
+called in the process that starts the workers, before its first and after its last one, and must not run foreign code.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PortsLike = Mapping[str, str | None] | Iterable[str | Port]
 
 
 def as_ports(ports: PortsLike) -> tuple[Port, ...]:
-    """From names with units, or names alone."""
+    """Make ports of names with units, or of names alone."""
     if isinstance(ports, str):
         ports = (ports,)
     if isinstance(ports, Mapping):
@@ -56,7 +56,7 @@ def as_ports(ports: PortsLike) -> tuple[Port, ...]:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """Optional abilities: declared here, asked for before a run starts, never discovered in the middle of one."""
+    """Optional abilities of a system, checked before a run starts."""
 
     seedable: bool = False
     """`open(seed)` fixes everything random inside: the same seed and stimulus give the same trace."""
@@ -71,7 +71,7 @@ class Capabilities:
     real_time: bool = False
     """Time passes by itself: a simulation of 20 s takes 20 s."""
     exclusive: bool = False
-    """There is only one of it (a device, a server on a fixed port): sessions cannot run side by side."""
+    """Only one exists (a device, a server on a fixed port): sessions cannot run side by side."""
     single_session: bool = False
     """It cannot be reset: there is one session, which goes on from query to query."""
     grid_period_s: float | None = None
@@ -80,10 +80,10 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class Usage:
-    """What the black box's own process needed for one simulation; None where it cannot be measured.
+    """CPU time and memory of the black box's own process in one simulation; None where they cannot be measured.
 
-    Of a session without `usage` the system is taken to run in the worker, and that is measured: its CPU time during the
-    simulation, and the most memory it has had so far.
+    A system whose session has no `usage` runs in the worker, so the worker is measured: its CPU time during the
+    simulation, and its peak memory so far.
     """
 
     cpu_seconds: float | None = None
@@ -121,7 +121,7 @@ class System(Protocol):
         ...
 
 
-class AnySystem(Protocol):
+class BlackBox(Protocol):
     """A system of signals or of symbols, as far as both are alike."""
 
     @property
@@ -135,7 +135,17 @@ Enough = Callable[[Mapping[str, np.ndarray]], bool]
 """Given the outputs so far: need the rest not be executed?"""
 
 
-class StepwiseSession:
+class NothingToClose:
+    """Context manager methods for a session that holds no resources."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        return None
+
+
+class StepwiseSession(NothingToClose):
     """A session that advances step by step; implement `observe` and `step`."""
 
     def observe(self) -> Mapping[str, float]:
@@ -150,7 +160,7 @@ class StepwiseSession:
         return self.execute_until(stimulus, _never, every=len(stimulus.times))
 
     def execute_until(self, stimulus: Stimulus, enough: Enough, *, every: int) -> Mapping[str, np.ndarray]:
-        """As `execute`, but ask after every so many samples whether what came out so far is enough."""
+        """As `execute`, but stop once the outputs so far are `enough`, which is asked every `every` samples."""
         rows = [dict(self.observe())]
         held = {name: values.tolist() for name, values in stimulus.inputs.items()}
         for i, duration_s in enumerate(np.diff(stimulus.times).tolist()):
@@ -160,15 +170,9 @@ class StepwiseSession:
             rows.append(dict(self.observe()))
         return as_columns(rows)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, *exception: object) -> None:
-        return None
-
-
-def execute_until(session: Session, stimulus: Stimulus, enough: Enough, *, every: int) -> Mapping[str, np.ndarray]:
-    """What the session's own `execute_until` does, or steps from outside; for any session of a stepwise system."""
+def execute_until(session: Any, stimulus: Stimulus, enough: Enough, *, every: int) -> Mapping[str, np.ndarray]:
+    """Call `execute_until` of any session of a stepwise system, also of one that has only `observe` and `step`."""
     own = getattr(session, "execute_until", None)
     if own is not None:
         return own(stimulus, enough, every=every)
@@ -180,20 +184,20 @@ def _never(so_far: Mapping[str, np.ndarray]) -> bool:
 
 
 def as_columns(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:
-    """Outputs sample by sample, as arrays."""
-    # Names are taken from every row, so that an output that comes and goes is noticed at the border.
+    """Turn outputs sample by sample into one array per output."""
+    # Names are taken from every row, so that check_outputs notices an output that comes and goes.
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
 
 
-def usable_jobs(system: AnySystem, jobs: int) -> int:
-    """Return how many workers may use the system at the same time."""
-    # Asking a program for its capabilities may start it: not where the answer changes nothing.
+def usable_jobs(system: BlackBox, jobs: int) -> int:
+    """Number of workers that may use the system at the same time."""
+    # Asking a program for its capabilities may start it, so ask only if the answer matters.
     return 1 if jobs > 1 and (system.capabilities.exclusive or system.capabilities.single_session) else jobs
 
 
-def require_capability(system: AnySystem, capability: str, purpose: str) -> None:
-    """Refuse, before anything runs, what the system cannot do."""
+def require_capability(system: BlackBox, capability: str, purpose: str) -> None:
+    """Raise CapabilityMissing if the system does not declare the capability."""
     if not getattr(system.capabilities, capability):
         declared = tuple(f.name for f in fields(Capabilities) if getattr(system.capabilities, f.name))
         raise CapabilityMissing(

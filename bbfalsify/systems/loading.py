@@ -1,16 +1,16 @@
-"""From a reference in a campaign file or on the command line to a system.
+"""Load the system that a reference in a campaign file or on the command line names.
 
     adapters/heater             a folder with adapter.py (and in it `Adapter`, `system`, or exactly one system)
     plant.py:heater             an object in a file; `plant.py` alone if it holds exactly one system
     package.module:object       an object in an installed package
     model.fmu                   a functional mock-up unit (FMI 2.0 or 3.0, co-simulation)
-    machine.dot                 a finite machine, played as a black box
-    model.yaml                  a model of our own language with `ports`, played as a black box
+    machine.dot                 a finite machine, run as a black box
+    model.yaml                  a model of our own language with `ports`, run as a black box
     cmd:./simulator --fast      a program that speaks the line protocol; it runs in `base`, and never through a shell
     name                        an entry point of the group "bbfalsify.systems"
 
-Relative paths are relative to `base`, the folder of the file that mentions them.  Nothing is imported before it is
-named.  What goes wrong inside somebody's adapter is told with its own file and line, not with ours.
+Relative paths are relative to `base`, the folder of the file that mentions them.  Errors inside an adapter are reported
+with the adapter's file and line.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from typing import Any
 from bbfalsify.automata.mealy import read_dot
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.modelling.formats.model_files import files_of
-from bbfalsify.systems.interface import AnySystem, Capabilities, System
+from bbfalsify.systems.interface import Capabilities, System
 from bbfalsify.systems.programs.launching import split_command
 from bbfalsify.systems.programs.persistent import program_system
-from bbfalsify.systems.symbols import MachineSystem, SymbolSystem, check_alphabet
+from bbfalsify.systems.symbols import AnySystem, MachineSystem, SymbolSystem, check_alphabet
 
 ENTRY_POINTS = "bbfalsify.systems"
 _FORMS = (
@@ -55,12 +55,12 @@ _KNOWN_SUFFIXES = {
     ".slx": "a Simulink model cannot be used as a system yet; export it as an FMU",
     ".m": "an Octave or MATLAB program needs an adapter, with octave_command or matlab_command",
 }
-"""What somebody might try, and what to do instead."""
+"""Files that are no systems, and the advice for each."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a system is to be found; exactly one of `file`, `module`, `entry_point` and `command` is given."""
+    """A resolved reference; exactly one of `file`, `module`, `entry_point` and `command` is given."""
 
     text: str
     file: Path | None = None
@@ -87,52 +87,54 @@ class Origin:
     reference: str
     base: str
 
-    def load(self) -> System | SymbolSystem:
+    def load(self) -> AnySystem:
         return load_system(self.reference, self.base)
 
 
 _origins: dict[int, tuple[AnySystem, Origin]] = {}
 
 
-def origin_of(system: AnySystem) -> Origin | None:
-    """Return where `load_system` found this very object, if it did."""
+def origin_of(system: object) -> Origin | None:
+    """The origin of a system that `load_system` has loaded."""
     return _origins[id(system)][1] if id(system) in _origins else None
 
 
-def load_system(reference: str, base: str | Path = ".") -> System | SymbolSystem:
-    """The system a reference names; every mistake is a UserError that says what is available."""
+def load_system(reference: str, base: str | Path = ".") -> AnySystem:
+    """Load the system a reference names; every mistake is a UserError that says what is available."""
     system = _load(reference, base)
     _origins[id(system)] = (system, Origin(reference, str(Path(base).resolve())))
     return system
 
 
-def _load(reference: str, base: str | Path) -> System | SymbolSystem:
+def _load(reference: str, base: str | Path) -> AnySystem:
     found = resolve_reference(reference, base)
-    if found.file is not None and found.file.suffix.lower() == ".dot":
-        return MachineSystem(read_dot(found.file))
-    if found.file is not None and found.file.suffix.lower() in _MODELS:
-        from bbfalsify.modelling.profiles.black_box import load_black_box
-        from bbfalsify.systems.simulated import model_system
-
-        return model_system(load_black_box(found.file))
     if found.command is not None:
         return _as_system(program_system(found.command, folder=found.folder), reference, None)
-    if found.file is not None and found.file.suffix.lower() == ".fmu":
-        from bbfalsify.systems.fmu import FmuSystem
-
-        return FmuSystem(found.file)
-    if found.file is not None:
-        module, shown = _import_file(found.file), str(found.file)
-    elif found.module is not None:
-        module, shown = _import_module(found.module, reference), found.module
-    else:
+    if found.entry_point is not None:
         return _as_system(_load_entry_point(found.entry_point), reference, None)
+    if found.file is not None:
+        suffix = found.file.suffix.lower()
+        if suffix == ".dot":
+            return MachineSystem(read_dot(found.file))
+        if suffix in _MODELS:
+            from bbfalsify.modelling.profiles.black_box import load_black_box
+            from bbfalsify.systems.simulated import model_system
+
+            return model_system(load_black_box(found.file))
+        if suffix == ".fmu":
+            from bbfalsify.systems.fmu import FmuSystem
+
+            return FmuSystem(found.file)
+        module, shown = _import_file(found.file), str(found.file)
+    else:
+        assert found.module is not None
+        module, shown = _import_module(found.module, reference), found.module
     target = _pick(module, shown) if found.attribute is None else _attribute(module, found.attribute, shown)
     return _as_system(target, reference, shown)
 
 
 def resolve_reference(reference: str, base: str | Path = ".") -> Reference:
-    """Say what a reference means, without importing anything."""
+    """Find out what a reference means, without importing anything."""
     base = Path(base)
     text = reference.strip()
     if not text:
@@ -183,15 +185,13 @@ def _import_file(file: Path) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=[str(file.parent)])
+    assert spec is not None and spec.loader is not None  # it is a file of Python
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     sys.path.insert(0, str(file.parent))
     try:
         spec.loader.exec_module(module)
-    except KeyboardInterrupt:
-        del sys.modules[name]
-        raise
-    except UserError:  # an adapter that says itself what the user has to do
+    except (KeyboardInterrupt, UserError):  # UserError: an adapter that says itself what the user has to do
         del sys.modules[name]
         raise
     except BaseException as error:  # an adapter may raise anything, SystemExit included
@@ -217,7 +217,7 @@ def _import_module(name: str, reference: str) -> ModuleType:
 
 
 def _import_problem(error: BaseException, file: str | None, what: str) -> Problem:
-    """The last line of the traceback that belongs to the adapter, and what was raised there."""
+    """Describe an exception by the last line of its traceback that belongs to the adapter."""
     if isinstance(error, SyntaxError) and error.filename is not None:
         return Problem(f"{what} is not valid Python: {error.msg}.", file=error.filename, line=error.lineno)
     ours = str(Path(__file__))
@@ -255,7 +255,7 @@ def _attribute(module: ModuleType, path: str, shown: str) -> Any:
 
 
 def _pick(module: ModuleType, shown: str) -> Any:
-    """`Adapter`, `system`, or the only system in the module."""
+    """Return `Adapter`, `system`, or the only system in the module."""
     if hasattr(module, "Adapter"):
         return module.Adapter
     if _looks_like_system(getattr(module, "system", None)):
@@ -273,8 +273,8 @@ def _looks_like_system(value: Any) -> bool:
     return not inspect.isclass(value) and isinstance(value, System | SymbolSystem)
 
 
-def _as_system(target: Any, reference: str, file: str | None) -> System | SymbolSystem:
-    """An instance with everything a system needs, or all that is missing."""
+def _as_system(target: Any, reference: str, file: str | None) -> AnySystem:
+    """Return an instance that has all attributes of a system, or raise UserError with all that is missing."""
     if inspect.isclass(target):
         try:
             target = target()

@@ -1,7 +1,7 @@
-"""The border: the one place where an answer of a black box is checked before anybody believes it.
+"""Check the answer of a black box before it is judged.
 
-A missing output, one sample too few or a NaN that passes unnoticed would become a wrong verdict.  Here it becomes the
-status MALFORMED, with a message that names the output, what was expected and what came.
+A missing output, one sample too few or an unnoticed NaN would become a wrong verdict.  Here it becomes the status
+MALFORMED, with a message that names the output, what was expected and what came.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _KINDS = {"c": "complex", "U": "str", "S": "bytes", "M": "datetime", "m": "timed
 
 
 def check_outputs(outputs: tuple[Port, ...], times: np.ndarray, answer: Any) -> dict[str, np.ndarray]:
-    """Each declared output as float64, one finite number per sample; else MalformedAnswer."""
+    """Return each declared output as float64 with one finite number per sample, or raise MalformedAnswer."""
     if not isinstance(answer, Mapping):
         names = ", ".join(port.name for port in outputs)
         raise MalformedAnswer(f"expected a mapping from output names ({names}) to arrays, got {_kind(answer)}")
@@ -68,7 +68,7 @@ def _wrong_names(expected: set[str], answer: Mapping) -> str:
 
 
 def _all_plain_numbers(array: np.ndarray) -> bool:
-    """An array of Python objects that are all plain numbers (whole numbers beyond 64 bits, for example)."""
+    """Tell whether all objects of an object array are plain numbers (integers beyond 64 bits, for example)."""
     return array.dtype.kind == "O" and all(isinstance(value, int | float) for value in array.flat)
 
 

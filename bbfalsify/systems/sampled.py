@@ -1,17 +1,18 @@
-"""A system of signals, seen as one of symbols: each input symbol sets the inputs for one period, each answer is a
-symbol made of the outputs at its end.
+"""Use a system of signals as one of symbols, so that it can be learned and checked as a finite machine.
+
+Each input symbol sets the inputs for one period, each answer is a symbol made of the outputs at its end.
 
     symbols = {"on": {"heat": 1.0}, "off": {"heat": 0.0}}
     SampledSystem(heater, symbols, period=0.5, answer=lambda values: "hot" if values["T"] > 75 else "ok")
 
-This is how a continuous system is learned and checked as a finite machine.  A system that cannot go step by step is
-simulated again from its reset for every symbol, which gives the same answers and costs more.
+A system that cannot go step by step is simulated again from its reset for every symbol, which gives the same answers
+and costs more.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,16 +20,16 @@ import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.systems.interface import System
+from bbfalsify.systems.interface import NothingToClose, System
 from bbfalsify.systems.output_checks import check_outputs
 
-Answer = Callable[[Mapping[str, float]], str]
+AnswerFunction = Callable[[Mapping[str, float]], str]
 """From the values of all inputs and outputs to an output symbol."""
 
 
 class SampledSystem:
     def __init__(
-        self, system: System, symbols: Mapping[str, Mapping[str, float]], period: float, answer: Answer
+        self, system: System, symbols: Mapping[str, Mapping[str, float]], period: float, answer: AnswerFunction
     ) -> None:
         self.system, self.period, self.answer = system, float(period), answer
         self.symbols = {symbol: dict(values) for symbol, values in symbols.items()}
@@ -42,7 +43,7 @@ class SampledSystem:
             if hasattr(system, optional):
                 setattr(self, optional, getattr(system, optional))
 
-    def _problems(self) -> Any:
+    def _problems(self) -> Iterator[Problem]:
         if not (self.period > 0 and math.isfinite(self.period)):
             yield Problem(f"a period of {self.period:g}: give a positive number.")
         ports = [port.name for port in self.system.inputs]
@@ -63,7 +64,8 @@ class SteppedSession:
     """One session of the system, a period at a time."""
 
     def __init__(self, owner: SampledSystem, seed: int) -> None:
-        self._owner, self._session = owner, owner.system.open(seed)
+        self._owner = owner
+        self._session: Any = owner.system.open(seed)  # `Session` does not declare `step` and `observe`
 
     def step(self, symbol: str) -> str:
         owner, values = self._owner, self._owner.symbols[symbol]
@@ -80,8 +82,8 @@ class SteppedSession:
         return self._session.__exit__(*exception)
 
 
-class RepeatedSession:
-    """Every symbol is a new simulation of everything so far."""
+class RepeatedSession(NothingToClose):
+    """A session in which every symbol is a new simulation of everything so far."""
 
     def __init__(self, owner: SampledSystem, seed: int) -> None:
         self._owner, self._seed = owner, seed
@@ -97,9 +99,3 @@ class RepeatedSession:
         with owner.system.open(self._seed) as session:
             outputs = check_outputs(owner.system.outputs, times, session.execute(Stimulus(times, inputs)))
         return owner.answer({**self._past[-1], **{name: float(column[-1]) for name, column in outputs.items()}})
-
-    def __enter__(self) -> RepeatedSession:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        return None

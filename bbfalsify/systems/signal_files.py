@@ -1,4 +1,4 @@
-"""Signals as files: what a program that runs once reads and writes, as CSV or JSON.
+"""Write and read the signal files of one-shot programs, as CSV or JSON.
 
 csv     time,heat          one row per sample, numbers as Python writes them (17 digits where needed)
         0.0,1.0            outputs: a column for each of them, others are ignored; a column `time` is checked
@@ -39,7 +39,7 @@ def write_inputs(form: str, stimulus: Stimulus, seed: int) -> bytes:
 def read_outputs(
     form: str, data: bytes, outputs: tuple[Port, ...], stimulus: Stimulus, resample: str | None
 ) -> Mapping[str, Any]:
-    """Each output that came; what is wrong with their lengths and values is found at the border."""
+    """Return each output in the data; `check_outputs` checks lengths and values later."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

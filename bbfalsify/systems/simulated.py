@@ -1,14 +1,13 @@
-"""Models of our own language, played as black boxes: everything can be tried on a system whose inside is known.
+"""Run models of our own language as black boxes.
 
     system = load_system("heater.yaml")             # a model with `ports`, see modelling/profiles/black_box.py
 
 The model runs under its stochastic semantics, from the seed of the simulation.  A change of an input, and a symbol, is
-a step of the outside: as after every step, all components that wait draw anew.  While nothing changes, sampling more or
-less densely changes nothing.  An output at the moment of a change is its value just before the model reacts.
+a step of the environment: as after every step, all waiting components draw new delays.  Between changes the sampling
+density does not matter.  An output at the moment of a change is its value just before the model reacts.
 
-A symbol is sent on its channel; the answer is what the model sends during the time it is given then, `-` for nothing.
-To send it, a process of one's own is added to the network: put into the committed location of a symbol, it can do
-nothing but send it at once.
+A symbol is sent on its channel; the answer is what the model sends in the following period, `-` for nothing.  An extra
+process of the network sends it: put into the committed location of a symbol, that process must send it at once.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from bbfalsify.modelling.network.expressions import Kind, Read
 from bbfalsify.modelling.network.network import Branch, Edge, Location, Network, Process
 from bbfalsify.modelling.profiles.black_box import BlackBox, InputVariable
 from bbfalsify.systems.failures import SessionFailure
-from bbfalsify.systems.interface import Capabilities, Port, StepwiseSession
+from bbfalsify.systems.interface import Capabilities, NothingToClose, Port, StepwiseSession
 
 if TYPE_CHECKING:
     from bbfalsify.kernel import Particles, StepResult
@@ -35,11 +34,11 @@ if TYPE_CHECKING:
 NOTHING = "-"
 """The answer of a model that sends nothing."""
 MOST_TRANSITIONS = 20_000
-"""Of one step; a model that makes more is taken for zeno."""
+"""A model that makes more transitions in one step counts as zeno."""
 
 
 class _Model:
-    """What both kinds share: a network, compiled when it is first played."""
+    """Common base of both kinds of model systems: a network, compiled when it is first run."""
 
     capabilities = Capabilities(seedable=True, stepwise=True, snapshot=True, forkable=True)
 
@@ -47,8 +46,8 @@ class _Model:
         self.box, self.name = box, box.network.name
 
     @cached_property
-    def machine(self) -> Machine:
-        return Machine(self.box)
+    def machine(self) -> CompiledBox:
+        return CompiledBox(self.box)
 
     def set_up(self) -> None:
         self.machine.warm_up()
@@ -72,7 +71,7 @@ class ModelSystem(_Model):
 
 
 class ModelSymbolSystem(_Model):
-    """A network that is sent symbols, and answers with what it sends."""
+    """A network that receives symbols, and answers with the symbols it sends."""
 
     def __init__(self, box: BlackBox) -> None:
         super().__init__(replace(box, network=_with_an_outside(box.network, box.symbols)))
@@ -87,7 +86,7 @@ def model_system(box: BlackBox) -> ModelSystem | ModelSymbolSystem:
 
 
 def _with_an_outside(network: Network, symbols: tuple[str, ...]) -> Network:
-    """The network and a process that sends: location 0 waits, location i + 1 sends the symbol i."""
+    """Add a process to the network that sends symbols: location 0 waits, location i + 1 sends the symbol i."""
     channels = [channel.name for channel in network.channels]
     locations = (Location("waits"), *(Location(f"sends {symbol}", committed=True) for symbol in symbols))
     edges = tuple(
@@ -97,8 +96,8 @@ def _with_an_outside(network: Network, symbols: tuple[str, ...]) -> Network:
     return replace(network, processes=(*network.processes, Process("(outside)", locations, 0, edges)))
 
 
-class Machine:
-    """The compiled model, and how to look at it."""
+class CompiledBox:
+    """The compiled model and its sampler."""
 
     def __init__(self, box: BlackBox) -> None:
         from bbfalsify.kernel import Sampler, compile_network
@@ -110,7 +109,7 @@ class Machine:
         self.sampler = Sampler(self.model, [*((o.expression, o.frame_size) for o in box.outputs), *reals])
 
     def warm_up(self) -> None:
-        """Load (or compile) what a simulation needs, before somebody measures time."""
+        """Load or compile the code that a simulation needs, before time is measured."""
         self.sampler.warm_up()
         Play(self, self.beginning(0)).advance(0.0)
 
@@ -120,7 +119,7 @@ class Machine:
         return Moment(Particles.initial(self.model, np.array([seed], np.uint64)), 0.0)
 
     def sample(self, rows: list[Particles], times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Outputs and reals at these times, none before the first row; a column per time."""
+        """Sample outputs and reals at these times, none before the first row; a column per time."""
         from bbfalsify.kernel import Walk, WalkStatus
 
         def joined(name: str) -> np.ndarray:
@@ -137,7 +136,7 @@ class Machine:
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """A state in time; nothing in it is ever changed, so whoever holds one can go on from there."""
+    """An immutable state in time, from which a run can be continued."""
 
     state: Particles
     """Right after the last step."""
@@ -149,11 +148,11 @@ class Moment:
 class Play:
     """One run of a model, from a moment on."""
 
-    def __init__(self, machine: Machine, moment: Moment) -> None:
+    def __init__(self, machine: CompiledBox, moment: Moment) -> None:
         self.machine, self.moment = machine, moment
 
     def advance(self, until: float) -> list[tuple[int, Particles]]:
-        """Let time pass; the edges that fired and the states they led to."""
+        """Let time pass; return the edges that fired and the states they led to."""
         from bbfalsify.kernel import WalkStatus, stochastic_step
 
         state, coming, fired = self.moment.state, self.moment.coming, []
@@ -178,7 +177,7 @@ class Play:
         return fired
 
     def _refuse_to_wait(self, state: Particles, until: float) -> None:
-        """Nothing can fire; time may pass, but only as long as the invariants hold."""
+        """Fail if, while nothing can fire, time would pass the moment until which the invariants hold."""
         from bbfalsify.kernel.state_inspection import State, maximal_delay
 
         now = float(state.time[0])
@@ -192,7 +191,7 @@ class Play:
             raise SessionFailure(f"the model is stuck in {at}: no time can pass after {now + max(longest, 0):g}")
 
     def interfere(self, integers: Mapping[int, int], reals: Mapping[int, float], locations: Mapping[int, int]) -> None:
-        """The outside changes the state now; whatever was to come is drawn anew."""
+        """Change the state from outside, now; the next transition is drawn again."""
         moment = self.moment
         state = moment.state.copy()
         if moment.coming is not None:  # its random numbers have been used
@@ -207,16 +206,16 @@ class Play:
 
 
 class _Resumable:
-    """Sessions of models can be saved, restored and forked: a moment is all there is."""
+    """A session that can be saved, restored and forked, because a moment is its whole state."""
 
     def __init__(self, play: Play) -> None:
         self._play = play
-        play.advance(play.moment.now)  # what happens before anybody can do anything: parameters are drawn
+        play.advance(play.moment.now)  # before the first input: parameters are drawn
 
-    def save(self) -> object:
+    def save(self) -> Moment:
         return self._play.moment
 
-    def restore(self, state: object) -> None:
+    def restore(self, state: Moment) -> None:
         self._play.moment = state
 
     def fork(self) -> _Resumable:
@@ -234,7 +233,7 @@ class ModelSession(_Resumable, StepwiseSession):
         self._play.advance(self._play.moment.now + duration_s)
 
     def execute(self, stimulus: Stimulus) -> Mapping[str, np.ndarray]:
-        """As step by step, but all samples between two changes of the inputs at once."""
+        """As step by step, but compute all samples between two changes of the inputs at once."""
         times = stimulus.times
         box = self._play.machine.box
         signals = np.zeros((len(box.outputs), len(times)))
@@ -252,7 +251,7 @@ class ModelSession(_Resumable, StepwiseSession):
         return {o.name: row for o, row in zip(box.outputs, signals, strict=True)}
 
     def _set(self, inputs: Mapping[str, float]) -> None:
-        """Only what changes: an input that is set to what it is does not disturb anybody."""
+        """Set the inputs that change: setting one to its present value must not make components draw again."""
         state = self._play.moment.state
         integers: dict[int, int] = {}
         reals: dict[int, float] = {}
@@ -274,7 +273,7 @@ def _whole(port: InputVariable, value: float) -> int:
     return int(value)
 
 
-class ModelSymbolSession(_Resumable):
+class ModelSymbolSession(_Resumable, NothingToClose):
     def step(self, symbol: str) -> str:
         play, box = self._play, self._play.machine.box
         if symbol not in box.symbols:
@@ -287,9 +286,3 @@ class ModelSymbolSession(_Resumable):
             if edge.sends and process != outside:
                 sent.append(edge.action)
         return "+".join(sent) or NOTHING
-
-    def __enter__(self) -> ModelSymbolSession:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        return None

@@ -1,7 +1,7 @@
-"""Black boxes that speak in symbols: a protocol server behind a mapper, a device with buttons and a display.
+"""The interface of black boxes with symbols: a protocol server behind a mapper, a device with buttons and a display.
 
 A `SymbolSystem` has an alphabet of input symbols; a `SymbolSession` is one use of it from reset to close, and answers
-each symbol with an output symbol.  Nothing else is known about it: this is what black box checking learns and tests.
+each symbol with an output symbol.  Black box checking learns and tests such systems.
 
     class Turnstile:
         name = "turnstile"
@@ -10,7 +10,7 @@ each symbol with an output symbol.  Nothing else is known about it: this is what
 
         def open(self, seed: int) -> SymbolSession: ...
 
-`MachineSystem` plays a finite machine, so that everything can be tried on a box whose inside is known.
+`MachineSystem` runs a finite machine as a black box, to try everything on a box whose inside is known.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any, Protocol, Self, runtime_checkable
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.systems.failures import MalformedAnswer
-from bbfalsify.systems.interface import Capabilities
+from bbfalsify.systems.interface import Capabilities, NothingToClose, System
 
 LONGEST_OUTPUT = 1000
-"""An output symbol is a word, not a document; longer ones must be abstracted by the mapper."""
+"""Characters of an output symbol; a mapper must abstract longer answers."""
 
 
 @runtime_checkable
@@ -53,8 +53,11 @@ class SymbolSystem(Protocol):
         ...
 
 
+AnySystem = System | SymbolSystem
+
+
 class MachineSystem:
-    """A finite machine played as a black box."""
+    """A finite machine run as a black box."""
 
     capabilities = Capabilities(stepwise=True, snapshot=True, forkable=True)
 
@@ -67,7 +70,7 @@ class MachineSystem:
         return MachineSession(self.machine)
 
 
-class MachineSession:
+class MachineSession(NothingToClose):
     def __init__(self, machine: MealyMachine) -> None:
         self._machine, self._state = machine, machine.initial
 
@@ -86,15 +89,9 @@ class MachineSession:
         copy.restore(self._state)
         return copy
 
-    def __enter__(self) -> MachineSession:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        return None
-
 
 def check_symbol(answer: Any) -> str:
-    """An output symbol as promised, or MalformedAnswer."""
+    """Return an output symbol of the agreed form, or raise MalformedAnswer."""
     if not isinstance(answer, str):
         raise MalformedAnswer(f"expected an output symbol (text), got a value of type {type(answer).__name__}")
     if len(answer) > LONGEST_OUTPUT:
@@ -106,7 +103,7 @@ def check_symbol(answer: Any) -> str:
 
 
 def check_alphabet(system: SymbolSystem) -> None:
-    """Refuse an alphabet nobody can use, before anything runs."""
+    """Refuse an alphabet that is empty or repeats a symbol."""
     symbols = system.alphabet
     if not symbols:
         raise UserError(f"the system '{system.name}' has an empty alphabet.")

@@ -30,10 +30,8 @@ from typing import Protocol
 import numpy as np
 
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.systems import ProcessSystem
+from bbfalsify.systems import LineMapper, ProcessSystem, Server, SocketSystem
 from bbfalsify.systems.programs import line_protocol as protocol
-from bbfalsify.systems.servers.server import Server
-from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
 
 TARGET = 1.5
 STEP = protocol.encode(1000, "step", {"inputs": {"u": 0.1234567890123}, "duration": 0.1})

@@ -13,8 +13,8 @@ from fractions import Fraction
 from scipy.integrate import quad
 
 from bbfalsify.modelling.reference.delay_sets import contains, endpoints
-from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from bbfalsify.modelling.reference.state import State, Transition
+from tests.support.oracle import Oracle
 
 Number = Fraction | float
 
@@ -22,19 +22,17 @@ Number = Fraction | float
 class Racer:
     """One component: what it may do when, and how it waits."""
 
-    def __init__(
-        self, interpreter: ReferenceInterpreter, state: State, process: int, outputs: list[Transition]
-    ) -> None:
+    def __init__(self, interpreter: Oracle, state: State, process: int, outputs: list[Transition]) -> None:
         self.interpreter, self.state, self.outputs = interpreter, state, outputs
         location = interpreter.network.processes[process].locations[state.locations[process]]
         self.bound = interpreter.invariant_delays(state, process)[0].high
         self.rate = Fraction(1)
         if location.exponential_rate is not None and self.bound is None:
-            self.rate = Fraction(interpreter.machine_at(state, Fraction(0)).value(location.exponential_rate, {}))
+            self.rate = Fraction(interpreter.evaluator_at(state, Fraction(0)).value(location.exponential_rate, {}))
 
     def shares(self, delay: Fraction) -> dict[str, Fraction]:
         """Each action's share of the weights of what is enabled after this delay."""
-        machine = self.interpreter.machine_at(self.state, delay)
+        machine = self.interpreter.evaluator_at(self.state, delay)
         weights: dict[str, Fraction] = {}
         for t in self.outputs:
             if contains(t.windows, delay):
@@ -57,7 +55,7 @@ class Racer:
         return self.interpreter.network.processes[t.sender[0]].edges[t.sender[1]]
 
 
-def race_probabilities(interpreter: ReferenceInterpreter, state: State) -> dict[str, Number]:
+def race_probabilities(interpreter: Oracle, state: State) -> dict[str, Number]:
     """Of each action to be the next one."""
     total: dict[str, Number] = {}
     if interpreter.delay_bound(state) is None:
@@ -90,7 +88,7 @@ def race_probabilities(interpreter: ReferenceInterpreter, state: State) -> dict[
     return total
 
 
-def _time_stands_still(interpreter: ReferenceInterpreter, state: State) -> bool:
+def _time_stands_still(interpreter: Oracle, state: State) -> bool:
     here = zip(interpreter.network.processes, state.locations, strict=True)
     return any(p.locations[at].urgent or p.locations[at].committed for p, at in here)
 

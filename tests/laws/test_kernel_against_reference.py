@@ -17,12 +17,12 @@ from hypothesis import given, note
 
 from bbfalsify.kernel import WalkStatus, accelerated_walks, compile_network, stochastic_walks
 from bbfalsify.modelling.network.network import Network
-from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from bbfalsify.modelling.reference.state import State
 from tests.drawing import examples
 from tests.support.classics import cooling_and_heating, fischer, leaking_gas, train_gate
 from tests.support.judging import judge_walk
 from tests.support.networks import networks
+from tests.support.oracle import Oracle
 from tests.support.printing import network_text
 
 FOREVER = 1e9
@@ -37,7 +37,7 @@ def seeds(count: int) -> np.ndarray:
 
 def accelerated_walks_are_allowed(network: Network, walks: int, steps: int) -> None:
     note(network_text(network))
-    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    interpreter, model = Oracle(network), compile_network(network)
     rows = np.arange(walks) * 5 % 11  # both ends and the middle of the table of delay distributions
     batch = accelerated_walks(model, seeds(walks), rows, FOREVER, steps)
     for number in range(walks):
@@ -52,13 +52,13 @@ def accelerated_walks_are_allowed(network: Network, walks: int, steps: int) -> N
             assert walk.status == why_nothing_can_happen(interpreter, judgement.state)
 
 
-def why_nothing_can_happen(interpreter: ReferenceInterpreter, state: State) -> WalkStatus:
+def why_nothing_can_happen(interpreter: Oracle, state: State) -> WalkStatus:
     assert interpreter.transitions(state) == []
     bound = interpreter.delay_bound(state)
     return WalkStatus.DEADLOCK if bound is not None and bound.high is None else WalkStatus.TIMELOCK
 
 
-def some_outcome_fails(interpreter: ReferenceInterpreter, state: State) -> bool:
+def some_outcome_fails(interpreter: Oracle, state: State) -> bool:
     """Whether some transition may end in a run-time error at one of 17 delays spread over its windows."""
     for transition in interpreter.transitions(state):
         for window in transition.windows:
@@ -113,7 +113,7 @@ def test_incremental_walks_of_thousands_of_networks_are_those_that_recompute_eve
 
 def stochastic_walks_are_in_the_support(network: Network, walks: int, steps: int) -> None:
     note(network_text(network))
-    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    interpreter, model = Oracle(network), compile_network(network)
     batch = stochastic_walks(model, seeds(walks), FOREVER, steps)
     for number in range(walks):
         walk = batch.walk(number)
@@ -125,7 +125,7 @@ def stochastic_walks_are_in_the_support(network: Network, walks: int, steps: int
             assert everybody_may_be_stuck(interpreter, judgement.state)
 
 
-def everybody_may_be_stuck(interpreter: ReferenceInterpreter, state: State) -> bool:
+def everybody_may_be_stuck(interpreter: Oracle, state: State) -> bool:
     """A race without a winner: no component acts for certain."""
     if interpreter.delay_bound(state) is None:
         return True
@@ -173,7 +173,7 @@ def test_walks_of_a_model_with_odes_are_allowed():
     for number in range(3):
         walk = batch.walk(number)
         assert walk.status == WalkStatus.STEP_LIMIT
-        assert judge_walk(ReferenceInterpreter(network), walk, tolerance=Fraction(1, 10**5)).problem is None
+        assert judge_walk(Oracle(network), walk, tolerance=Fraction(1, 10**5)).problem is None
 
 
 def long_walk_is_allowed(name: str, steps: int) -> None:
@@ -182,6 +182,6 @@ def long_walk_is_allowed(name: str, steps: int) -> None:
     network = make()
     walk = accelerated_walks(compile_network(network), seeds(1), 10, FOREVER, steps).walk(0)
     assert walk.status == WalkStatus.STEP_LIMIT
-    judgement = judge_walk(ReferenceInterpreter(network), walk, tolerance=Fraction(1, 10**6))
+    judgement = judge_walk(Oracle(network), walk, tolerance=Fraction(1, 10**6))
     assert judgement.problem is None
     assert (np.sum(walk.locations[:, exclusive] == critical, axis=1) <= 1).all()

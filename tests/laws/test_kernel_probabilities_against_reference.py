@@ -28,16 +28,16 @@ from bbfalsify.kernel import (
 from bbfalsify.kernel.tables import CompiledModel
 from bbfalsify.modelling.network.expressions import Kind, Read
 from bbfalsify.modelling.network.network import Location, Network
-from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from bbfalsify.modelling.reference.state import State
-from bbfalsify.modelling.reference.step_law import StepLaw
 from tests.drawing import examples
 from tests.laws.race_reference import race_probabilities
 from tests.support.classics import fischer, train_gate
 from tests.support.judging import edge_numbers, exact_state, shown
 from tests.support.networks import networks
+from tests.support.oracle import Oracle
 from tests.support.printing import network_text
 from tests.support.sketches import Sketch, both, edge, let, op
+from tests.support.step_law import StepLaw
 
 
 def states_of(particles: Particles) -> list[State]:
@@ -51,7 +51,7 @@ def states_of(particles: Particles) -> list[State]:
 def step_probabilities_agree(network: Network, particles: int, steps: int) -> None:
     """Along stochastic walks: the probability of every action, and the support of the step conditioned on it."""
     note(network_text(network))
-    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    interpreter, model = Oracle(network), compile_network(network)
     assert supports_conditional(model) is None
     current = Particles.initial(model, np.arange(particles, dtype=np.uint64))
     for _ in range(steps):
@@ -114,7 +114,7 @@ def on_a_grid(particles: Particles) -> Particles:
 def race_probabilities_agree(network: Network, particles: int, steps: int) -> int:
     """As above for several components; how many states had more than one component that could act."""
     note(network_text(network))
-    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    interpreter, model = Oracle(network), compile_network(network)
     assert supports_conditional(model) is None
     numbers = {number: name for name, number in edge_numbers(network).items()}
     current = Particles.initial(model, np.arange(particles, dtype=np.uint64))
@@ -216,7 +216,7 @@ def test_accelerated_walks_choose_uniformly_among_eventually_enabled_transitions
     n = 4000 first steps per model, chi-square at the false-alarm rate 1e-6 per model.  Leaving out one of five
     transitions, or choosing one twice as often as another, gives a p-value below 1e-50.
     """
-    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    interpreter, model = Oracle(network), compile_network(network)
     numbers = edge_numbers(network)
     senders = Counter(numbers[t.sender] for t in interpreter.transitions(interpreter.initial_state()))
     walks = accelerated_walks(model, np.arange(4000, dtype=np.uint64), 10, 1e9, 1)
@@ -242,7 +242,7 @@ def test_races_draw_from_the_law_across_gaps(network):
 
     Rejection instead of an additional delay (1/2, 1/2, never stuck) gives a p-value below 1e-100.
     """
-    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    interpreter, model = Oracle(network), compile_network(network)
     law = interpreter.step_law(interpreter.initial_state(), 0)
     result = stochastic_step(model, Particles.initial(model, np.arange(4000, dtype=np.uint64)))
     seen = Counter(int(a) for a in result.action)
@@ -260,7 +260,7 @@ def test_stochastic_steps_follow_the_law(network):
     n = 20,000 first steps of each of 60 networks, chi-square over the actions (rare ones together with "stuck") at the
     false-alarm rate 1e-8 each, under 1e-6 in all.  A probability of 0.2 that is 0.22 gives a p-value below 1e-11.
     """
-    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    interpreter, model = Oracle(network), compile_network(network)
     if interpreter.delay_bound(interpreter.initial_state()) is None:
         return
     probabilities = interpreter.step_law(interpreter.initial_state(), 0).probabilities

@@ -19,11 +19,11 @@ from bbfalsify.kernel import state_inspection as kernel
 from bbfalsify.kernel.tables import CompiledModel
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.delay_sets import Window
-from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from bbfalsify.modelling.reference.state import State, Transition
 from tests.drawing import examples
 from tests.support.judging import edge_numbers, exact_state, shown
 from tests.support.networks import networks
+from tests.support.oracle import Oracle
 from tests.support.printing import network_text
 
 MOST_BINARY_DIGITS = 30
@@ -32,7 +32,7 @@ INFINITE = (math.inf, False)
 
 def windows_and_steps_agree(network: Network, seed: int, steps: int) -> None:
     note(network_text(network))
-    interpreter, model = ReferenceInterpreter(network), compile_network(network)
+    interpreter, model = Oracle(network), compile_network(network)
     generator = np.random.default_rng(seed)
     numbers = edge_numbers(network)
     state = interpreter.initial_state()
@@ -56,7 +56,7 @@ def windows_and_steps_agree(network: Network, seed: int, steps: int) -> None:
 
 
 def _fire(
-    interpreter: ReferenceInterpreter, model: CompiledModel, state: State, transition: Transition,
+    interpreter: Oracle, model: CompiledModel, state: State, transition: Transition,
     edges: tuple[int, ...], delay: Fraction, seed: int,
 ) -> State | None:  # fmt: skip
     """Let the kernel fire; the state it enters must be one the reference allows, and so must its failing."""
@@ -91,7 +91,7 @@ def _unbounded_is_open(window: tuple[float, bool, float, bool]) -> tuple[float, 
     return (*window[:2], *INFINITE) if window[2] == math.inf else window
 
 
-def delay_bound(interpreter: ReferenceInterpreter, state: State) -> tuple[float, bool] | None:
+def delay_bound(interpreter: Oracle, state: State) -> tuple[float, bool] | None:
     bound = interpreter.delay_bound(state)
     if bound is None:
         return None

@@ -19,11 +19,11 @@ from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language.priorities import Priorities
 from bbfalsify.modelling.language.scopes import Assembly
 from bbfalsify.modelling.network.network import Network
-from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
-from bbfalsify.modelling.reference.values import ModelRuntimeError
+from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 from tests.drawing import examples
 from tests.laws.test_kernel_against_reference import accelerated_walks_are_allowed, caches_change_nothing
 from tests.support.networks import networks
+from tests.support.oracle import Oracle
 from tests.support.printing import network_text
 
 DELAYS = [Fraction(n, 8) for n in (0, 1, 8, 13, 16, 24, 33)]
@@ -37,7 +37,7 @@ def ranks(network: Network, channels: dict, processes: dict, transition) -> tupl
     return level, max(processes[one] for one in together)
 
 
-def fireable(interpreter: ReferenceInterpreter, state) -> list[dict]:
+def fireable(interpreter: Oracle, state) -> list[dict]:
     """What can fire, one delay after the other."""
     transitions = {(t.sender, t.receivers): t for t in interpreter.transitions(state)}
     return [{k: t for k, t in transitions.items() if interpreter.can_fire(state, t, delay)} for delay in DELAYS]
@@ -81,7 +81,7 @@ def test_the_kernel_walks_with_priorities(network, data):
 
 def only_the_highest_is_possible(network: Network, data) -> None:
     limited, channels, processes = with_random_priorities(network, data)
-    free, bound = ReferenceInterpreter(network), ReferenceInterpreter(limited)
+    free, bound = Oracle(network), Oracle(limited)
     state = free.initial_state()
     random = np.random.default_rng(0)
     for _ in range(4):
@@ -95,6 +95,6 @@ def only_the_highest_is_possible(network: Network, data) -> None:
             break
         transition, delay = moves[random.integers(len(moves))]
         try:
-            state = free.fire(state, transition, delay, generator=random)
+            state = free.fire_choosing(state, transition, delay, generator=random)
         except ModelRuntimeError:
             break

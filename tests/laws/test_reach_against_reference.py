@@ -89,7 +89,7 @@ def is_met_by_a_delay(replayer: Replayer, query: Query) -> bool:
         if contains(replayer.delays(start), delay):
             there = replayer.wait(start, delay)
             deadlocked = query.dead is not None and replayer.is_deadlocked(there)
-            if replayer.machine_at(there, Fraction(0)).holds(query.target(deadlocked)):
+            if replayer.evaluator_at(there, Fraction(0)).holds(query.target(deadlocked)):
                 return True
     return False
 

@@ -14,11 +14,11 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
-from bbfalsify.modelling.reference.long_replay import Run
+from bbfalsify.modelling.reference.long_replay import LongReplay
 from bbfalsify.modelling.reference.state import Move
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
-from bbfalsify.modelling.reference.values import ModelRuntimeError
 from tests.drawing import examples
 from tests.support.classics import cooling_and_heating, fischer, leaking_gas, train_gate
 from tests.support.networks import networks
@@ -71,7 +71,7 @@ def tampered(walk: Recorded, rng: random.Random) -> Recorded:
 
 def both_ways_agree(network: Network, walk: Recorded, *, prefer_bounds: bool) -> None:
     replayer = Replayer(network)
-    run, state = Run(replayer), replayer.initial_state()
+    run, state = LongReplay(replayer), replayer.initial_state()
     for moves, time in zip(*walk, strict=True):
         try:
             after, delay = replayer.follow(state, moves, time, prefer_bounds=prefer_bounds)
@@ -88,7 +88,7 @@ def both_ways_agree(network: Network, walk: Recorded, *, prefer_bounds: bool) ->
 
 def what_is_kept_is_so(network: Network, walk: Recorded) -> None:
     """After each step, everything that may happen next, from what is kept: as it is found from nothing."""
-    interpreter, run = ReferenceInterpreter(network), Run(Replayer(network))
+    interpreter, run = ReferenceInterpreter(network), LongReplay(Replayer(network))
     run.few_ways = 0  # choice by choice wherever that is possible
     for moves, time in zip(*walk, strict=True):
         run.take(moves, time)

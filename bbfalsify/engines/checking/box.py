@@ -18,7 +18,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from bbfalsify.automata.observation_tree import ObservationTree, Word
+from bbfalsify.automata.mealy import Word
+from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.core.query import Answer, Ask, WordQuery
 from bbfalsify.core.verdict import SimulationStatus
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.automata.observation_tree import Word
+from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.logic.ltl import Lasso, Property
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from bbfalsify.automata.observation_tree import Word
+from bbfalsify.automata.mealy import Word
 from bbfalsify.engines.checking.box import Box
 
 

@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.automata.observation_tree import Word
+from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.core.errors import InvariantViolated, UserError, unknown_name
 from bbfalsify.engines.checking.box import Box
 

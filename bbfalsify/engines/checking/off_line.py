@@ -10,8 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.automata.observation_tree import Word
+from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.engines.checking.box import Box
 
 

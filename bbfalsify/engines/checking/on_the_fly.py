@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from bbfalsify.automata.observation_tree import Word
+from bbfalsify.automata.mealy import Word
 from bbfalsify.engines.checking.box import Box
 from bbfalsify.logic.ltl import Lasso, Property, first_bad_prefix, violates
 

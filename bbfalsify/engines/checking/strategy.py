@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.automata.observation_tree import ObservationTree, Word, first_disagreement
+from bbfalsify.automata.mealy import MealyMachine, Word
+from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
 from bbfalsify.core.errors import Problem, SystemFailure, UserError, unknown_name
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree

@@ -18,8 +18,8 @@ from fractions import Fraction
 from bbfalsify.kernel.analysis import Analysis, Place, conjuncts
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Branch, Edge, Network
-from bbfalsify.modelling.reference.evaluation import Machine, Memory
-from bbfalsify.modelling.reference.values import UNKNOWN, DependsOnDraw, ModelRuntimeError, Sample, Value
+from bbfalsify.modelling.reference.evaluation import Evaluator, Memory
+from bbfalsify.modelling.reference.exact_values import UNKNOWN, DependsOnDraw, ModelRuntimeError, Sample, Value
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,10 @@ class Dependence:
 
     # --- what matters here -------------------------------------------------------------------------------------------
 
-    def after_delay(self, situation: Situation) -> Machine:
+    def after_delay(self, situation: Situation) -> Evaluator:
         """A machine at the unknown moment of the next transition: clocks are UNKNOWN unless they stand still."""
         reals = list(situation.reals)
-        machine = Machine(self.network, Memory(list(situation.locations), list(situation.integers), reals), _SAMPLE)
+        machine = Evaluator(self.network, Memory(list(situation.locations), list(situation.integers), reals), _SAMPLE)
         for _, slot in self.analysis.clocks:
             rate: Value = Fraction(1)
             for expression in self._rates(situation, slot):
@@ -119,7 +119,7 @@ class Dependence:
 
     def _read_places(self, situation: Situation) -> Iterator[tuple[Place, str]]:
         reals = [UNKNOWN if ("r", i) in self.analysis.clocks else v for i, v in enumerate(situation.reals)]
-        machine = Machine(self.network, Memory(list(situation.locations), list(situation.integers), reals), _SAMPLE)
+        machine = Evaluator(self.network, Memory(list(situation.locations), list(situation.integers), reals), _SAMPLE)
         entries: list[tuple[Place, str]] = []
         for p, process in enumerate(self.network.processes):
             location = process.locations[situation.locations[p]]
@@ -138,7 +138,7 @@ class Dependence:
             yield from ((place, where) for place in sorted(reads))
         yield from entries
 
-    def _undecided(self, machine: Machine, condition: Expression | None) -> frozenset[Place] | None:
+    def _undecided(self, machine: Evaluator, condition: Expression | None) -> frozenset[Place] | None:
         """What the conjuncts read whose truth is not known whatever the delay; None: the condition is false."""
         reads: frozenset[Place] = frozenset()
         for part in conjuncts(condition):
@@ -150,7 +150,7 @@ class Dependence:
         return reads
 
     def _entry(
-        self, situation: Situation, machine: Machine, process: int, edge: Edge, branch: Branch
+        self, situation: Situation, machine: Evaluator, process: int, edge: Edge, branch: Branch
     ) -> frozenset[Place]:
         """What decides whether the state entered satisfies all invariants."""
         updates = self.analysis.statements(branch.updates)
@@ -162,7 +162,7 @@ class Dependence:
         if edge.channel is not None and self._others_take_part(situation, process, edge.channel):
             return everything
         memory = machine.memory
-        after = Machine(
+        after = Evaluator(
             self.network, Memory(list(memory.locations), list(memory.integers), list(memory.reals)), _SAMPLE
         )
         try:

@@ -25,8 +25,8 @@ from bbfalsify.engines.falsification.dependence import Dependence, Situation, re
 from bbfalsify.kernel import CompiledModel, Particles, edge_probability, supports_conditional
 from bbfalsify.modelling.network.expressions import Expression
 from bbfalsify.modelling.network.network import Edge
-from bbfalsify.modelling.reference.evaluation import Machine, Memory
-from bbfalsify.modelling.reference.values import UNKNOWN, DependsOnDraw, ModelRuntimeError
+from bbfalsify.modelling.reference.evaluation import Evaluator, Memory
+from bbfalsify.modelling.reference.exact_values import UNKNOWN, DependsOnDraw, ModelRuntimeError, at_delay
 
 METHOD = "exact product"
 ROUNDING = 1e-12
@@ -141,7 +141,7 @@ class ExactLaw:
 
     def _edge_probability(self, situation: Situation, number: int) -> float:
         reals = [
-            float(start if value is UNKNOWN else value)
+            float(start if value is UNKNOWN else at_delay(value, 0))
             for value, start in zip(situation.reals, self.network.initial_reals(), strict=True)
         ]
         particle = Particles(
@@ -170,7 +170,7 @@ class ExactLaw:
             for choice in product(*choices):
                 before = machine.memory
                 memory = Memory(list(before.locations), list(before.integers), list(before.reals))
-                after = Machine(self.network, memory, machine.sample)
+                after = Evaluator(self.network, memory, machine.sample)
                 for _, branch, _ in choice:
                     after.run(branch.updates)
                 for p, branch, _ in choice:
@@ -187,7 +187,7 @@ class ExactLaw:
         except ModelRuntimeError as error:
             raise NotExact(f"the model fails: {error}") from None
 
-    def _receivers(self, machine: Machine, sender: int, edge: Edge) -> Iterator[list[tuple[int, Edge, Fraction]]]:
+    def _receivers(self, machine: Evaluator, sender: int, edge: Edge) -> Iterator[list[tuple[int, Edge, Fraction]]]:
         """For every process that takes part in a broadcast: its enabled receiving edges, by weight."""
         if edge.channel is None:
             return
@@ -201,7 +201,7 @@ class ExactLaw:
             if able:
                 yield [(p, able[i], share) for i, share in _shares(machine, [e.weight for e in able])]
 
-    def _branches(self, machine: Machine, edge: Edge) -> list[tuple[int, Fraction]]:
+    def _branches(self, machine: Evaluator, edge: Edge) -> list[tuple[int, Fraction]]:
         if len(edge.branches) == 1:
             return [(0, Fraction(1))]
         weights = [b.weight for b in edge.branches]
@@ -210,14 +210,13 @@ class ExactLaw:
         return _shares(machine, weights)
 
 
-def _weight(machine: Machine, expression: Expression | None) -> Fraction:
+def _weight(machine: Evaluator, expression: Expression | None) -> Fraction:
     if expression is None:
         return Fraction(1)
-    value = machine.value(expression, {})
-    return Fraction(value) if machine.sample.sign(value) > 0 else Fraction(0)
+    return max(Fraction(0), Fraction(at_delay(machine.value(expression, {}), machine.sample.delay)))
 
 
-def _shares(machine: Machine, weights: list[Expression | None]) -> list[tuple[int, Fraction]]:
+def _shares(machine: Evaluator, weights: list[Expression | None]) -> list[tuple[int, Fraction]]:
     """The options of positive weight with their shares; where no weight is positive, the first."""
     values = [_weight(machine, w) for w in weights]
     total = sum(values)

@@ -14,10 +14,10 @@ from fractions import Fraction
 from bbfalsify.kernel.target_search import Recording
 from bbfalsify.logic.queries import Query
 from bbfalsify.modelling.network.network import Network
-from bbfalsify.modelling.reference.long_replay import Run
+from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
+from bbfalsify.modelling.reference.long_replay import LongReplay
 from bbfalsify.modelling.reference.state import Move, State, Transition
 from bbfalsify.modelling.reference.step_replay import TOLERANCE, NotAllowed, Replayer, delays_meant
-from bbfalsify.modelling.reference.values import ModelRuntimeError
 
 ODE_TOLERANCE = Fraction(1, 10**5)
 """Where both sides integrate for themselves, they agree so well and no better."""
@@ -82,7 +82,7 @@ def follow(
     prefer_bounds: bool = False,
 ) -> tuple[list[Step], State]:
     """The steps with exact delays, and the state they lead to."""
-    network, run = replayer.network, Run(replayer)
+    network, run = replayer.network, LongReplay(replayer)
     names = [f"{v.name}[{i}]" if v.size > 1 else v.name
              for v in sorted((v for v in network.variables if not v.kind.is_real), key=lambda v: v.slot)
              for i in range(v.size)]  # fmt: skip
@@ -124,7 +124,7 @@ def met(
             continue
         there = replayer.wait(state, moment)
         deadlocked = query.dead is not None and replayer.is_deadlocked(there)
-        if replayer.machine_at(there, Fraction(0)).holds(query.target(deadlocked)):
+        if replayer.evaluator_at(there, Fraction(0)).holds(query.target(deadlocked)):
             return moment, deadlocked
     raise NotAllowed(f"the target is not met {float(delay):.12g} after the last step")
 

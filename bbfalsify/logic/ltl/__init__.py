@@ -24,6 +24,7 @@ from bbfalsify.logic.ltl.hoa_format import hoa_text
 from bbfalsify.logic.ltl.monitors import dfa, monitor
 from bbfalsify.logic.ltl.properties import Property, ltl, ltlf
 from bbfalsify.logic.ltl.property_forms import FORMS, read_property
+from bbfalsify.logic.ltl.sampled_stl import Sampling
 from bbfalsify.logic.ltl.vacuity import vacuity
 from bbfalsify.logic.ltl.violation_search import Lasso, find_violation, first_bad_prefix, search, violates
 
@@ -32,6 +33,7 @@ __all__ = [
     "Automaton",
     "Lasso",
     "Property",
+    "Sampling",
     "dfa",
     "find_violation",
     "first_bad_prefix",

@@ -41,17 +41,15 @@ from bbfalsify.records.yaml_node import Node
 
 FORMAT_VERSION = 1
 
-_TOP_KEYS = ("format_version", "name", "model", "dialect", "declarations", "ode_step", "automata")
-_TOP_KEYS += ("instances", "system", "priorities", "alphabets", "queries")
 PORT_KEYS = ("inputs", "outputs", "uncertainty", "ports")
-"""Of profiles, and of models that are played as black boxes."""
-_TOP_KEYS += PORT_KEYS
+"""Keys of profiles, and of models that are simulated as black boxes."""
+_MODEL_KEYS = ("dialect", "declarations", "automata", "instances", "system", "priorities", "alphabets", "queries")
+"""Keys that stand in the other file if `model` names one."""
+_TOP_KEYS = ("format_version", "name", "model", "ode_step", *_MODEL_KEYS, *PORT_KEYS)
 _AUTOMATON_KEYS = ("parameters", "declarations", "initial", "locations", "edges")
 _LOCATION_KEYS = ("invariant", "rates", "exponential_rate", "urgent", "committed", "cost_rate")
 _EDGE_KEYS = ("from", "to", "action", "select", "guard", "sync", "update", "weight", "cost", "branches")
 _BRANCH_KEYS = ("to", "weight", "update")
-_OF_THE_MODEL = ("dialect", "declarations", "automata", "instances", "system", "priorities", "alphabets", "queries")
-"""What stands in the other file when `model` names one."""
 
 
 def root_node(document: Document, problems: list[Problem]) -> Node:
@@ -123,7 +121,7 @@ def _other_file(root: Node, model: ModelText) -> ModelText:
     """The model in the file that `model` names, seen from this file's folder."""
     from bbfalsify.modelling.formats.uppaal import is_uppaal, uppaal_text
 
-    for key in _OF_THE_MODEL:
+    for key in _MODEL_KEYS:
         if key in root:
             root.child(key).problem(f"'{key}' stands in the file that 'model' names; it cannot be given here as well.")
     name = root.child("model").string()

@@ -1,6 +1,6 @@
 """`const int LIMIT = largest(TABLE);`: a call whose value is known before the model runs.
 
-The function is executed by the reference interpreter's machine.  It may read constants only; what reads a variable or
+The function is executed by the reference interpreter's evaluator.  It may read constants only; what reads a variable or
 draws at random has no value yet.
 """
 
@@ -18,17 +18,17 @@ def constant_value(expression: Expression, assembly: Assembly) -> Expression:
     """The expression as a constant if it is one; itself otherwise.  Raises ModelRuntimeError where the model fails."""
     if isinstance(expression, Constant) or not _known(expression, assembly):
         return expression
-    from bbfalsify.modelling.reference.evaluation import Machine, Memory
-    from bbfalsify.modelling.reference.values import Sample
+    from bbfalsify.modelling.reference.evaluation import Evaluator, Memory
+    from bbfalsify.modelling.reference.exact_values import Sample, at_delay
 
     network = Network(
         "constants", tuple(assembly.variables), (), tuple(assembly.functions), (), len(assembly.integer_ranges),
         assembly.real_count,
     )  # fmt: skip
-    memory = Memory([], network.initial_integers(), network.initial_reals())
-    value = Machine(network, memory, Sample(Fraction(0), set())).value(expression, {})
+    memory = Memory([], list(network.initial_integers()), list(network.initial_reals()))
+    value = at_delay(Evaluator(network, memory, Sample(0, set())).value(expression, {}), 0)
     kind = Kind.DOUBLE if expression.kind.is_real else expression.kind
-    return Constant(Fraction(value) if kind is Kind.DOUBLE else int(value), kind)  # type: ignore[arg-type]
+    return Constant(Fraction(value) if kind is Kind.DOUBLE else int(value), kind)
 
 
 def _known(expression: Expression, assembly: Assembly) -> bool:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 
 from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
@@ -124,13 +125,13 @@ class Declarer:
         source = None if node is None else self.resolver.whole(node)
         if source is not None and node is not None and part_type(source).shape == type_.shape:
             parts = laid_out("", type_, lambda path, _name, leaf: ConstantSymbol(".".join(path), leaf, ()))
-            copied = iter(value for value, _ in self.resolver.elements(source, node.line))
-            values = {
-                tuple(leaf.name.split(".")) if leaf.name else (): tuple(next(copied) for _ in range(leaf.type.size))
-                for leaf in leaves_of(parts)
-            }
-            if all(isinstance(value, Constant) for part in values.values() for value in part):
-                return {path: tuple(value.value for value in part) for path, part in values.items()}
+            copied = [value for value, _ in self.resolver.elements(source, node.line)]
+            numbers = iter([value.value for value in copied if isinstance(value, Constant)])
+            if all(isinstance(value, Constant) for value in copied):
+                return {
+                    tuple(leaf.name.split(".")) if leaf.name else (): tuple(islice(numbers, leaf.type.size))
+                    for leaf in leaves_of(parts)
+                }
             self.resolver.fail(f"the value of '{name}' must be constant.", node.line)
             return None
         nodes = initial_nodes(self.resolver, type_, node, name)
@@ -170,8 +171,11 @@ class Declarer:
             self.define(declarator.name, symbol, declarator.line)
 
     def typedef(self, definition: tree.TypeDefinition) -> None:
-        channel = definition.type if isinstance(definition.type, tree.ChannelType) else None
-        base = Type(Kind.INT) if channel is not None else self.resolver.type_of(definition.type)
+        base: Type | None
+        if isinstance(definition.type, tree.ChannelType):
+            base, channel = Type(Kind.INT), definition.type
+        else:
+            base, channel = self.resolver.type_of(definition.type), None
         type_ = None if base is None else self.resolver.array(base, definition.dimensions)
         symbol = BrokenSymbol(definition.name) if type_ is None else TypeSymbol(definition.name, type_, channel)
         self.define(definition.name, symbol, definition.line)

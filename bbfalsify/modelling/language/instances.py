@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from itertools import product
 
-from bbfalsify.core.errors import Place, unknown_name
+from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.declarations import Declarer, channel_type, define, initial_value
 from bbfalsify.modelling.language.model_text import InstanceText, ModelText, TemplateText
@@ -56,7 +56,7 @@ class Instances:
     def build(self) -> list[Process]:
         for template in self.model.templates:
             text = template.parameters
-            parameters = () if text is None else self.assembly.parse(text.text, "parameters", text.place, "parameters")
+            parameters = () if text is None else self.assembly.parse(text, "parameters", "parameters")
             place = template.place if text is None else text.place
             self.patterns[template.name] = Pattern(template.name, parameters or (), place, template)
         for text in self.model.definitions:
@@ -71,13 +71,12 @@ class Instances:
                 self.entry(entry)
         for process, text in self.model.alphabets:
             if process not in self.names:
-                place = text.place
-                self.assembly.report(unknown_name("process", process, self.names, file=place.file, line=place.line))
+                self.assembly.report(text.place.unknown("process", process, self.names))
         return self.processes
 
     def alphabet(self, process: str, text: Text) -> None:
         resolver = ExpressionResolver(self.assembly, self.scope, text.place, Context("alphabet"))
-        call = self.assembly.parse(f"_({text.text})", "expression", text.place, "alphabet")
+        call = self.assembly.parse(Text(f"_({text.text})", text.place), "expression", "alphabet")
         for node in call.arguments if isinstance(call, tree.Invocation) else ():
             symbol = self.scope.find(node.name) if isinstance(node, tree.Name) else None
             if isinstance(symbol, ChannelSymbol):
@@ -92,25 +91,23 @@ class Instances:
                 self.assembly.alphabets.setdefault(number, []).append(process)
 
     def definition(self, text: Text) -> None:
-        node: tree.Instance | None = self.assembly.parse(text.text, "definition", text.place, "instance")
+        node: tree.Instance | None = self.assembly.parse(text, "definition", "instance")
         target = None if node is None else self.pattern(node.template, text.place, node.line)
         if node is None or node.name is None:
             return
         if node.name in self.patterns:
-            self.assembly.report(text.place.problem(f"there is already an automaton '{node.name}'.", node.line))
+            self.assembly.fail(text.place, f"there is already an automaton '{node.name}'.", node.line)
             return
         self.patterns[node.name] = Pattern(node.name, node.parameters, text.place, None, target, node.arguments)
 
     def pattern(self, name: str, place: Place, line: int = 1) -> Pattern | None:
         if name not in self.patterns:
-            self.assembly.report(
-                unknown_name("automaton", name, self.patterns, file=place.file, line=place.line_of(line))
-            )
+            self.assembly.report(place.unknown("automaton", name, self.patterns, line))
         return self.patterns.get(name)
 
     def entry(self, entry: InstanceText) -> None:
         text = entry.text
-        node: tree.Instance | None = self.assembly.parse(text.text, "instance", text.place, "system")
+        node: tree.Instance | None = self.assembly.parse(text, "instance", "system")
         pattern = None if node is None else self.pattern(node.template, text.place)
         if node is None or pattern is None:
             return
@@ -136,16 +133,15 @@ class Instances:
                 if type_ is None:
                     return
             if type_ is None or type_.values is None or parameter.reference or parameter.dimensions:
-                self.assembly.report(
-                    place.problem(
-                        f"automaton '{pattern.name}' needs a value for its parameter '{parameter.name}': write "
-                        f"'{pattern.name}(…)' in the system, or give the parameter a range such as int[0,3]."
-                    )
+                self.assembly.fail(
+                    place,
+                    f"automaton '{pattern.name}' needs a value for its parameter '{parameter.name}': write "
+                    f"'{pattern.name}(…)' in the system, or give the parameter a range such as int[0,3].",
                 )
                 return
             types.append(type_)
         if math.prod(len(type_.values or ()) for type_ in types) > MANY:
-            self.assembly.report(place.problem(f"automaton '{pattern.name}' would have more than {MANY} instances."))
+            self.assembly.fail(place, f"automaton '{pattern.name}' would have more than {MANY} instances.")
             return
         for values in product(*(type_.values or () for type_ in types)):
             symbols: dict[str, Symbol] = {
@@ -168,11 +164,10 @@ class Instances:
         """What the parameters stand for; None after reporting what is wrong with the arguments."""
         parameters = pattern.parameters
         if len(arguments) != len(parameters):
-            self.assembly.report(
-                place.problem(
-                    f"automaton '{pattern.name}' takes {len(parameters)} argument{'s' * (len(parameters) != 1)}, "
-                    f"found {len(arguments)}."
-                )
+            self.assembly.fail(
+                place,
+                f"automaton '{pattern.name}' takes {len(parameters)} argument{'s' * (len(parameters) != 1)}, "
+                f"found {len(arguments)}.",
             )
             return None
         symbols: dict[str, Symbol] = {}
@@ -256,9 +251,7 @@ class Instances:
         self, pattern: Pattern, template: TemplateText, name: str, symbols: dict[str, Symbol], place: Place
     ) -> None:
         if name in self.names:
-            self.assembly.report(
-                place.problem(f"there are two processes '{name}'; name them: 'A = {template.name}', 'B = …'.")
-            )
+            self.assembly.fail(place, f"there are two processes '{name}'; name them: 'A = {template.name}', 'B = …'.")
             return
         self.names.add(name)
         scope = Scope(self.scope, {})
@@ -266,7 +259,7 @@ class Instances:
             symbol = symbols.get(parameter.name, BrokenSymbol(parameter.name))
             define(self.assembly, scope, parameter.name, symbol, pattern.place, parameter.line)
         for text in template.declarations:
-            declarations, unread = self.assembly.parse_declarations(text.text, text.place)
+            declarations, unread = self.assembly.parse_declarations(text)
             scope.silent |= unread
             Declarer(self.assembly, scope, text.place, prefix=f"{name}.").declare(declarations)
         builder = ProcessBuilder(self.assembly, scope, template, name)
@@ -275,5 +268,5 @@ class Instances:
             other = self.rates.setdefault(slot, name)
             if other != name:
                 message = f"the rate of clock '{clock}' is given by two processes, '{other}' and '{name}'."
-                self.assembly.report(rate_place.problem(message))
+                self.assembly.fail(rate_place, message)
         self.processes.append(process)

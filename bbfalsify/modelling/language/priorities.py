@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bbfalsify.core.errors import Place, unknown_name
+from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary, make_unary
 from bbfalsify.modelling.language.scopes import Assembly
 from bbfalsify.modelling.network.expressions import (
@@ -58,19 +58,19 @@ class Priorities:
         blocked: dict[Rank, Expression] = {}
         for rank in ranks[:-1]:
             higher = [edges for other, edges in ranked if other > rank]
-            condition: Expression = FALSE
+            possible: Expression = FALSE
             for edges in higher:
-                condition = make_binary("||", condition, self.possible(edges), Kind.BOOL)
+                possible = make_binary("||", possible, self.possible(edges), Kind.BOOL)
             name = f"higher priority than {rank} possible"
-            blocked[rank] = self.function_of(name, None if condition == FALSE else condition)
+            blocked[rank] = self.function_of(name, None if possible == FALSE else possible)
         rank_of = {edges[0]: rank for rank, edges in ranked}
         processes = []
         for number, process in enumerate(self.network.processes):
-            edges = []
+            guarded = []
             for position, edge in enumerate(process.edges):
-                rank = rank_of.get((number, position))
-                edges.append(edge if rank not in blocked else self.guarded(edge, blocked[rank]))
-            processes.append(replace(process, edges=tuple(edges)))
+                condition = blocked.get(rank_of.get((number, position), ranks[-1]))
+                guarded.append(edge if condition is None else self.guarded(edge, condition))
+            processes.append(replace(process, edges=tuple(guarded)))
         return replace(self.network, processes=tuple(processes), functions=tuple(self.functions))
 
     def guarded(self, edge: Edge, blocked: Expression) -> Edge:
@@ -213,19 +213,21 @@ class Priorities:
         return condition
 
     def refuse(self, why: str) -> None:
-        self.assembly.report(self.place.problem(f"these priorities are not supported: {why}."))
+        self.assembly.fail(self.place, f"these priorities are not supported: {why}.")
 
 
 # --- reading them -----------------------------------------------------------------------------------------------------
 
 
 def with_priorities(network: Network, channels: Text | None, processes: Text | None, assembly: Assembly) -> Network:
-    place = (channels or processes).place  # type: ignore[union-attr]
+    text = channels or processes
+    if text is None:
+        return network
     channel_levels = _channel_levels(network, channels, assembly)
     process_levels = _process_levels(network, processes, assembly)
     if assembly.problems or channel_levels is None:
         return network
-    return Priorities(network, channel_levels, process_levels, place, assembly).applied()
+    return Priorities(network, channel_levels, process_levels, text.place, assembly).applied()
 
 
 def _groups(text: Text) -> list[list[str]]:
@@ -241,15 +243,10 @@ def _channel_levels(network: Network, text: Text | None, assembly: Assembly) -> 
             if name == "default":
                 levels[None] = level
                 continue
-            found = [
-                number
-                for number, channel in enumerate(network.channels)
-                if channel.name == name or channel.name.startswith(name + "[")
-            ]
+            known = [channel.name for channel in network.channels]
+            found = [number for number, other in enumerate(known) if other == name or other.startswith(name + "[")]
             if not found:
-                known = [channel.name for channel in network.channels] + ["default"]
-                place = text.place
-                assembly.report(unknown_name("channel", name, known, file=place.file, line=place.line))
+                assembly.report(text.place.unknown("channel", name, [*known, "default"]))
             levels.update(dict.fromkeys(found, level))
     if None not in levels:
         message = "the channel priorities do not say where 'default' stands: the edges without channel and all others."
@@ -262,14 +259,9 @@ def _process_levels(network: Network, text: Text | None, assembly: Assembly) -> 
     levels = dict.fromkeys(range(len(network.processes)), 0)
     for level, group in enumerate([] if text is None else _groups(text)):
         for name in group:
-            found = [
-                number
-                for number, process in enumerate(network.processes)
-                if process.name == name or process.name.startswith(name + "(")
-            ]
+            known = [process.name for process in network.processes]
+            found = [number for number, other in enumerate(known) if other == name or other.startswith(name + "(")]
             if not found and text is not None:
-                known = [process.name for process in network.processes]
-                place = text.place
-                assembly.report(unknown_name("process", name, known, file=place.file, line=place.line))
+                assembly.report(text.place.unknown("process", name, known))
             levels.update(dict.fromkeys(found, level))
     return levels

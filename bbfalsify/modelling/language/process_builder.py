@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from bbfalsify.core.errors import Place, unknown_name
+from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary
 from bbfalsify.modelling.language.model_text import BranchText, EdgeText, LocationText, TemplateText
@@ -16,7 +16,7 @@ from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import MANY, Assembly, ConstantSymbol, Frame, Scope, Type
 from bbfalsify.modelling.language.statements import StatementResolver
 from bbfalsify.modelling.language.storage import element_suffix
-from bbfalsify.modelling.network.expressions import Constant, Expression, Kind, Read
+from bbfalsify.modelling.network.expressions import Constant, Expression, Kind, Read, Statement
 from bbfalsify.modelling.network.network import Branch, Edge, Location, Process, Rate
 from bbfalsify.modelling.network.visit import reads_clock
 from bbfalsify.records.documents import Text
@@ -44,18 +44,20 @@ class ProcessBuilder:
     def number(self, name: str, place: Place, what: str = "location") -> int | None:
         if name not in self.numbers:
             where = f"of automaton '{self.template.name}'"
-            self.assembly.report(unknown_name(what, name, self.numbers, file=place.file, line=place.line, where=where))
+            self.assembly.report(place.unknown(what, name, self.numbers, where=where))
             return None
         return self.numbers[name]
 
     def resolver(self, text: Text, context: Context, scope: Scope | None = None) -> ExpressionResolver:
         return ExpressionResolver(self.assembly, scope or self.scope, text.place, context)
 
-    def number_of(self, text: Text | None, what: str, scope: Scope | None = None, *, positive: bool = False):
+    def number_of(
+        self, text: Text | None, what: str, scope: Scope | None = None, *, positive: bool = False
+    ) -> Expression | None:
         """A numeric expression without frame (weights, costs, rates); None if absent or wrong."""
         if text is None:
             return None
-        node = self.assembly.parse(text.text, "expression", text.place, what)
+        node = self.assembly.parse(text, "expression", what)
         if node is None:
             return None
         value = self.resolver(text, Context(what), scope).number(node)
@@ -63,11 +65,10 @@ class ProcessBuilder:
             return None
         if isinstance(value, Constant) and (value.value < 0 or (positive and value.value == 0)):
             if what in ("weight", "exponential rate"):
-                self.assembly.report(
-                    text.place.problem(
-                        f"{what}: a {'positive' if positive else 'non-negative'} number is needed, "
-                        f"found {float(value.value):g}."
-                    )  # fmt: skip
+                self.assembly.fail(
+                    text.place,
+                    f"{what}: a {'positive' if positive else 'non-negative'} number is needed, "
+                    f"found {float(value.value):g}.",
                 )
                 return None
         return value
@@ -76,14 +77,14 @@ class ProcessBuilder:
 
     def location(self, text: LocationText) -> Location:
         if text.urgent and text.committed:
-            self.assembly.report(
-                text.place.problem(f"location '{text.name}' is urgent and committed; committed alone says it all.")
+            self.assembly.fail(
+                text.place, f"location '{text.name}' is urgent and committed; committed alone says it all."
             )
         invariant: Expression | None = None
         rates: list[Rate] = []
         cost_rate = self.number_of(text.cost_rate, "cost rate")
         if text.invariant is not None:
-            node = self.assembly.parse(text.invariant.text, "expression", text.invariant.place, "invariant")
+            node = self.assembly.parse(text.invariant, "expression", "invariant")
             for part, scope in () if node is None else self.parts(node, text.invariant, self.scope):
                 resolver = self.resolver(text.invariant, Context("invariant"), scope)
                 if isinstance(part, tree.Binary) and part.operator == "==" and tree.contains_prime(part):
@@ -100,8 +101,8 @@ class ProcessBuilder:
                 if condition is not BROKEN:
                     invariant = condition if invariant is None else make_binary("&&", invariant, condition, Kind.BOOL)
         for clock, rate in text.rates:
-            clock_node = self.assembly.parse(clock.text, "expression", clock.place, "clock of a rate")
-            rate_node = self.assembly.parse(rate.text, "expression", rate.place, "rate")
+            clock_node = self.assembly.parse(clock, "expression", "clock of a rate")
+            rate_node = self.assembly.parse(rate, "expression", "rate")
             if clock_node is not None and rate_node is not None:
                 context = Context("rate")
                 self.rate(
@@ -199,7 +200,7 @@ class ProcessBuilder:
         if text.select is None:
             scopes: Iterator[Scope] = iter((self.scope,))
         else:
-            selections = self.assembly.parse(text.select.text, "selects", text.select.place, "select")
+            selections = self.assembly.parse(text.select, "selects", "select")
             if selections is None:
                 return
             scopes = self.bindings(selections, self.resolver(text.select, Context("select")))
@@ -210,19 +211,17 @@ class ProcessBuilder:
 
     def check_action(self, text: EdgeText) -> None:
         if text.sync is not None:
-            self.assembly.report(
-                text.place.problem("an edge has either an action or a sync: the action of an output is its channel.")
+            self.assembly.fail(
+                text.place, "an edge has either an action or a sync: the action of an output is its channel."
             )
         elif not re.fullmatch(r"[^\s,]+", text.action or ""):
-            self.assembly.report(
-                text.place.problem(f"an action's name has neither spaces nor commas, found '{text.action}'.")
-            )
+            self.assembly.fail(text.place, f"an action's name has neither spaces nor commas, found '{text.action}'.")
 
     def edge(self, text: EdgeText, source: int, targets: list[int], scope: Scope) -> list[Edge]:
         frame = Frame()
         guard: Expression = TRUE
         if text.guard is not None:
-            node = self.assembly.parse(text.guard.text, "expression", text.guard.place, "guard")
+            node = self.assembly.parse(text.guard, "expression", "guard")
             if node is not None:
                 context = Context("guard", frame, unroll_clocks=True)
                 guard = self.resolver(text.guard, context, scope).condition(node)
@@ -235,7 +234,7 @@ class ProcessBuilder:
             self.branch(branch, target, scope) for branch, target in zip(text.branches, targets, strict=True)
         )
         if branches and all(isinstance(b.weight, Constant) and b.weight.value == 0 for b in branches):
-            self.assembly.report(text.place.problem("the weights of all branches are zero."))
+            self.assembly.fail(text.place, "the weights of all branches are zero.")
 
         def made(guard: Expression, channel: int | None, sends: bool, action: str) -> Edge:
             condition = None if guard == TRUE else guard
@@ -271,7 +270,7 @@ class ProcessBuilder:
             problem = f"sync: '{name}' is a broadcast channel, which needs ! and ?."
         else:
             return partners
-        self.assembly.report(sync.place.problem(problem))
+        self.assembly.fail(sync.place, problem)
         return []
 
     def cost_in_updates(self, text: EdgeText, scope: Scope) -> Expression | None:
@@ -280,7 +279,7 @@ class ProcessBuilder:
         for branch in text.branches:
             for update in (branch.before, branch.update):
                 if update is not None and "cost" in update.text:
-                    nodes = self.assembly.parse(update.text, "updates", update.place, "update") or ()
+                    nodes = self.assembly.parse(update, "updates", "update") or ()
                     found += [(update, node) for node in nodes if _adds_to_cost(node, scope)]
         if not found:
             return None
@@ -297,7 +296,7 @@ class ProcessBuilder:
     ) -> Iterator[tuple[Expression, int, bool | None]]:
         """(guard, channel, sends): one for a constant index, else one per element with the index as further guard."""
         assert text.sync is not None
-        node: tree.Synchronisation | None = self.assembly.parse(text.sync.text, "sync", text.sync.place, "sync")
+        node: tree.Synchronisation | None = self.assembly.parse(text.sync, "sync", "sync")
         if node is None:
             return
         resolver = self.resolver(text.sync, Context("sync", frame), scope)
@@ -309,8 +308,8 @@ class ProcessBuilder:
         channels = self.assembly.channels
         if channels[symbol.first].urgent and reads_clock(guard, self.assembly.functions):
             place = (text.guard or text.sync).place
-            self.assembly.report(
-                place.problem(f"guard: '{symbol.name}' is urgent, so the guards of its edges cannot depend on clocks.")
+            self.assembly.fail(
+                place, f"guard: '{symbol.name}' is urgent, so the guards of its edges cannot depend on clocks."
             )
         if index is None:
             yield guard, symbol.first, node.sends
@@ -319,10 +318,9 @@ class ProcessBuilder:
                 yield guard, symbol.first + int(index.value), node.sends
             elif guard != FALSE:
                 last = symbol.name + element_suffix(size - 1, symbol.type)
-                found = index.value + symbol.type.origins[0]
-                resolver.fail(
-                    f"sync: index {found} is outside '{symbol.name}', whose last element is '{last}'.", node.line
-                )
+                number = index.value + symbol.type.origins[0]
+                message = f"sync: index {number} is outside '{symbol.name}', whose last element is '{last}'."
+                resolver.fail(message, node.line)
         else:
             for position in range(size):
                 here = make_binary("==", index, Constant(position, Kind.INT), Kind.BOOL)
@@ -330,10 +328,10 @@ class ProcessBuilder:
 
     def branch(self, text: BranchText, target: int, scope: Scope) -> Branch:
         frame = Frame()
-        updates: list = []
+        updates: list[Statement] = []
         for update in (text.before, text.update):
             if update is not None:
-                nodes = self.assembly.parse(update.text, "updates", update.place, "update")
+                nodes = self.assembly.parse(update, "updates", "update")
                 context = Context("update", frame, random=True, effects=True)
                 statements = StatementResolver(self.resolver(update, context, Scope(scope)))
                 for node in nodes or ():

@@ -15,6 +15,7 @@ from bbfalsify.core.errors import Place, UserError
 from bbfalsify.modelling.language.declarations import Declarer, language_scope
 from bbfalsify.modelling.language.instances import Instances
 from bbfalsify.modelling.language.model_text import ModelText, TemplateText
+from bbfalsify.modelling.language.priorities import with_priorities
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import (
@@ -22,12 +23,14 @@ from bbfalsify.modelling.language.scopes import (
     ConstantSymbol,
     Frame,
     Scope,
+    Symbol,
     Type,
     visible_variables,
 )
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network, Process
 from bbfalsify.modelling.network.visit import clock_constants, expressions_of
+from bbfalsify.records.documents import Text
 
 
 def resolve_model(model: ModelText) -> Network:
@@ -46,7 +49,7 @@ def assemble(model: ModelText, assembly: Assembly) -> Network:
     """The network, as far as it could be built: complete if `assembly.problems` stays empty."""
     scope = Scope(language_scope())
     for text in model.declarations:
-        declarations, unread = assembly.parse_declarations(text.text, text.place)
+        declarations, unread = assembly.parse_declarations(text)
         scope.silent |= unread
         Declarer(assembly, scope, text.place).declare(declarations)
     for template in model.templates:
@@ -66,38 +69,34 @@ def assemble(model: ModelText, assembly: Assembly) -> Network:
         scope=scope,
         as_uppaal=model.as_uppaal,
     )
-    if model.channel_priorities is None and model.process_priorities is None:
-        return network
-    from bbfalsify.modelling.language.priorities import with_priorities
-
     return with_priorities(network, model.channel_priorities, model.process_priorities, assembly)
 
 
 def parse_everything(assembly: Assembly, template: TemplateText) -> None:
     """All texts of a template, so that syntax errors are found even where nothing is instantiated."""
     if template.parameters is not None:
-        assembly.parse(template.parameters.text, "parameters", template.parameters.place, "parameters")
+        assembly.parse(template.parameters, "parameters", "parameters")
     for text in template.declarations:
-        assembly.parse_declarations(text.text, text.place)
+        assembly.parse_declarations(text)
     for location in template.locations:
         for what in ("invariant", "exponential_rate", "cost_rate"):
             text = getattr(location, what)
             if text is not None:
-                assembly.parse(text.text, "expression", text.place, what.replace("_", " "))
+                assembly.parse(text, "expression", what.replace("_", " "))
         for clock, rate in location.rates:
-            assembly.parse(clock.text, "expression", clock.place, "clock of a rate")
-            assembly.parse(rate.text, "expression", rate.place, "rate")
+            assembly.parse(clock, "expression", "clock of a rate")
+            assembly.parse(rate, "expression", "rate")
     for edge in template.edges:
         for what, start in (("select", "selects"), ("guard", "expression"), ("sync", "sync"), ("weight", "expression"),
                             ("cost", "expression")):  # fmt: skip
             text = getattr(edge, what)
             if text is not None:
-                assembly.parse(text.text, start, text.place, what)
+                assembly.parse(text, start, what)
         for branch in edge.branches:
             if branch.weight is not None:
-                assembly.parse(branch.weight.text, "expression", branch.weight.place, "weight")
+                assembly.parse(branch.weight, "expression", "weight")
             if branch.update is not None:
-                assembly.parse(branch.update.text, "updates", branch.update.place, "update")
+                assembly.parse(branch.update, "updates", "update")
 
 
 def largest_constant(assembly: Assembly, processes: list[Process]) -> int:
@@ -135,10 +134,12 @@ def parse_condition(
     Quantifiers are unrolled, so that `forall (i : id_t) P(i).idle` may name processes by the bound variable.
     """
     assembly, place = Assembly(network.as_uppaal, functions=list(network.functions)), Place(file, line)
-    node = assembly.parse(text, "expression", place, "query")
-    symbols = {name: ConstantSymbol(name, Type(Kind.BOOL), (int(value),), line=0) for name, value in truths.items()}
+    node = assembly.parse(Text(text, place), "expression", "query")
+    symbols: dict[str, Symbol] = {
+        name: ConstantSymbol(name, Type(Kind.BOOL), (int(value),), line=0) for name, value in truths.items()
+    }
     scope = Scope(_scope_of(network), symbols)
-    value = BROKEN
+    value: Expression = BROKEN
     if node is not None:
         _know_ranges(assembly, network)
         value = ExpressionResolver(assembly, scope, place, Context("query", network=network)).resolve(node)
@@ -154,7 +155,7 @@ def resolve_against(
     text: str, network: Network, assembly: Assembly, place: Place, what: str
 ) -> tuple[Expression | None, int]:
     """As `parse_expression`, with problems going to the assembly."""
-    node = assembly.parse(text, "expression", place, what)
+    node = assembly.parse(Text(text, place), "expression", what)
     if node is None:
         return None, 0
     _know_ranges(assembly, network)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from bbfalsify.core.errors import unknown_name
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.folding import make_binary, make_conditional
 from bbfalsify.modelling.language.resolve_names import BROKEN, NameResolver, kind_of
@@ -116,9 +115,7 @@ class AccessResolver(NameResolver):
                 self.fail(f"{self.context.what}: '{symbol.name}' is not a struct; it has no '.{step.name}'.", step.line)
                 return None
             if step.name not in symbol.fields:
-                where = self.place.line_of(step.line)
-                what = f"field of '{symbol.name}'"
-                self.assembly.report(unknown_name(what, step.name, symbol.fields, file=self.place.file, line=where))
+                self.unknown(f"field of '{symbol.name}'", step.name, symbol.fields, step.line)
                 return None
             field = symbol.fields[step.name]
             if not isinstance(field, Stored):
@@ -126,8 +123,10 @@ class AccessResolver(NameResolver):
             symbol = field
         return symbol, indices
 
-    def whole(self, node: tree.Expression) -> Part | None:
-        """The struct or array that the expression stands for; None, in silence, if it is something else."""
+    def whole(self, node: tree.Expression | tree.ArrayInitialiser) -> Part | None:
+        """The struct or array that the expression stands for; None, without a report, if it is something else."""
+        if isinstance(node, tree.ArrayInitialiser):
+            return None
         base, steps = chain(node)
         symbol = self.scope.find(base.name) if isinstance(base, tree.Name) else None
         if not isinstance(symbol, Stored) or (symbol.type.is_single and not isinstance(symbol, StructSymbol)):
@@ -166,7 +165,7 @@ class AccessResolver(NameResolver):
         if index is BROKEN:
             return BROKEN
         if isinstance(symbol, ConstantSymbol):
-            position = 0 if index is None else index.value if isinstance(index, Constant) else -1
+            position = 0 if index is None else int(index.value) if isinstance(index, Constant) else -1
             if 0 <= position < len(symbol.values):
                 return Constant(symbol.values[position], type_.kind)
             slot = self.slot_of_constants(symbol)
@@ -284,10 +283,7 @@ class AccessResolver(NameResolver):
         for number, process in enumerate(network.processes):
             if process.name == process_name:
                 return self.part_of(network, number, process, node)
-        names = [p.name for p in network.processes]
-        self.assembly.report(
-            unknown_name("process", process_name, names, file=self.place.file, line=self.place.line_of(node.line))
-        )
+        self.unknown("process", process_name, [p.name for p in network.processes], node.line)
         return None
 
     def process_name(self, node: tree.Expression) -> str | None:
@@ -307,15 +303,7 @@ class AccessResolver(NameResolver):
         if node.name in own:
             return own[node.name]
         known = [loc.name for loc in process.locations] + list(own)
-        self.assembly.report(
-            unknown_name(
-                f"location or variable of {process.name}",
-                node.name,
-                known,
-                file=self.place.file,
-                line=self.place.line_of(node.line),
-            )
-        )
+        self.unknown(f"location or variable of {process.name}", node.name, known, node.line)
         return None
 
     # --- channels ---
@@ -329,10 +317,7 @@ class AccessResolver(NameResolver):
             return None
         symbol = self.scope.find(base.name)
         if symbol is None:
-            known = self.scope.names(ChannelSymbol)
-            self.assembly.report(
-                unknown_name("channel", base.name, known, file=self.place.file, line=self.place.line_of(base.line))
-            )
+            self.unknown("channel", base.name, self.scope.names(ChannelSymbol), base.line)
             return None
         if not isinstance(symbol, ChannelSymbol):
             if not isinstance(symbol, BrokenSymbol):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from bbfalsify.core.errors import Place, unknown_name
+from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.builtin_functions import LIBRARY
 from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary, make_builtin, make_conditional, make_unary
@@ -44,6 +44,7 @@ from bbfalsify.modelling.network.expressions import (
     Random,
 )
 from bbfalsify.modelling.network.visit import reads_clock
+from bbfalsify.records.documents import Text
 
 _ARITHMETIC = ("+", "-", "*", "/")
 _INTEGER_ONLY = ("%", "&", "|", "^", "<<", ">>")
@@ -140,9 +141,9 @@ class ExpressionResolver(AccessResolver):
 
     def binary(self, node: tree.Binary) -> Expression:
         if node.operator in ("==", "!="):
-            wholes = self.whole(node.left), self.whole(node.right)
-            if wholes[0] is not None and wholes[1] is not None:
-                return self.comparison_of_wholes(node, *wholes)
+            one, other = self.whole(node.left), self.whole(node.right)
+            if one is not None and other is not None:
+                return self.comparison_of_wholes(node, one, other)
         left, right = self.resolve(node.left), self.resolve(node.right)
         if left is BROKEN or right is BROKEN:
             return BROKEN
@@ -265,9 +266,7 @@ class ExpressionResolver(AccessResolver):
         name = _SYNONYMS.get(node.name, node.name)
         if name not in BUILTINS and name not in RANDOM_DRAWS:
             known = {*self.scope.names(FunctionSymbol), *BUILTINS, *RANDOM_DRAWS, *LIBRARY}
-            problem = unknown_name("function", name, known, file=self.place.file, line=self.place.line_of(node.line))
-            self.assembly.report(problem)
-            return BROKEN
+            return self.unknown("function", name, known, node.line)
         needed = BUILTINS[name][0] if name in BUILTINS else RANDOM_DRAWS[name]
         if len(arguments) != needed:
             return self.fail(f"{name} takes {_arguments(needed)}, found {len(arguments)}.", node.line)
@@ -299,7 +298,7 @@ class ExpressionResolver(AccessResolver):
         while outermost.parent is not None:
             outermost = outermost.parent
         place = Place(f"the library's {name}")
-        declarations, _ = self.assembly.parse_declarations(LIBRARY[name], place)
+        declarations, _ = self.assembly.parse_declarations(Text(LIBRARY[name], place))
         Declarer(self.assembly, outermost, place).declare(declarations)
         return outermost.find(name)
 
@@ -409,9 +408,8 @@ class ExpressionResolver(AccessResolver):
                 return self.as_number(value, node.line)
             return self.fail(f"{what} is of type {type_}, found a bool. Write (… ? 1 : 0).", node.line)
         if kind is Kind.INT and found is Kind.DOUBLE:
-            hint = "" if value.kind is Kind.CLOCK else " fint(…) truncates a double."
-            if value.kind is Kind.CLOCK:
-                hint = " A clock is a real number: fint(…) truncates its value."
+            clock = " A clock is a real number: fint(…) truncates its value."
+            hint = clock if value.kind is Kind.CLOCK else " fint(…) truncates a double."
             return self.fail(f"{what} is of type {type_}, found {self.describe(value)}.{hint}", node.line)
         if kind is not None and kind.is_real and isinstance(value, Constant):
             return Constant(Fraction(value.value), Kind.DOUBLE)

@@ -6,10 +6,11 @@ This is the half of the expression resolver that looks things up; resolve_expres
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bbfalsify.core.errors import Place, unknown_name
+from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.constant_calls import constant_value
 from bbfalsify.modelling.language.scopes import (
@@ -31,7 +32,7 @@ from bbfalsify.modelling.network.expressions import (
     Kind,
 )
 from bbfalsify.modelling.network.network import Network
-from bbfalsify.modelling.reference.values import ModelRuntimeError
+from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 
 BROKEN = Constant(0, Kind.INT)
 """Stands for what could not be resolved; compared by identity."""
@@ -107,8 +108,12 @@ class NameResolver(ABC):
 
     # --- problems ---
 
-    def fail(self, message: str, line: int, **facts) -> Expression:
-        self.assembly.report(self.place.problem(message, line, **facts))
+    def fail(self, message: str, line: int) -> Expression:
+        self.assembly.fail(self.place, message, line)
+        return BROKEN
+
+    def unknown(self, what: str, name: str, known: Iterable[str], line: int, *, where: str = "") -> Expression:
+        self.assembly.report(self.place.unknown(what, name, known, line, where=where))
         return BROKEN
 
     def describe(self, value: Expression) -> str:
@@ -128,11 +133,7 @@ class NameResolver(ABC):
                 )
                 return None
             known = {name for name, symbol in self.scope.all() if symbol.line is not None}
-            place = self.place
-            problem = unknown_name(
-                what, name, known, file=place.file, line=place.line_of(line), where=f"in the {self.context.what}"
-            )
-            self.assembly.report(problem)
+            self.unknown(what, name, known, line, where=f"in the {self.context.what}")
             return None
         return None if isinstance(symbol, BrokenSymbol) else symbol
 
@@ -141,8 +142,9 @@ class NameResolver(ABC):
     def type_of(self, node: tree.TypeName) -> Type | None:
         """The meaning of a type's name; None after reporting a problem."""
         if node.low is not None or (node.high is not None and node.name == "int"):
-            widest = UPPAAL_RANGE if self.assembly.as_uppaal else DEFAULT_RANGE
-            low, high = widest
+            low: int | None
+            high: int | None
+            low, high = UPPAAL_RANGE if self.assembly.as_uppaal else DEFAULT_RANGE
             if node.low is not None:
                 low = self.integer_constant(node.low, "the lower bound of a range")
             if node.high is not None:
@@ -171,9 +173,7 @@ class NameResolver(ABC):
         symbol = self.scope.find(node.name)
         if symbol is None:
             known = [k.value for k in Kind] + self.scope.names(TypeSymbol)
-            self.assembly.report(
-                unknown_name("type", node.name, known, file=self.place.file, line=self.place.line_of(node.line))
-            )
+            self.unknown("type", node.name, known, node.line)
             return None
         if isinstance(symbol, TypeSymbol):
             if symbol.channel is not None:

@@ -10,9 +10,10 @@ from typing import Any
 
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language import syntax
-from bbfalsify.modelling.language.syntax_tree import ChannelType
+from bbfalsify.modelling.language.syntax_tree import ChannelType, Declaration
 from bbfalsify.modelling.network.expressions import Bound, Expression, Function, Kind, Read
 from bbfalsify.modelling.network.network import Channel, Network, Variable
+from bbfalsify.records.documents import Text
 
 DEFAULT_RANGE = (Variable.low, Variable.high)
 UPPAAL_RANGE = (-(2**15), 2**15 - 1)
@@ -261,22 +262,26 @@ class Assembly:
             self._seen.add(problem)
             self.problems.append(problem)
 
-    def parse(self, text: str, start: str, place: Place, what: str) -> Any:
-        """The syntax tree, or None after reporting that there is none.  Each text is parsed once."""
-        key = (text, start)  # lines of the tree count within the text, so the same text elsewhere has the same tree
+    def fail(self, place: Place, message: str, line: int = 1) -> None:
+        self.report(place.problem(message, line))
+
+    def parse(self, text: Text, start: str, what: str) -> Any:
+        """Return the syntax tree, or None after reporting a problem.  Each text is parsed once."""
+        key = (text.text, start)  # lines of the tree count within the text: equal texts have the same tree
         if key not in self._parsed:
             try:
-                self._parsed[key] = syntax.parse(text, start, place, what=what)
+                self._parsed[key] = syntax.parse(text.text, start, text.place, what=what)
             except UserError as error:
                 for problem in error.problems:
                     self.report(problem)
                 return None
         return self._parsed[key]
 
-    def parse_declarations(self, text: str, place: Place) -> tuple[tuple, set[str]]:
-        key = (text, place)
+    def parse_declarations(self, text: Text) -> tuple[tuple[Declaration, ...], set[str]]:
+        """The declarations that can be parsed, and the words of those that cannot."""
+        key = (text.text, text.place)
         if key not in self._parsed:
-            declarations, problems, words = syntax.parse_declarations(text, place)
+            declarations, problems, words = syntax.parse_declarations(text.text, text.place)
             for problem in problems:
                 self.report(problem)
             self._parsed[key] = (declarations, words)
@@ -302,7 +307,7 @@ class Assembly:
         if id(symbol) not in self._constant_arrays:
             slot = self.add_variable(symbol.name, symbol.type, symbol.values)
             self._constant_arrays[id(symbol)] = (symbol, slot)
-            if not symbol.type.kind.is_real:  # type: ignore[union-attr]
+            if symbol.type.kind in (Kind.INT, Kind.BOOL):
                 known = (int(min(symbol.values)), int(max(symbol.values)))
                 self.integer_ranges[slot : slot + symbol.type.size] = [known] * symbol.type.size
         return self._constant_arrays[id(symbol)][1]
@@ -327,7 +332,7 @@ class Assembly:
 
 def visible_variables(network: Network, prefix: str) -> Iterator[tuple[str, Symbol]]:
     """The variables of a finished network whose names begin with the prefix, without it; "s.f" is a field of s."""
-    structs: dict[str, dict] = {}
+    structs: dict[str, Any] = {}
     processes = {process.name for process in network.processes}
     for variable in network.variables:
         path = variable.name.removeprefix(prefix).split(".")
@@ -347,7 +352,7 @@ def visible_variables(network: Network, prefix: str) -> Iterator[tuple[str, Symb
         yield name, _struct(prefix + name, fields)
 
 
-def _struct(name: str, parts: dict) -> StructSymbol:
+def _struct(name: str, parts: dict[str, Any]) -> StructSymbol:
     fields = {key: _struct(f"{name}.{key}", part) if isinstance(part, dict) else part for key, part in parts.items()}
     # How many of the indices belong to the struct and not to its fields is forgotten: it takes as many as any field.
     types = [field.type for field in fields.values()]

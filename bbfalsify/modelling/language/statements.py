@@ -57,7 +57,7 @@ class StatementResolver:
         self.returns = False
 
     @property
-    def frame(self):
+    def frame(self) -> Frame:
         frame = self.expressions.context.frame
         assert frame is not None
         return frame
@@ -98,16 +98,18 @@ class StatementResolver:
                 node = replace(node, expression=self.lifted(expression, node, steps))
             case tree.If(condition=condition) if contains_assignment(condition):
                 node = replace(node, condition=self.lifted(condition, condition, steps))
-            case tree.Return(value=value) if contains_assignment(value):
+            case tree.Return(value=value) if value is not None and contains_assignment(value):
                 node = replace(node, value=self.lifted(value, node, steps))
         return [*steps, *self.plain_statement(node)]
 
-    def lifted(self, node: tree.Expression, whole: tree.Statement | tree.Expression, steps: list[Statement]):
-        """The expression without the steps inside it (`len++`), which are made before."""
+    def lifted(
+        self, node: tree.Expression, whole: tree.Statement | tree.Expression, steps: list[Statement]
+    ) -> tree.Expression:
+        """The expression without the steps inside it (`len++`), which are added to `steps`."""
         result, found = lift(node, self.frame.size)
         for name, step in found:
             base, _ = chain(step.target)
-            if names_in(whole).count(getattr(base, "name", "")) > 1:
+            if isinstance(base, tree.Name) and names_in(whole).count(base.name) > 1:
                 message = f"'{base.name}' is changed and used in one statement; which comes first is not defined."
                 self.fail(message, step.line)
                 continue
@@ -250,13 +252,11 @@ class StatementResolver:
         value = self.expressions.converted(value, type_, "what is assigned", node)
         if value is BROKEN:
             return []
-        literal = isinstance(node, tree.Number) or (
-            isinstance(node, tree.Unary) and isinstance(node.operand, tree.Number)
-        )
-        outside = isinstance(value, Constant) and not type_.low <= value.value <= type_.high
-        if type_.kind is Kind.INT and literal and outside:
-            self.fail(f"{value.value} is outside the variable's range {type_.low}…{type_.high}.", line)
-            return []
+        inner = node.operand if isinstance(node, tree.Unary) else node
+        if type_.kind is Kind.INT and isinstance(inner, tree.Number) and isinstance(value, Constant):
+            if not type_.low <= value.value <= type_.high:
+                self.fail(f"{value.value} is outside the variable's range {type_.low}…{type_.high}.", line)
+                return []
         return [self.store(target, type_, value, line)]
 
     def store(self, target: Read | Bound, type_: Type, value: Expression, line: int) -> Assign:
@@ -370,8 +370,8 @@ class StatementResolver:
         source = None if declarator.initial is None else self.expressions.whole(declarator.initial)
         if source is not None and part_type(source).shape == type_.shape:
             elements = [value for value, _ in self.expressions.elements(source, declarator.line)]
-            for target, value in zip(self.slots(symbol), elements, strict=True):
-                statements.append(self.store(*target, value, declarator.line))
+            for (target, element), value in zip(self.slots(symbol), elements, strict=True):
+                statements.append(self.store(target, element, value, declarator.line))
             return statements
         nodes = initial_nodes(self.expressions, type_, declarator.initial, declarator.name)
         flat = [] if nodes is None else [node for leaf in nodes.values() for node in leaf]
@@ -380,8 +380,8 @@ class StatementResolver:
                 statements += self.assign(target, element, node, declarator.line)
             elif self.loops or element.default != 0:
                 assert element.kind is not None
-                value = Constant(element.default, element.kind)
-                statements.append(Assign(target, value, line=self.line(declarator.line)))
+                default = Constant(element.default, element.kind)
+                statements.append(Assign(target, default, line=self.line(declarator.line)))
         return statements
 
     def slots(self, symbol: Symbol) -> Iterator[tuple[Bound, Type]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from bbfalsify.core.errors import unknown_name
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.resolve_names import NameResolver
 from bbfalsify.modelling.language.scopes import StructSymbol, Symbol, Type
@@ -78,9 +77,7 @@ def _of_struct(resolver: NameResolver, type_: Type, node: Initial, name: str) ->
         for key, child in zip(names, node.elements, strict=True):
             if isinstance(child, tree.FieldInitialiser):
                 if child.name not in names:
-                    place, what = resolver.place, f"field of '{name}'"
-                    line = place.line_of(child.line)
-                    resolver.assembly.report(unknown_name(what, child.name, names, file=place.file, line=line))
+                    resolver.unknown(f"field of '{name}'", child.name, names, child.line)
                     return None
                 key, child = child.name, child.value
             given[key] = child

@@ -111,9 +111,10 @@ _WORDS = {
 
 def _syntax_problem(error: lark.exceptions.UnexpectedInput, text: str, place: Place, what: str) -> Problem:
     lines = text.splitlines() or [""]
-    if isinstance(error, lark.exceptions.UnexpectedCharacters):
-        hint = " Texts in quotes are not supported." if error.char == '"' else ""
-        return place.problem(f"{what}: the character '{error.char}' has no meaning here.{hint}", error.line)
+    if not isinstance(error, lark.exceptions.UnexpectedToken):
+        sign = getattr(error, "char", "")
+        hint = " Texts in quotes are not supported." if sign == '"' else ""
+        return place.problem(f"{what}: the character '{sign}' has no meaning here.{hint}", error.line)
     token = error.token
     if token.type == "$END":
         return place.problem(

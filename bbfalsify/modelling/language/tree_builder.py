@@ -68,7 +68,7 @@ class _Chain:
             return item
         operand = self.fold(_PREFIX_STRENGTH[str(item)])
         sign = _SAME_MEANING.get(str(item), str(item))
-        return operand if sign == "+" else tree.Unary(sign, operand, item.line)
+        return operand if sign == "+" else tree.Unary(sign, operand, item.line or 1)
 
 
 class _Question:

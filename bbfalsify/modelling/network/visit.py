@@ -167,6 +167,6 @@ def clock_constants(
         for side in (part.left, part.right):
             interval = bounds(side, without_clocks)
             if interval is not None:
-                size = max(abs(interval[0]), abs(interval[1]))
+                size = max(-interval[0], interval[1], interval[0], -interval[1])
                 if size < _UNRANGED:
                     yield size

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbfalsify.core.errors import Problem, unknown_name
+from bbfalsify.core.errors import Problem
 from bbfalsify.modelling.formats.model_files import raise_sorted
 from bbfalsify.modelling.formats.yaml_reader import read_model, root_node
 from bbfalsify.modelling.language.resolve import assemble, new_assembly, resolve_against
@@ -122,8 +122,7 @@ def _input_variable(node: Node, network: Network, name: str) -> Variable | None:
     if any(v.name == name for v in network.variables):
         node.problem(f"'{name}' cannot be set from outside: only plain variables of type int, bool or double can.")
     else:
-        place = node.place
-        node.problems.append(unknown_name("variable", name, usable, file=place.file, line=place.line, where="in ports"))
+        node.problems.append(node.place.unknown("variable", name, usable, where="in ports"))
     return None
 
 
@@ -165,10 +164,7 @@ def _symbols(ports: Node, network: Network) -> BlackBox:
         if name is None:
             continue
         if name not in channels:
-            place = entry.place
-            ports.problems.append(
-                unknown_name("channel", name, channels, file=place.file, line=place.line, where="in ports")
-            )
+            ports.problems.append(entry.place.unknown("channel", name, channels, where="in ports"))
         elif not channels[name].broadcast:
             entry.problem(f"channel '{name}' is a handshake; a symbol needs a 'broadcast chan'.")
         elif name in symbols:

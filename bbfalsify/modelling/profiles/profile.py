@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.units import unit_problem
 from bbfalsify.modelling.formats.model_files import raise_sorted
 from bbfalsify.modelling.formats.uppaal import is_uppaal
@@ -126,10 +126,7 @@ def _uncertainty(root: Node, network: Network) -> dict[str, float]:
     for name, node in section.items():
         variance = node.number()
         if names is not None and name not in names:
-            place = node.place
-            root.problems.append(
-                unknown_name("parameter", name, names, file=place.file, line=place.line, where="in 'uncertainty'")
-            )
+            root.problems.append(node.place.unknown("parameter", name, names, where="in 'uncertainty'"))
         elif variance is not None and variance < 0:
             node.problem(f"the uncertainty of '{name}' is a variance and must not be negative, found {variance:g}.")
         elif variance is not None:
@@ -152,7 +149,7 @@ def _outputs(root: Node) -> list[tuple[str, str | None]]:
     section = root.get("outputs")
     if section is None or not section.mapping():
         return []
-    outputs = []
+    outputs: list[tuple[str, str | None]] = []
     for name, node in section.items():
         if node.value is None:
             outputs.append((name, None))
@@ -203,9 +200,7 @@ def _held(name: str, node: Node, labels: dict[str, None]) -> HeldInput | None:
     for action, child in actions.items():
         value = child.number()
         if action not in labels:
-            where = f"in input '{name}'"
-            place = child.place
-            node.problems.append(unknown_name("action", action, labels, file=place.file, line=place.line, where=where))
+            node.problems.append(child.place.unknown("action", action, labels, where=f"in input '{name}'"))
         if value is not None:
             values.append((action, value))
     return None if initial is None else HeldInput(name, unit, tuple(values), initial)

@@ -7,11 +7,15 @@ is stuck, and a loop in which time can never pass.
 
 from __future__ import annotations
 
-from bbfalsify.core.errors import Problem
-from bbfalsify.modelling.network.expressions import Assign, Binary, Call, Constant, Expression, Kind, Read
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from bbfalsify.core.errors import Place, Problem
+from bbfalsify.modelling.network.expressions import Assign, Binary, Call, Constant, Expression, Kind, Read, Statement
 from bbfalsify.modelling.network.network import Edge, Location, Network, Process
 from bbfalsify.modelling.network.visit import (
     COMPARISONS,
+    Bounds,
     bounds,
     conjuncts,
     expressions_of,
@@ -20,7 +24,7 @@ from bbfalsify.modelling.network.visit import (
 )
 from bbfalsify.modelling.profiles.profile import Profile
 
-Limit = tuple[object, bool]
+Limit = tuple[int | Fraction, bool]
 """(value, strict)"""
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
@@ -133,7 +137,7 @@ class _ProcessAnalysis:
                 return left[1] < right[0] or left[0] > right[1]
         return left[0] == left[1] == right[0] == right[1]
 
-    def range_of(self, read):
+    def range_of(self, read: Expression) -> Bounds | None:
         if not isinstance(read, Read) or read.kind.is_real:
             return None
         for variable in self.network.variables:
@@ -149,7 +153,7 @@ def _never(weight: Expression | None) -> bool:
 # --- the four questions ----------------------------------------------------------------------------------------------
 
 
-def _handshakes(network: Network):
+def _handshakes(network: Network) -> Iterator[Problem]:
     seen: set[int] = set()
     for process in network.processes:
         for edge in process.edges:
@@ -165,7 +169,7 @@ def _handshakes(network: Network):
             )
 
 
-def _dead_actions(network: Network, analyses: list[_ProcessAnalysis]):
+def _dead_actions(network: Network, analyses: list[_ProcessAnalysis]) -> Iterator[Problem]:
     reasons: dict[str, tuple[str, int | None]] = {}
     alive: set[str] = set()
     for analysis in analyses:
@@ -186,7 +190,7 @@ def _dead_actions(network: Network, analyses: list[_ProcessAnalysis]):
             yield Problem(f"action '{action}' can never be taken: {why}.", file=network.file, line=line)
 
 
-def _stuck(network: Network, analyses: list[_ProcessAnalysis]):
+def _stuck(network: Network, analyses: list[_ProcessAnalysis]) -> Iterator[Problem]:
     """No edge can ever leave: a dead end, or worse, one in which time must stop."""
     dead_ends: list[list[Problem]] = []
     for analysis in analyses:
@@ -195,19 +199,18 @@ def _stuck(network: Network, analyses: list[_ProcessAnalysis]):
             location = analysis.process.locations[number]
             if analysis.live_edges(number):
                 continue
-            place = {"file": network.file, "line": location.line}
+            place = Place(network.file, location.line)
             name = f"location '{location.name}' of '{analysis.process.name}'"
             bounded = [c for c, r in clock_limits(location.invariant)[1].items() if not _stopped(location, c)]
             if location.urgent or location.committed:
                 word = "committed" if location.committed else "urgent"
-                yield Problem(f"{name} is {word} and no edge can leave it: time stops there.", **place)
+                yield place.problem(f"{name} is {word} and no edge can leave it: time stops there.")
             elif bounded:
-                yield Problem(
-                    f"{name} must be left before its invariant ends, but no edge can leave it: time stops there.",
-                    **place,
+                yield place.problem(
+                    f"{name} must be left before its invariant ends, but no edge can leave it: time stops there."
                 )
             else:
-                ends.append(Problem(f"no edge can leave {name}: nothing happens after it is entered.", **place))
+                ends.append(place.problem(f"no edge can leave {name}: nothing happens after it is entered."))
         if analysis.has_outputs:
             dead_ends.append(ends)
     # A component may well come to rest while others go on; only if all can rest does the profile fall silent.
@@ -221,29 +224,27 @@ def _stopped(location: Location, clock: int) -> bool:
     return any(rate.slot == clock for rate in location.rates)
 
 
-def _timeless_loops(network: Network, analyses: list[_ProcessAnalysis]):
+def _timeless_loops(network: Network, analyses: list[_ProcessAnalysis]) -> Iterator[Problem]:
     rated = {rate.slot for p in network.processes for location in p.locations for rate in location.rates}
     for number, analysis in enumerate(analyses):
         for loop in _final_loops(analysis):
             locations = [analysis.process.locations[i] for i in loop]
             names = ", ".join(f"'{location.name}'" for location in locations)
-            place = {"file": network.file, "line": locations[0].line}
+            place = Place(network.file, locations[0].line)
             if all(_takes_no_time(location) for location in locations):
-                yield Problem(
+                yield place.problem(
                     f"the loop through {names} of '{analysis.process.name}' takes no time and cannot be left: "
-                    "time can never pass.",
-                    **place,
+                    "time can never pass."
                 )
                 continue
             limits = [clock_limits(location.invariant)[1] for location in locations]
             for clock in sorted(set.intersection(*(set(limit) for limit in limits)) - rated):
                 if not _assigned(network, analyses, number, loop, clock):
-                    last = max(limit[clock][0] for limit in limits)  # type: ignore[type-var]
-                    yield Problem(
+                    last = max(limit[clock][0] for limit in limits)
+                    yield place.problem(
                         f"clock '{_clock_name(network, clock)}' is never reset in the loop through {names} of "
-                        f"'{analysis.process.name}', and the invariants keep it below {float(last):g}: "  # type: ignore[arg-type]
-                        "from then on time can never pass.",
-                        **place,
+                        f"'{analysis.process.name}', and the invariants keep it below {float(last):g}: "
+                        "from then on time can never pass."
                     )
 
 
@@ -251,7 +252,7 @@ def _takes_no_time(location: Location) -> bool:
     if location.urgent or location.committed:
         return True
     upper = clock_limits(location.invariant)[1]
-    return any(limit[0] <= 0 and not _stopped(location, clock) for clock, limit in upper.items())  # type: ignore[operator]
+    return any(limit[0] <= 0 and not _stopped(location, clock) for clock, limit in upper.items())
 
 
 def _final_loops(analysis: _ProcessAnalysis) -> list[list[int]]:
@@ -282,7 +283,7 @@ def _assigned(network: Network, analyses: list[_ProcessAnalysis], number: int, l
     return False
 
 
-def _sets(network: Network, statements, clock: int) -> bool:
+def _sets(network: Network, statements: Iterable[Statement], clock: int) -> bool:
     for statement in substatements(statements):
         if isinstance(statement, Assign) and isinstance(statement.target, Read) and statement.target.kind.is_real:
             first = statement.target.slot

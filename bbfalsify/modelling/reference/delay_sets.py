@@ -1,9 +1,9 @@
-"""Sets of delays as unions of intervals with strictness, found by trying every breakpoint and every gap.
+"""Sets of delays as unions of open and closed intervals, and how to find the delays at which a predicate holds.
 
-`solve(predicate)` gives the exact set of delays d ≥ 0 at which the predicate holds.  The predicate takes a `Sample`,
-which notes every delay at which a decision met on the way would flip.  Starting from d = 0, the predicate is tried at
-all breakpoints known so far, in the middle of every gap and beyond the last, until nothing new is noted: from then on
-no decision can flip inside a gap, so what holds in its middle holds throughout.
+`solve(predicate)` returns the exact set of delays d ≥ 0.  The predicate takes a `Sample`, which records every delay at
+which one of its decisions would flip.  Starting from d = 0, the predicate is evaluated at all known breakpoints, in the
+middle of every gap and beyond the last, until no new breakpoint appears: then no decision flips inside a gap, and the
+value in its middle holds throughout.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bbfalsify.core.errors import InvariantViolated
-from bbfalsify.modelling.reference.values import Sample
+from bbfalsify.modelling.reference.exact_values import Real, Sample
 
 MOST_BREAKPOINTS = 10_000
 
 
 @dataclass(frozen=True, order=True)
 class Window:
-    low: Fraction
+    low: Real
     low_strict: bool
-    high: Fraction | None
-    """None is unbounded."""
+    high: Real | None
+    """None: unbounded."""
     high_strict: bool
 
-    def __contains__(self, delay: Fraction) -> bool:
+    def __contains__(self, delay: Real) -> bool:
         above = delay > self.low if self.low_strict else delay >= self.low
         below = self.high is None or (delay < self.high if self.high_strict else delay <= self.high)
         return above and below
@@ -42,18 +42,18 @@ Windows = tuple[Window, ...]
 ALL_DELAYS: Windows = (Window(Fraction(0), False, None, True),)
 
 
-def contains(windows: Windows, delay: Fraction) -> bool:
+def contains(windows: Windows, delay: Real) -> bool:
     return any(delay in w for w in windows)
 
 
-def endpoints(windows: Iterable[Window]) -> set[Fraction]:
+def endpoints(windows: Iterable[Window]) -> set[Real]:
     return {p for w in windows for p in (w.low, w.high) if p is not None}
 
 
 def solve(predicate: Callable[[Sample], bool], *, within: Windows = ALL_DELAYS) -> Windows:
-    """The exact set of delays inside `within` at which `predicate` holds; it is not tried outside."""
-    points = {Fraction(0)} | endpoints(within)
-    answers: dict[Fraction, bool] = {}
+    """Return the exact set of delays inside `within` at which `predicate` holds; it is not evaluated outside."""
+    points = endpoints(within) | {Fraction(0)}
+    answers: dict[Real, bool] = {}
     while True:
         grid = _with_gaps(points)
         fresh = [d for d in grid if d not in answers]
@@ -70,10 +70,10 @@ def solve(predicate: Callable[[Sample], bool], *, within: Windows = ALL_DELAYS) 
 def solve_approximately(
     predicate: Callable[[Sample], bool], *, within: Windows, step: float, horizon: float
 ) -> Windows:
-    """As `solve` for models that are not linear in time: a grid of delays up to `horizon`, changes bisected.
+    """Solve for a model that is not linear in time: evaluate a grid of delays up to `horizon`, and bisect changes.
 
-    Approximate: two changes inside one grid step go unseen, bounds are good to about 1e-12 and said to be closed, and
-    what holds at the horizon is taken to hold for ever.
+    Approximate: two changes inside one grid step are missed, bounds are accurate to about 1e-12 and reported as closed,
+    and the value at the horizon is taken to hold for all later delays.
     """
 
     def holds(delay: float) -> bool:
@@ -95,7 +95,7 @@ def solve_approximately(
 
 
 def _change(holds: Callable[[float], bool], here: float, there: float, *, after: bool) -> float:
-    """The delay at which `holds` changes between two grid points: its first value `after`, or its last before."""
+    """Bisect a change of `holds` between two grid points; return the delay just after it, or just before."""
     before = holds(here)
     for _ in range(60):
         middle = (here + there) / 2
@@ -109,11 +109,11 @@ def _change(holds: Callable[[float], bool], here: float, there: float, *, after:
 
 
 def first_stretch(windows: Windows) -> Windows:
-    """The part reachable from d = 0 without ever leaving the set."""
+    """The connected part that contains d = 0."""
     return windows[:1] if contains(windows[:1], Fraction(0)) else ()
 
 
-def up_to(windows: Windows, bound: Fraction) -> Windows:
+def up_to(windows: Windows, bound: Real) -> Windows:
     """The delays d ≤ bound of the set."""
     kept = []
     for w in windows:
@@ -124,17 +124,17 @@ def up_to(windows: Windows, bound: Fraction) -> Windows:
     return tuple(kept)
 
 
-def _with_gaps(points: set[Fraction]) -> list[Fraction]:
+def _with_gaps(points: set[Real]) -> list[Real]:
     """p0, middle, p1, middle, …, pn, pn + 1: every point and one of every gap."""
     ordered = sorted(points)
-    grid = []
+    grid: list[Real] = []
     for here, there in zip(ordered, ordered[1:], strict=False):
         grid += [here, (here + there) / 2]
     return [*grid, ordered[-1], ordered[-1] + 1]
 
 
-def _merged(grid: list[Fraction], answers: dict[Fraction, bool]) -> Windows:
-    """Neighbouring cells (points at even places, gaps at odd ones) that hold become one interval."""
+def _merged(grid: list[Real], answers: dict[Real, bool]) -> Windows:
+    """Merge neighbouring cells that hold; even places of the grid are points, odd ones gaps."""
     windows: list[Window] = []
     start: int | None = None
     for place in range(len(grid) + 1):
@@ -147,7 +147,7 @@ def _merged(grid: list[Fraction], answers: dict[Fraction, bool]) -> Windows:
     return tuple(windows)
 
 
-def _interval(grid: list[Fraction], first: int, last: int) -> Window:
+def _interval(grid: list[Real], first: int, last: int) -> Window:
     low, low_strict = (grid[first], False) if first % 2 == 0 else (grid[first - 1], True)
     if last == len(grid) - 1:
         return Window(low, low_strict, None, True)

@@ -1,4 +1,4 @@
-"""Which edges may take part in something, by locations and channels alone; guards and invariants are not looked at."""
+"""The edges that may fire together, by locations and channels alone; guards and invariants are not evaluated."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from bbfalsify.modelling.reference.state import EdgeName, Transition
 
 
 class Edges:
-    """The edges of a network, found by where their processes are."""
+    """The edges of a network, indexed by the locations of the processes."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
         self._leaving: list[dict[int, list[int]]] = [{} for _ in network.processes]
-        """Per process, the edges that leave a location."""
+        """Per process: location → the edges that leave it."""
         self._listening: dict[int | None, list[int]] = {}
-        """Per channel, the processes that may receive on it."""
+        """Channel → the processes that may receive on it."""
         self._knows_urgent_channels = any(channel.urgent for channel in network.channels)
         for p, process in enumerate(network.processes):
             for e, edge in enumerate(process.edges):
@@ -33,7 +33,7 @@ class Edges:
                 yield from self._transitions((p, e), locations)
 
     def urgent_candidates(self, locations: Sequence[int]) -> Iterator[Transition]:
-        """Only those on urgent channels."""
+        """The candidates on urgent channels."""
         for p, here in enumerate(locations if self._knows_urgent_channels else ()):
             for e in self._leaving[p].get(here, ()):
                 channel = self[p, e].channel
@@ -41,7 +41,7 @@ class Edges:
                     yield from self._transitions((p, e), locations)
 
     def _transitions(self, name: EdgeName, locations: Sequence[int]) -> Iterator[Transition]:
-        """Those in which an edge is the internal or sending one."""
+        """The transitions whose internal or sending edge is this one."""
         edge = self[name]
         if edge.channel is None:
             yield Transition(name)
@@ -51,7 +51,7 @@ class Edges:
             yield from (Transition(name, (receiver,)) for receiver in self.hearing(name, locations))
 
     def hearing(self, sender: EdgeName, locations: Sequence[int]) -> tuple[EdgeName, ...]:
-        """The receiving edges of other processes where those are, on the channel of a sending edge."""
+        """The edges of other processes, in their current locations, that receive on the channel of a sending edge."""
         channel = self[sender].channel
         return tuple(
             (p, e)

@@ -1,7 +1,7 @@
-"""Expressions and statements, executed one node at a time on a memory: the plain reading of `expressions.py`.
+"""Evaluate expressions and execute statements, one node at a time, on a memory.
 
-Slow on purpose and obvious: a memory is two lists and the locations, a frame is a dictionary, every decision goes
-through the sample it is taken at (so that its breakpoint is noted), and every error names the variable it concerns.
+Simple rather than fast: a frame is a dictionary, every decision goes through the sample it is taken at (which records
+its breakpoint), and every error names the variable it concerns.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Generic, Protocol, Self, TypeVar
 
+from bbfalsify.core.errors import InvariantViolated
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.network import Network
-from bbfalsify.modelling.reference.values import (
+from bbfalsify.modelling.reference.exact_values import (
     UNKNOWN,
     DependsOnDraw,
     ModelRuntimeError,
@@ -32,23 +34,51 @@ MOST_LOOP_TURNS = 50_000
 DEEPEST_CALL = 100
 
 Draw = Callable[[str, Sequence[Value]], Value]
-"""Makes a random draw: name and arguments to value."""
+"""A random draw: name and arguments to value."""
 Frame = dict[int, Value]
+Content = TypeVar("Content")
 
 
 def no_draw(name: str, arguments: Sequence[Value]) -> Value:
-    """While transitions are only looked at, nothing is drawn."""
+    """Draw nothing: transitions are only listed."""
     return UNKNOWN
+
+
+class Slots(Protocol[Content]):
+    """The part of a list that an evaluator uses."""
+
+    def __getitem__(self, slot: int, /) -> Content: ...
+
+    def __setitem__(self, slot: int, value: Content, /) -> None: ...
+
+
+class AnyMemory(Protocol):
+    """A memory that an evaluator can read and write; `memory_layers` has one that is no list."""
+
+    @property
+    def locations(self) -> Slots[int]: ...
+
+    @property
+    def integers(self) -> Slots[Value]: ...
+
+    @property
+    def reals(self) -> Slots[Value]: ...
+
+    def copy(self) -> Self: ...
 
 
 @dataclass
 class Memory:
     locations: list[int]
-    integers: list[int]
+    integers: list[Value]
+    """Integers, and UNKNOWN."""
     reals: list[Value]
 
     def copy(self) -> Memory:
         return Memory(list(self.locations), list(self.integers), list(self.reals))
+
+
+SomeMemory = TypeVar("SomeMemory", bound=AnyMemory, covariant=True)
 
 
 class _Returned(Exception):  # noqa: N818  (a jump, not an error)
@@ -56,10 +86,10 @@ class _Returned(Exception):  # noqa: N818  (a jump, not an error)
         self.value = value
 
 
-class Machine:
+class Evaluator(Generic[SomeMemory]):
     """Runs code of one network on one memory at one sample delay."""
 
-    def __init__(self, network: Network, memory: Memory, sample: Sample, draw: Draw = no_draw) -> None:
+    def __init__(self, network: Network, memory: SomeMemory, sample: Sample, draw: Draw = no_draw) -> None:
         self.network = network
         self.memory = memory
         self.sample = sample
@@ -70,7 +100,7 @@ class Machine:
     # --- expressions -------------------------------------------------------------------------------------------------
 
     def holds(self, expression: ex.Expression | None) -> bool:
-        """True for the missing condition."""
+        """Evaluate a condition; a missing one is true."""
         return expression is None or self.sample.truth(self.value(expression, {}))
 
     def value(self, node: ex.Expression, frame: Frame) -> Value:
@@ -109,7 +139,7 @@ class Machine:
             return int(not self._true(node.operand, frame))
         operand = self.value(node.operand, frame)
         if node.operator == "~":
-            return UNKNOWN if operand is UNKNOWN else ~operand
+            return UNKNOWN if operand is UNKNOWN else ~_integer(operand)
         return negate(operand)
 
     def _binary(self, node: ex.Binary, frame: Frame) -> Value:
@@ -192,8 +222,8 @@ class Machine:
         value = _as_kind(self.value(statement.value, frame), target.kind)
         slot = target.slot + self._offset(target, frame)
         if not target.kind.is_real and value is not UNKNOWN:
-            low, high = statement.low, statement.high
-            if (low is not None and value < low) or (high is not None and value > high):
+            low, high, number = statement.low, statement.high, _integer(value)
+            if (low is not None and number < low) or (high is not None and number > high):
                 name = self._name(target)
                 line = f", line {statement.line}" if statement.line else ""
                 raise ModelRuntimeError("range", f"{name} = {value} is outside [{low}, {high}]{line}", variable=name)
@@ -212,9 +242,10 @@ class Machine:
     def _offset(self, node: ex.Read | ex.Bound, frame: Frame) -> int:
         if node.index is None:
             return 0
-        index = self.value(node.index, frame)
-        if index is UNKNOWN:
+        value = self.value(node.index, frame)
+        if value is UNKNOWN:
             raise DependsOnDraw("an array index depends on a random draw")
+        index = _integer(value)
         if not 0 <= index < node.size:
             name = self._name(node)
             raise ModelRuntimeError("bounds", f"{name}[{index}]: the array has {node.size} elements", variable=name)
@@ -226,6 +257,15 @@ class Machine:
                 if v.kind.is_real == node.kind.is_real and v.slot <= node.slot < v.slot + v.size:
                     return v.name
         return f"local {node.slot}" if isinstance(node, ex.Bound) else f"slot {node.slot}"
+
+
+AnyEvaluator = Evaluator[AnyMemory]
+
+
+def _integer(value: Value) -> int:
+    if not isinstance(value, int):
+        raise InvariantViolated(f"an integer expected, found {value!r}")
+    return value
 
 
 def _as_kind(value: Value, kind: ex.Kind) -> Value:

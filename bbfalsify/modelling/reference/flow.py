@@ -1,22 +1,31 @@
-"""How the reals change while time passes: exactly when all rates are constant, by Runge–Kutta otherwise.
+"""The reals as functions of the delay: exact where all rates are constant, by Runge–Kutta otherwise.
 
-A rate is constant when its expression can be evaluated without reading a clock that itself moves.  Then each real is an
-affine function of the delay, and everything stays exact.  Otherwise (ODEs) the values come from a fixed-step fourth
-order Runge–Kutta of the interpreter's own, in float64: approximate, with the step the caller chose.
+A rate is constant if its expression reads no clock that itself moves.  Then each real is an affine function of the
+delay.  Otherwise (ODEs) the values come from a fixed-step fourth-order Runge–Kutta method in float64.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network
-from bbfalsify.modelling.reference.evaluation import Machine, Memory
-from bbfalsify.modelling.reference.values import UNKNOWN, DependsOnDraw, Sample, Value, affine
+from bbfalsify.modelling.reference.evaluation import Evaluator, Memory
+from bbfalsify.modelling.reference.exact_values import (
+    UNKNOWN,
+    DependsOnDraw,
+    NotAffine,
+    Real,
+    Sample,
+    Value,
+    affine,
+    at_delay,
+)
 
 
-def rate_expressions(network: Network, locations: tuple[int, ...]) -> dict[int, Expression]:
-    """Slot of a clock to the rate the current locations give it; clocks not named here flow at rate 1."""
+def rate_expressions(network: Network, locations: Sequence[int]) -> dict[int, Expression]:
+    """Slot of a clock → its rate in these locations; all other clocks have rate 1."""
     return {
         rate.slot: rate.expression
         for process, location in zip(network.processes, locations, strict=True)
@@ -29,10 +38,16 @@ def clock_slots(network: Network) -> list[int]:
 
 
 class Flow:
-    """The reals as functions of the delay, from one state on."""
+    """The reals as functions of the delay since one state."""
 
     def __init__(
-        self, network: Network, locations: tuple[int, ...], integers: tuple[int, ...], reals: tuple, *, step: float
+        self,
+        network: Network,
+        locations: Sequence[int],
+        integers: Sequence[int],
+        reals: Sequence[Real],
+        *,
+        step: float,
     ) -> None:
         self._network = network
         self._locations = locations
@@ -50,18 +65,20 @@ class Flow:
         return self.rates is not None
 
     def symbolic(self) -> list[Value]:
-        """Every real as a function of the delay; only when linear."""
-        return [affine(Fraction(value), rate) for value, rate in zip(self._reals, self.rates, strict=True)]
+        """Every real as a function of the delay; NotAffine if a rate is not constant."""
+        if self.rates is None:
+            raise NotAffine("a rate is not constant")
+        return [affine(value, rate) for value, rate in zip(self._reals, self.rates, strict=True)]
 
-    def concrete(self, delay: Fraction | float) -> list[Value]:
-        """Every real at this delay; exact when linear and the delay is a fraction."""
-        if self.linear:
+    def concrete(self, delay: Real) -> list[Real]:
+        """Every real at this delay; exact if all rates are constant and the delay is a fraction."""
+        if self.rates is not None:
             return [value + rate * delay for value, rate in zip(self._reals, self.rates, strict=True)]
         whole = int(delay / self._step)
         self._path = self._path or [[float(r) for r in self._reals]]
         while len(self._path) <= whole:
             self._path.append(self._runge_kutta(self._path[-1], self._step))
-        return self._runge_kutta(self._path[whole], float(delay) - whole * self._step)
+        return list(self._runge_kutta(self._path[whole], float(delay) - whole * self._step))
 
     def _constant_rates(self) -> list[Fraction] | None:
         rates: list[Fraction | None] = [Fraction(0)] * len(self._reals)
@@ -70,28 +87,30 @@ class Flow:
         found = True
         while found and None in rates:
             found = False
-            still = [value if rate == 0 else UNKNOWN for value, rate in zip(self._reals, rates, strict=True)]
+            still: list[Value] = [
+                value if rate == 0 else UNKNOWN for value, rate in zip(self._reals, rates, strict=True)
+            ]
             for slot in self._expressions:
                 if rates[slot] is None:
                     rates[slot] = self._rate(slot, still)
                     found = found or rates[slot] is not None
-        return None if None in rates else rates
+        known = [rate for rate in rates if rate is not None]
+        return known if len(known) == len(rates) else None
 
     def _rate(self, slot: int, reals: list[Value]) -> Fraction | None:
-        """The rate if it depends on no real that moves (those are UNKNOWN here)."""
-        machine = Machine(self._network, self._memory(reals), Sample(Fraction(0), set()))
+        """The rate if it depends on no moving real (those are UNKNOWN here), else None."""
+        evaluator = Evaluator(self._network, self._memory(reals), Sample(Fraction(0), set()))
         try:
-            value = machine.value(self._expressions[slot], {})
+            return Fraction(at_delay(evaluator.value(self._expressions[slot], {}), 0))
         except DependsOnDraw:
             return None
-        return None if value is UNKNOWN else Fraction(value)
 
     def _slopes(self, reals: list[float]) -> list[float]:
         slopes = [0.0] * len(reals)
-        machine = Machine(self._network, self._memory(list(reals)), Sample(Fraction(0), set()))
+        evaluator = Evaluator(self._network, self._memory(list(reals)), Sample(Fraction(0), set()))
         for slot in self._clocks:
             expression = self._expressions.get(slot)
-            slopes[slot] = 1.0 if expression is None else float(machine.value(expression, {}))
+            slopes[slot] = 1.0 if expression is None else float(at_delay(evaluator.value(expression, {}), 0))
         return slopes
 
     def _runge_kutta(self, start: list[float], step: float) -> list[float]:

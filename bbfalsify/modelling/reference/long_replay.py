@@ -1,37 +1,38 @@
-"""Following long runs of large networks: as `reference_replay`, but what a step does not touch is not looked at again.
+"""Replay long runs of large networks incrementally: only what a step changes is evaluated again.
 
-From one step to the next nearly everything stays as it is.  So a `Run` keeps, in exact fractions,
+A `LongReplay` keeps, in exact fractions,
 
-    reals         of each its value, since when, and its rate: time that passes costs nothing
-    invariants    of each process until when it holds, and *what was read* to find that out: the answer stays as long
-                  as nothing that was read is assigned, moves or changes its rate
-    committed and urgent locations      who is in one
+    reals         value, time of that value, and rate of each: passing time costs nothing
+    invariants    per process the time until which it holds, and the slots *read* to find it: valid until one of them is
+                  assigned, starts or stops moving, or changes its rate
+    committed and urgent locations      the processes in one
 
-What is read is noted while a condition is evaluated, so nothing has to be known about models beforehand.  Only steps
-that are plainly allowed go this way.  One that is refused, fails, draws at random or starts where the flow is not
-linear is left to the `Replayer`; its answer counts.
+Reads are recorded during evaluation, so no analysis of the model is needed.  Steps that are refused, fail, draw at
+random or start where the flow is not linear are left to the `Replayer`, whose answer counts.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bbfalsify.modelling.network.expressions import Constant
+from bbfalsify.core.errors import InvariantViolated
+from bbfalsify.modelling.network.expressions import Constant, Expression
 from bbfalsify.modelling.reference.delay_sets import ALL_DELAYS, Window, Windows, first_stretch, solve
-from bbfalsify.modelling.reference.evaluation import Draw, Machine, Memory, no_draw
+from bbfalsify.modelling.reference.evaluation import AnyEvaluator, Draw, Evaluator, Slots, no_draw
+from bbfalsify.modelling.reference.exact_values import DependsOnDraw, ModelRuntimeError, NotAffine, Real, Sample
 from bbfalsify.modelling.reference.flow import Flow, rate_expressions
+from bbfalsify.modelling.reference.interpreter import Predicate
 from bbfalsify.modelling.reference.memory_layers import At, Layer, Layered, Place, Within, noting
-from bbfalsify.modelling.reference.state import EdgeName, Move, State
+from bbfalsify.modelling.reference.state import AnyState, EdgeName, Move, State
 from bbfalsify.modelling.reference.step_replay import TOLERANCE, NotAllowed, Replayer
-from bbfalsify.modelling.reference.values import DependsOnDraw, ModelRuntimeError, NotAffine, Sample
 
 
 @dataclass(eq=False)
 class Here:
-    """A state that moves: what `State` holds, and since when each real has had its value, and its rate."""
+    """A state that changes in place: each real has a value, the time of that value, and a rate."""
 
     locations: list[int]
     integers: list[int]
@@ -40,26 +41,28 @@ class Here:
     rates: list[Fraction]
     time: Fraction
 
+    @property
+    def reals(self) -> tuple[Fraction, ...]:
+        now = At(self, self.time)
+        return tuple(now[slot] for slot in range(len(self.values)))
+
     def state(self) -> State:
-        reals = At(self, self.time)
-        return State(
-            tuple(self.locations), tuple(self.integers), tuple(reals[i] for i in range(len(self.values))), self.time
-        )
+        return State(tuple(self.locations), tuple(self.integers), self.reals, self.time)
 
 
 @dataclass(frozen=True)
 class Held:
-    """An invariant holds until a moment (None: for ever), as long as these places do not change."""
+    """An invariant holds until this time (None: without end), as long as these places do not change."""
 
     until: Fraction | None
     strict: bool
     read: frozenset[Place]
 
 
-class Run(Replayer):
-    """A run, as far as it has been followed.
+class LongReplay(Replayer):
+    """A run up to some step.
 
-    The methods that a `Replayer` asks about a state get `here` in its place, and answer from what is kept.
+    The inherited methods are called with the current state (`here`); the overrides answer from the kept data.
     """
 
     def __init__(self, replayer: Replayer) -> None:
@@ -72,7 +75,7 @@ class Run(Replayer):
     def load(self, state: State) -> None:
         self._loaded: State = state
         self.here: Here | None = None
-        """None: as loaded, nothing is kept."""
+        """The current state with kept data; None: as loaded."""
 
     def state(self) -> State:
         return self._loaded if self.here is None else self.here.state()
@@ -82,7 +85,7 @@ class Run(Replayer):
         return self._loaded.integers if self.here is None else tuple(self.here.integers)
 
     @property
-    def time(self) -> Fraction | float:
+    def time(self) -> Real:
         return self._loaded.time if self.here is None else self.here.time
 
     @property
@@ -92,62 +95,64 @@ class Run(Replayer):
     def take(
         self,
         moves: Sequence[Move],
-        time: Fraction | float,
+        time: Real,
         *,
         tolerance: Fraction = TOLERANCE,
         prefer_bounds: bool = False,
     ) -> Fraction:
-        """Take the recorded step that ended at `time`; its exact delay.  NotAllowed if it cannot be."""
-        options = {"tolerance": tolerance, "prefer_bounds": prefer_bounds}
+        """Take the recorded step that ended at `time` and return its exact delay, or raise NotAllowed."""
         if self.keep():
             try:
-                entered, delay = self.follow(self.here, moves, time, **options)
-                self._enter(entered, self.here.time + delay)
+                after, delay = self._after_step(self._kept(), moves, time, tolerance, prefer_bounds)
+                self._enter(_layered(after), self._kept().time + delay)
                 return delay
             except (NotAllowed, ModelRuntimeError, DependsOnDraw, NotAffine):
                 pass
-        after, delay = self._plain.follow(self.state(), moves, time, **options)
-        self.load(after)
+        entered, delay = self._plain.follow(self.state(), moves, time, tolerance=tolerance, prefer_bounds=prefer_bounds)
+        self.load(entered)
         return delay
 
     # --- what is kept ------------------------------------------------------------------------------------------------
 
     def keep(self) -> bool:
-        """Keep what is known from now on; False where this state is none for it."""
+        """Start to keep data; False if this state does not allow it."""
         if self.here is not None:
             return True
         state = self._loaded
         rates = self._rates(state) if state.exact else None
         if rates is None:
             return False
-        count = len(state.reals)
-        self.here = Here(
-            list(state.locations), list(state.integers), list(state.reals), [state.time] * count, rates, state.time
-        )
+        time, values = Fraction(state.time), [Fraction(value) for value in state.reals]
+        self.here = Here(list(state.locations), list(state.integers), values, [time] * len(values), rates, time)
         processes = range(len(state.locations))
         self._committed = {p for p in processes if self._location(state, p).committed}
         self._urgent = {p for p in processes if self._location(state, p).urgent}
         self._held: dict[int, Held] = {}
         self._ends: list[tuple[Fraction, bool, int]] = []
-        """A heap: moment, whether the invariant still holds then, process; entries that are no longer so may remain."""
+        """A heap: time, whether the invariant still holds then, process; outdated entries may remain."""
         self._readers: dict[Place, set[int]] = {}
         self._unknown = {p for p in processes if self._location(state, p).invariant is not None}
         self._staying = None
         return True
 
+    def _kept(self) -> Here:
+        if self.here is None:
+            raise InvariantViolated("nothing is kept of this state")
+        return self.here
+
     def _rates(self, state: State) -> list[Fraction] | None:
-        """One per real, or None where the flow is not linear; from now on until they may change."""
+        """One rate per real, or None if the flow is not linear; records whether a step may change them."""
         flow = Flow(self.network, state.locations, state.integers, state.reals, step=self.step)
         given = rate_expressions(self.network, state.locations)
         self._rates_change = not all(isinstance(rate, Constant) for rate in given.values())
         return flow.rates
 
     def _enter(self, memory: Layered, time: Fraction) -> None:
-        """Make what a transition wrote the state, and forget what it may have changed."""
-        here = self.here
-        if any(type(value) is not Fraction for value in memory.reals.values()) or any(
-            type(value) is not int for value in memory.integers.values()
-        ):
+        """Copy what a transition wrote into the current state, and forget what it may have changed."""
+        here = self._kept()
+        reals = {slot: value for slot, value in memory.reals.items() if isinstance(value, Fraction)}
+        integers = {slot: value for slot, value in memory.integers.items() if isinstance(value, int)}
+        if len(reals) < len(memory.reals) or len(integers) < len(memory.integers):
             raise DependsOnDraw("an update draws at random")
         here.time = time
         rates_change = self._rates_change
@@ -161,26 +166,27 @@ class Run(Replayer):
             self._forget(process)
             if entered.invariant is not None:
                 self._unknown.add(process)
-        for slot, value in memory.integers.items():
-            here.integers[slot] = value
-        for slot, value in memory.reals.items():
-            here.values[slot], here.since[slot] = value, time
+        for slot, integer in integers.items():
+            here.integers[slot] = integer
+        for slot, real in reals.items():
+            here.values[slot], here.since[slot] = real, time
         self._changed(memory.places())
         self._staying = None
         if rates_change:
             self._change_rates()
 
     def _change_rates(self) -> None:
-        state = self.here.state()
-        rates = self._rates(state)
+        here = self._kept()
+        reals = here.reals
+        rates = self._rates(here.state())
         if rates is None:
-            self.load(state)
+            self.load(here.state())
             return
-        for slot, (old, new) in enumerate(zip(self.here.rates, rates, strict=True)):
+        for slot, (old, new) in enumerate(zip(here.rates, rates, strict=True)):
             if old != new:
-                self.here.values[slot], self.here.since[slot] = state.reals[slot], state.time
+                here.values[slot], here.since[slot] = reals[slot], here.time
                 self._changed([("real", slot)])
-        self.here.rates = rates
+        here.rates = rates
 
     def _changed(self, places: Iterable[Place]) -> None:
         for place in places:
@@ -194,17 +200,14 @@ class Run(Replayer):
             self._readers[place].discard(process)
 
     def _find_out(self) -> None:
-        """Until when the invariants hold of which that is not known."""
+        """Solve the invariants that are not known."""
+        here = self._kept()
         while self._unknown:
             process = min(self._unknown)
-            invariant = self._location(self.here, process).invariant
             read: set[Place] = set()
-            memory = self._memory(Within(self.here))
-            windows = first_stretch(
-                solve(lambda s, m=memory, i=invariant, r=read: Machine(self.network, noting(m, r), s).holds(i))
-            )
+            windows = self._held_delays(self._location(here, process).invariant, read)
             end = windows[0].high if windows else Fraction(-1)
-            until = None if end is None else self.here.time + end
+            until = None if end is None else here.time + Fraction(end)
             held = Held(until, bool(windows) and windows[0].high_strict, frozenset(read))
             self._held[process] = held
             for place in read:
@@ -213,8 +216,12 @@ class Run(Replayer):
                 heapq.heappush(self._ends, (until, not held.strict, process))
             self._unknown.discard(process)
 
+    def _held_delays(self, invariant: Expression | None, read: set[Place]) -> Windows:
+        memory = self._memory(Within(self._kept()))
+        return first_stretch(solve(lambda s: AnyEvaluator(self.network, noting(memory, read), s).holds(invariant)))
+
     def _first_end(self) -> tuple[Fraction, bool] | None:
-        """When the first invariant ends, and whether it still holds then; None: all hold for ever."""
+        """The time at which the first invariant ends, and whether it still holds then; None: all hold without end."""
         self._find_out()
         while self._ends:
             until, closed, process = self._ends[0]
@@ -224,19 +231,21 @@ class Run(Replayer):
             heapq.heappop(self._ends)
         return None
 
-    # --- the questions of the interpreter, answered from what is kept ------------------------------------------------
+    # --- methods of the interpreter, answered from the kept data -----------------------------------------------------
 
     def _memory(self, reals: At | Within) -> Layered:
-        return Layered(Layer(self.here.locations), Layer(self.here.integers), Layer(reals))
+        here = self._kept()
+        return Layered(Layer(here.locations), Layer(here.integers), Layer(reals))
 
-    def machine_at(self, state: Here, delay: Fraction, draw: Draw = no_draw) -> Machine:
-        return Machine(self.network, self._memory(At(state, state.time + delay)), Sample(delay, set()), draw)
+    def evaluator_at(self, state: AnyState, delay: Real, draw: Draw = no_draw) -> AnyEvaluator:
+        here = self._kept()
+        return Evaluator(self.network, self._memory(At(here, here.time + Fraction(delay))), Sample(delay, set()), draw)
 
-    def _solve(self, state: Here, predicate: Callable[[Machine], bool], within: Windows = ALL_DELAYS) -> Windows:
-        memory = self._memory(Within(state))
-        return solve(lambda s: predicate(Machine(self.network, memory.copy(), s)), within=within)
+    def _solve(self, state: AnyState, predicate: Predicate, within: Windows = ALL_DELAYS) -> Windows:
+        memory = self._memory(Within(self._kept()))
+        return solve(lambda s: predicate(Evaluator(self.network, memory.copy(), s)), within=within)
 
-    def _invariants_stay(self, state: Here) -> Windows:
+    def _invariants_stay(self, state: AnyState) -> Windows:
         end = self._first_end()
         if end is None:
             return ALL_DELAYS
@@ -245,20 +254,20 @@ class Run(Replayer):
             return ()
         return (Window(Fraction(0), False, until - state.time, not closed),)
 
-    def _invariants_hold_for(self, state: Here, delay: Fraction) -> bool:
+    def _invariants_hold_for(self, state: AnyState, delay: Fraction) -> bool:
         return any(delay in window for window in self._invariants_stay(state))
 
-    def _time_stands_still(self, state: Here) -> bool:
+    def _time_stands_still(self, state: AnyState) -> bool:
         return bool(self._committed or self._urgent)
 
-    def _respects_committed(self, locations: object, taking_part: list[list[EdgeName]]) -> bool:
+    def _respects_committed(self, locations: Slots[int], taking_part: list[list[EdgeName]]) -> bool:
         return not self._committed or any(group[0][0] in self._committed for group in taking_part)
 
-    def _all_invariants(self, machine: Machine) -> bool:
-        """Within the time that the network may stay, those that nobody has touched hold anyway."""
-        memory = machine.memory
+    def _all_invariants(self, evaluator: AnyEvaluator) -> bool:
+        """Evaluate only the invariants that a transition may have changed: up to the allowed delay all others hold."""
+        memory = _layered(evaluator)
         return all(
-            machine.holds(self.network.processes[p].locations[memory.locations[p]].invariant)
+            evaluator.holds(self.network.processes[p].locations[memory.locations[p]].invariant)
             for p in self._concerned(memory.places())
         )
 
@@ -271,5 +280,8 @@ class Run(Replayer):
                 found.add(place[1])
         return sorted(found)
 
-    def _state(self, machine: Machine, time: Fraction) -> Memory:
-        return machine.memory
+
+def _layered(evaluator: AnyEvaluator) -> Layered:
+    if not isinstance(evaluator.memory, Layered):
+        raise InvariantViolated("an evaluator of another interpreter")
+    return evaluator.memory

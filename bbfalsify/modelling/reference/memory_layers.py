@@ -1,23 +1,30 @@
-"""Stores that a memory may read from instead of lists: lazily, with notes of what was read, in layers.
+"""Replacements for the lists of a memory: computed on demand, recording reads, or layered over another.
 
-A `Machine` only ever reads and writes single places of its memory, so that any of these can stand for a list.
+An `Evaluator` reads and writes single slots of its memory only, so that any of these can replace a list.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
-from bbfalsify.modelling.reference.evaluation import Memory
-from bbfalsify.modelling.reference.values import Value, affine
+from bbfalsify.modelling.reference.evaluation import AnyMemory
+from bbfalsify.modelling.reference.exact_values import Value, affine
 
 Place = tuple[str, int]
-"""Something that can be read: "location", "integer" or "real", and its number."""
+"""A slot of a memory: "location", "integer" or "real", and its number."""
+Content = TypeVar("Content", covariant=True)
+Written = TypeVar("Written")
+
+
+class Readable(Protocol[Content]):
+    def __getitem__(self, slot: int, /) -> Content: ...
 
 
 class Flowing(Protocol):
-    """Reals at constant rates: of each a value, the moment it had it, and the rate; and what time it is."""
+    """Reals at constant rates: for each a value, the time at which it had it, and the rate; and the current time."""
 
     values: list[Fraction]
     since: list[Fraction]
@@ -26,7 +33,7 @@ class Flowing(Protocol):
 
 
 class At:
-    """The reals at a moment."""
+    """The reals at a given time."""
 
     def __init__(self, flowing: Flowing, moment: Fraction) -> None:
         self._flowing = flowing
@@ -41,57 +48,66 @@ class At:
         return flowing.values[slot] + (passed if rate == 1 else rate * passed)
 
 
-class Within(At):
+class Within:
     """The reals as functions of the delay from now on."""
 
     def __init__(self, flowing: Flowing) -> None:
-        super().__init__(flowing, flowing.time)
+        self._now = At(flowing, flowing.time)
+        self._rates = flowing.rates
 
     def __getitem__(self, slot: int) -> Value:
-        return affine(super().__getitem__(slot), self._flowing.rates[slot])
+        return affine(self._now[slot], self._rates[slot])
 
 
-class Noting:
-    """A store that notes what is read from it."""
+class Noting(Generic[Written]):
+    """A store that records which slots are read."""
 
-    def __init__(self, store: Any, kind: str, noted: set[Place]) -> None:
+    def __init__(self, store: Readable[Written], kind: str, noted: set[Place]) -> None:
         self._store = store
         self._kind = kind
         self._noted = noted
 
-    def __getitem__(self, number: int) -> Value:
+    def __getitem__(self, number: int) -> Written:
         self._noted.add((self._kind, number))
         return self._store[number]
 
 
-class Layer(dict):
-    """What was written, over a store that stays as it is."""
+class Layer(dict[int, Written]):
+    """The slots that were written, over a store that does not change."""
 
-    def __init__(self, store: Any, written: dict[int, Value] | None = None) -> None:
+    def __init__(self, store: Readable[Written], written: dict[int, Written] | None = None) -> None:
         super().__init__(written or {})
         self.store = store
 
-    def __missing__(self, number: int) -> Value:
+    def __missing__(self, number: int) -> Written:
         return self.store[number]
 
+    def copy(self) -> Layer[Written]:
+        return Layer(self.store, self)
 
-class Layered(Memory):
+
+@dataclass
+class Layered:
     """A memory of layers."""
 
-    def __init__(self, locations: Layer, integers: Layer, reals: Layer) -> None:
-        super().__init__(locations, integers, reals)
+    locations: Layer[int]
+    integers: Layer[Value]
+    reals: Layer[Value]
 
     def copy(self) -> Layered:
-        return Layered(*(Layer(layer.store, layer) for layer in (self.locations, self.integers, self.reals)))
+        return Layered(self.locations.copy(), self.integers.copy(), self.reals.copy())
 
     def places(self) -> Iterator[Place]:
-        """Everything that was written."""
-        for kind, layer in (("location", self.locations), ("integer", self.integers), ("real", self.reals)):
-            for number in layer:
-                yield kind, number
+        """Every slot that was written."""
+        yield from (("location", number) for number in self.locations)
+        yield from (("integer", number) for number in self.integers)
+        yield from (("real", number) for number in self.reals)
 
 
-def noting(memory: Memory, noted: set[Place]) -> Layered:
-    """A layer over a memory, with notes of what is read from below."""
-    stores = (("location", memory.locations), ("integer", memory.integers), ("real", memory.reals))
-    return Layered(*(Layer(Noting(store, kind, noted)) for kind, store in stores))
+def noting(memory: AnyMemory, noted: set[Place]) -> Layered:
+    """Put a layer over a memory, and record what is read from the memory."""
+    return Layered(
+        Layer(Noting(memory.locations, "location", noted)),
+        Layer(Noting(memory.integers, "integer", noted)),
+        Layer(Noting(memory.reals, "real", noted)),
+    )

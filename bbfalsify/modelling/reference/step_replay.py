@@ -1,11 +1,11 @@
-"""Following a recorded run with the exact interpreter: is every step allowed, and where does it lead?
+"""Replay recorded steps with the exact interpreter: check that each is allowed, and compute the state it leads to.
 
-A run is recorded in float64, so its delays may be off by a rounding error.  The replay keeps states of its own in exact
-fractions: the recorded time tells the delay; if the step is not allowed then, a bound of its window nearby is taken to
-be what was meant.  So rounding errors of the record never add up.
+Runs are recorded in float64, so their delays have rounding errors.  The replay keeps its own states in exact fractions:
+if the step is not allowed at the recorded time, a bound of its window nearby is used instead.  So rounding errors do
+not add up.
 
-Unlike `ReferenceInterpreter.transitions`, which finds everything that may happen, this looks at the one transition that
-did, and at invariants only as long as the delay lasts.  `reference_run` follows whole runs with it.
+`ReferenceInterpreter.transitions` finds all transitions; this checks the recorded one only, and invariants only up to
+its delay.  `long_replay` replays long runs with it.
 """
 
 from __future__ import annotations
@@ -17,89 +17,95 @@ from math import prod
 
 from bbfalsify.core.errors import BBFalsifyError
 from bbfalsify.modelling.network.expressions import Expression
-from bbfalsify.modelling.reference.choices import ChoicesMeet, every_choice_enters
+from bbfalsify.modelling.reference.choices import Choices, ChoicesMeet, every_choice_enters
 from bbfalsify.modelling.reference.delay_sets import Window, Windows, contains, endpoints
-from bbfalsify.modelling.reference.evaluation import Machine, no_draw
+from bbfalsify.modelling.reference.evaluation import AnyEvaluator, no_draw
+from bbfalsify.modelling.reference.exact_values import DependsOnDraw, Real
 from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from bbfalsify.modelling.reference.memory_layers import Place
-from bbfalsify.modelling.reference.state import EdgeName, Move, State, Transition
-from bbfalsify.modelling.reference.values import DependsOnDraw
+from bbfalsify.modelling.reference.state import AnyState, EdgeName, Move, State, Transition
 
 TOLERANCE = Fraction(1, 10**9)
 MOST_WAYS = 256
-"""So many outcomes of a transition are looked at when the question is whether all of them keep the invariants, and
-choices have to do with each other."""
+"""Largest number of outcomes checked one by one where the choices of processes depend on each other."""
 
 
 class NotAllowed(BBFalsifyError):
-    """The semantics does not allow what was recorded."""
+    """The semantics does not allow the recorded step."""
 
 
-def delays_meant(windows: Windows, delay: Fraction, tolerance: Fraction = TOLERANCE) -> Iterator[Fraction]:
-    """Delays of the set that float64 may have meant: a bound nearby, else the delay itself or one just beside it."""
-    bounds = sorted((e for e in endpoints(windows) if abs(e - delay) <= tolerance), key=lambda e: abs(e - delay))
-    for d in (*bounds, delay, delay - tolerance / 2, delay + tolerance / 2):
+def delays_meant(windows: Windows, delay: Real, tolerance: Fraction = TOLERANCE) -> Iterator[Fraction]:
+    """Exact delays of the set near a recorded one: a bound nearby, else the delay itself or one just beside it."""
+    exact = Fraction(delay)
+    ends = sorted((Fraction(end) for end in endpoints(windows)), key=lambda end: abs(end - exact))
+    near = [end for end in ends if abs(end - exact) <= tolerance]
+    for d in (*near, exact, exact - tolerance / 2, exact + tolerance / 2):
         if d >= 0 and contains(windows, d):
             yield d
 
 
 class Replayer(ReferenceInterpreter):
     few_ways = 4
-    """So many outcomes are looked at one by one in any case."""
+    """Up to this number, outcomes are always checked one by one."""
 
-    def _enters_in_every_way(self, machine: Machine, taking_part: list[list[EdgeName]]) -> bool:
-        """Twenty receivers of two edges each have a million ways; the one taken is checked in any case."""
+    def _enters_in_every_way(self, evaluator: AnyEvaluator, taking_part: list[list[EdgeName]]) -> bool:
+        """Check independent choices separately: twenty receivers of two edges each have a million ways."""
         if prod(sum(len(self._edges[name].branches) for name in group) for group in taking_part) > self.few_ways:
-            choices = {
-                group[0][0]: [self._edges[name].branches[b] for name in group for b, _ in self._branches(machine, name)]
-                for group in taking_part
-            }
+            choices: Choices = {}
+            for group in taking_part:
+                drawn = [(name, branch) for name in group for branch, _ in self._branches(evaluator, name)]
+                choices[group[0][0]] = [self._edges[name].branches[branch] for name, branch in drawn]
             try:
-                return every_choice_enters(self.network, machine, choices, self._concerned)
+                return every_choice_enters(self.network, evaluator, choices, self._concerned)
             except ChoicesMeet:
                 pass
-        ways = islice(self._ways(machine, taking_part), MOST_WAYS)
-        return all(self._can_enter(machine, moves) for moves, _ in ways)
+        ways = islice(self._ways(evaluator, taking_part), MOST_WAYS)
+        return all(self._can_enter(evaluator, moves) for moves, _ in ways)
 
     def _concerned(self, places: Iterable[Place]) -> Iterable[int]:
-        """Of which processes the invariant may depend on one of these places."""
+        """The processes whose invariant may depend on one of these places."""
         return range(len(self.network.processes))
 
     def follow(
         self,
         state: State,
         moves: Sequence[Move],
-        time: Fraction | float,
+        time: Real,
         *,
         tolerance: Fraction = TOLERANCE,
         prefer_bounds: bool = False,
     ) -> tuple[State, Fraction]:
-        """The state after the recorded step that ended at `time`, and its exact delay; NotAllowed if it cannot be.
+        """Return the state after the recorded step that ended at `time`, and its exact delay, or raise NotAllowed.
 
-        With `prefer_bounds` a bound nearby is taken even where the recorded delay is allowed: slower, and right where
-        a later step depends on two clocks being exactly so far apart.
-        Of an update that draws at random the result is not known here; the caller puts in what was recorded.
+        With `prefer_bounds` a bound nearby is used even if the recorded delay is allowed: slower, but necessary where
+        a later step depends on an exact difference of two clocks.
+        Results of random draws are UNKNOWN in the state; the caller inserts the recorded ones.
         """
+        after, delay = self._after_step(state, moves, time, tolerance, prefer_bounds)
+        return self._state(after, state.time + delay), delay
+
+    def _after_step(
+        self, state: AnyState, moves: Sequence[Move], time: Real, tolerance: Fraction, prefer_bounds: bool
+    ) -> tuple[AnyEvaluator, Fraction]:
         transition = self._recorded_transition(state, moves)
-        delay = Fraction(time) - state.time
+        delay = Fraction(time) - Fraction(state.time)
         if delay < 0:
             if delay < -tolerance:
                 raise NotAllowed("time goes backwards")
             delay = Fraction(0)
         if prefer_bounds or not (
-            self.can_wait(state, delay) and self._enabled(self.machine_at(state, delay), transition)
+            self.can_wait(state, delay) and self._enabled(self.evaluator_at(state, delay), transition)
         ):
             delay = self._nearby(state, transition, delay, tolerance)
-        machine = self.machine_at(state, delay)
-        self._check_moves(machine, transition, moves)
-        after = self._after(machine, tuple(moves), no_draw)
-        entered = self._state(after, state.time + delay)
+        evaluator = self.evaluator_at(state, delay)
+        self._check_moves(evaluator, transition, moves)
+        after = self._after(evaluator, tuple(moves), no_draw)
         if not self._depends_on_draw(after) and not self._all_invariants(after):
             raise NotAllowed(f"{self.edge_text(transition.sender)} enters a state that breaks an invariant")
-        return entered, delay
+        return after, delay
 
-    def can_wait(self, state: State, delay: Fraction) -> bool:
-        """Whether time may pass so long."""
+    def can_wait(self, state: AnyState, delay: Fraction) -> bool:
+        """Tell whether time may pass up to `delay`."""
         if delay > 0 and self._time_stands_still(state):
             return False
         if not self._invariants_hold_for(state, delay):
@@ -107,26 +113,24 @@ class Replayer(ReferenceInterpreter):
         if delay == 0:
             return True
         before = (Window(Fraction(0), False, delay, True),)
-        return not any(
-            self._solve(state, lambda m, t=transition: self._enabled(m, t), within=before)
-            for transition in self._edges.urgent_candidates(state.locations)
-        )
+        urgent = self._edges.urgent_candidates(state.locations)
+        return not any(self._enabled_delays(state, transition, before) for transition in urgent)
 
-    def _invariants_hold_for(self, state: State, delay: Fraction) -> bool:
+    def _invariants_hold_for(self, state: AnyState, delay: Fraction) -> bool:
         stay = (Window(Fraction(0), False, delay, False),)
         return self._solve(state, self._all_invariants, within=stay) == stay
 
     def delays_of(self, state: State, condition: Expression) -> Windows:
         """The delays after which a condition holds, as long as the network may stay."""
-        return self._solve(state, lambda m: m.holds(condition), within=self._stay(state))
+        return self._solve(state, lambda m: m.holds(condition), within=self.delays(state))
 
     def is_deadlocked(self, state: State) -> bool:
         return not self.transitions(state)
 
-    def _recorded_transition(self, state: State, moves: Sequence[Move]) -> Transition:
-        for process, edge, _ in moves:
-            if self._edges[process, edge].source != state.locations[process]:
-                raise NotAllowed(f"{self.edge_text((process, edge))} does not start where its process is")
+    def _recorded_transition(self, state: AnyState, moves: Sequence[Move]) -> Transition:
+        for process, number, _ in moves:
+            if self._edges[process, number].source != state.locations[process]:
+                raise NotAllowed(f"{self.edge_text((process, number))} does not start where its process is")
         sender: EdgeName = moves[0][:2]
         edge = self._edges[sender]
         if edge.channel is None:
@@ -140,8 +144,8 @@ class Replayer(ReferenceInterpreter):
             raise NotAllowed(f"{self.edge_text(sender)} is a handshake and needs one partner")
         return Transition(sender, (partners[0],))
 
-    def _nearby(self, state: State, transition: Transition, delay: Fraction, tolerance: Fraction) -> Fraction:
-        windows = self._solve(state, lambda m: self._enabled(m, transition), within=self._stay(state))
+    def _nearby(self, state: AnyState, transition: Transition, delay: Fraction, tolerance: Fraction) -> Fraction:
+        windows = self._enabled_delays(state, transition, self.delays(state))
         meant = next(delays_meant(windows, delay, tolerance), None)
         if meant is None:
             allowed = "; ".join(str(w) for w in windows) or "never"
@@ -149,19 +153,19 @@ class Replayer(ReferenceInterpreter):
             raise NotAllowed(f"{name} fired after {float(delay):.12g}; it can fire after {allowed}")
         return meant
 
-    def _check_moves(self, machine: Machine, transition: Transition, moves: Sequence[Move]) -> None:
-        """Everybody who must take part does, with an enabled edge and a branch of positive weight."""
-        groups = self._taking_part(machine, transition) or []
+    def _check_moves(self, evaluator: AnyEvaluator, transition: Transition, moves: Sequence[Move]) -> None:
+        """Check that the right processes take part, with enabled edges and branches of positive weight."""
+        groups = self._taking_part(evaluator, transition) or []
         if [group[0][0] for group in groups] != [m[0] for m in moves]:
             raise NotAllowed(f"{self.edge_text(transition.sender)}: others take part than those recorded")
         for group, (process, edge, branch) in zip(groups, moves, strict=True):
             if (process, edge) not in group:
                 raise NotAllowed(f"{self.edge_text((process, edge))} is not enabled")
-            if branch not in (b for b, _ in self._branches(machine, (process, edge))):
+            if branch not in (b for b, _ in self._branches(evaluator, (process, edge))):
                 raise NotAllowed(f"{self.edge_text((process, edge))}: branch {branch} has no weight")
 
-    def _depends_on_draw(self, after: Machine) -> bool:
-        """Whether the invariants there depend on something drawn; then they do not restrict."""
+    def _depends_on_draw(self, after: AnyEvaluator) -> bool:
+        """Tell whether the invariants depend on a random draw; then they do not restrict the step."""
         try:
             self._all_invariants(after)
         except DependsOnDraw:

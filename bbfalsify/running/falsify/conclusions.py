@@ -13,7 +13,7 @@ from bbfalsify.engines.falsification.usage import MAX_STEPS
 from bbfalsify.logic import Requirement
 from bbfalsify.running.falsify.task import Task
 from bbfalsify.systems import System
-from bbfalsify.systems.interface import AnySystem, usable_jobs
+from bbfalsify.systems.interface import BlackBox, usable_jobs
 
 
 def outcome_of(progress: Progress, requirement: int, reason: StopReason | None) -> Outcome:
@@ -55,7 +55,7 @@ def grid_notes(system: System) -> list[str]:
     ]
 
 
-def worker_notes(system: AnySystem, jobs: int) -> list[str]:
+def worker_notes(system: BlackBox, jobs: int) -> list[str]:
     """Say why fewer workers were used than asked for."""
     if usable_jobs(system, jobs) == jobs:
         return []

@@ -29,7 +29,7 @@ from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.running.execution import Execution
 from bbfalsify.systems.failures import MalformedAnswer, SessionFailure
-from bbfalsify.systems.interface import AnySystem, Port, Usage, execute_until
+from bbfalsify.systems.interface import BlackBox, Port, Usage, execute_until
 from bbfalsify.systems.loading import Origin, origin_of
 from bbfalsify.systems.output_checks import check_outputs
 from bbfalsify.systems.programs.process_cost import peak_of_ours_mb
@@ -55,7 +55,7 @@ _LOOKS = 16
 class Assignment:
     """All that a worker needs to know, once."""
 
-    system: AnySystem
+    system: BlackBox
     judge: Judge | None
     """None where queries are words: their answers are judged by whoever asked."""
     execution: Execution = Execution()
@@ -70,7 +70,7 @@ class Assignment:
     def for_another_process(self) -> Assignment:
         """Replace a system that was loaded from a file by its address: without fork nothing is inherited."""
         alone = replace(self.execution, jobs=1, executor=None)
-        return replace(self, system=cast(AnySystem, origin_of(self.system) or self.system), execution=alone)
+        return replace(self, system=cast(BlackBox, origin_of(self.system) or self.system), execution=alone)
 
     def arrived(self) -> Assignment:
         """Load the system where only its address came."""

@@ -26,7 +26,7 @@ from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.execute_query import ANSWER, OUR_FAULT, WRONG_INPUT, Assignment, Judge, answer_all
 from bbfalsify.running.workers.pool import Answers, WorkerPool, answer_of
 from bbfalsify.running.workers.remote import ExecutorPool
-from bbfalsify.systems.interface import AnySystem
+from bbfalsify.systems.interface import BlackBox
 
 _CALM = {
     "distributed.worker.profile.enabled": False,
@@ -48,7 +48,7 @@ class Pool(Protocol):
 
 
 def open_pool(
-    system: AnySystem,
+    system: BlackBox,
     judge: Judge | None,
     execution: Execution = Execution(),
     *,
@@ -122,7 +122,7 @@ class InProcessPool:
 
     def __init__(
         self,
-        system: AnySystem,
+        system: BlackBox,
         judge: Judge | None,
         execution: Execution,
         *,

@@ -49,7 +49,7 @@ from bbfalsify.running.workers.execute_query import (
 from bbfalsify.running.workers.worker import work
 from bbfalsify.running.workers.worker_log import WorkerLog, WorkerOutput
 from bbfalsify.running.workers.worker_process import WorkerProcess
-from bbfalsify.systems.interface import AnySystem, usable_jobs
+from bbfalsify.systems.interface import BlackBox, usable_jobs
 
 Answers = Generator[Answer, None, None]
 
@@ -91,7 +91,7 @@ class WorkerPool:
 
     def __init__(
         self,
-        system: AnySystem,
+        system: BlackBox,
         judge: Judge | None,
         execution: Execution = Execution(),
         *,

@@ -34,7 +34,7 @@ from bbfalsify.running.workers.execute_query import Assignment, Judge
 from bbfalsify.running.workers.host import ANSWERS, OUR_FAULT, SYSTEM_FAILED, UNKNOWN_RUN, WRONG_INPUT, answer_there
 from bbfalsify.running.workers.pool import Answers
 from bbfalsify.running.workers.worker_log import WorkerLog
-from bbfalsify.systems.interface import AnySystem
+from bbfalsify.systems.interface import BlackBox
 
 _TASK_S = 1.0
 """A task should hold up to this much work.  Dask takes 7 ms of CPU time for one, and 10 ms for a megabyte in it."""
@@ -57,7 +57,7 @@ class ExecutorPool:
 
     def __init__(
         self,
-        system: AnySystem,
+        system: BlackBox,
         judge: Judge | None,
         execution: Execution,
         *,

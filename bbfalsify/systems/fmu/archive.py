@@ -1,8 +1,8 @@
-"""An FMU's archive: read its description, and unpack it once into a private folder.
+"""Read the description in an FMU's archive, and unpack the archive into a private folder.
 
-The archive comes from a stranger.  Names that lead out of the folder, symbolic links, encrypted members and sizes
-beyond all reason are refused before a byte is written, and sizes are counted while writing, because headers can lie.
-Sources, documentation and the libraries of other machines stay packed.
+The archive is untrusted.  Names that lead out of the folder, symbolic links, encrypted members and excessive sizes are
+refused before a byte is written, and sizes are counted while writing, because headers can lie.  Sources, documentation
+and the libraries of other machines stay packed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEFT_PACKED = ("documentation/", "sources/")
 
 
 def describe(path: Path) -> Description:
-    """What the FMU says about itself; also that it could be unpacked and has a library for this machine."""
+    """Read the FMU's description; check that it can be unpacked and has a library for this machine."""
     with _opened(path) as archive:
         _check(archive, path)
         try:
@@ -46,7 +46,7 @@ def describe(path: Path) -> Description:
 
 
 def unpack(path: Path, description: Description) -> Path:
-    """A new private folder with what a simulation needs; the caller removes it."""
+    """Unpack what a simulation needs into a new private folder, which the caller removes."""
     import tempfile
 
     folder = Path(tempfile.mkdtemp(prefix="bbfalsify-fmu-"))

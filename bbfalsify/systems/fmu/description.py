@@ -1,8 +1,8 @@
-"""What an FMU says about itself: modelDescription.xml of FMI 2.0 and 3.0, read without touching its binary.
+"""Read an FMU's modelDescription.xml (FMI 2.0 and 3.0) without loading its binary.
 
-Variables with their types, units, start values and array sizes; the co-simulation interface and what it can do.  The
-file comes from a stranger: document type declarations (and with them entities) are refused, and everything that does
-not make sense is a problem of a `UserError`, never an exception from deep inside.
+Variables with their types, units, start values and array sizes; the co-simulation interface and its abilities.  The
+file is untrusted: document type declarations (and with them entities) are refused, and every mistake in it is a problem
+of a `UserError`, never another exception.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 MOST_ELEMENTS = 100_000
-"""A larger array is not a set of ports."""
+"""Limit of the elements of an array, each of which can be a port."""
 FLOATS = ("Real", "Float64", "Float32")
 INTEGERS = ("Integer", "Enumeration", "Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64")
 NUMBERS = (*FLOATS, *INTEGERS, "Boolean")
@@ -60,7 +60,7 @@ class Variable:
 
     @property
     def can_start_elsewhere(self) -> bool:
-        """Whether its value may be set before the initialisation."""
+        """True if its value may be set before the initialisation."""
         if self.variability == "constant" or self.causality in ("structuralParameter", "independent"):
             return False
         return self.causality in ("input", "parameter") or self.start is not None
@@ -84,19 +84,19 @@ class Description:
     """2 or 3."""
     model_name: str
     identifier: str
-    """How its library is called."""
+    """Name of its library."""
     token: str
-    """What `instantiate` must be given: guid, or instantiationToken."""
+    """Argument of `instantiate`: guid, or instantiationToken."""
     any_step: bool
     """It can take steps of different sizes."""
     step: float | None
-    """The step it asks for."""
+    """The step size it asks for."""
     can_save: bool
     variables: dict[str, Variable] = field(default_factory=dict)
 
     @property
     def platform_folder(self) -> str:
-        """Where, inside the archive, the library for this machine is."""
+        """Folder inside the archive with the library for this machine."""
         return "/".join(("binaries", _platform_folder(self.fmi)))
 
     @property
@@ -105,7 +105,7 @@ class Description:
 
 
 def read_description(text: bytes, file: str) -> Description:
-    """Every problem at once, each with the name of the FMU's file."""
+    """Parse the description; report all problems at once, each with the name of the FMU's file."""
     root = _parse(text, file)
     version = root.get("fmiVersion", "")
     if not re.fullmatch(r"2\.0(\.\d+)?|3\.0(\.\d+)?", version):
@@ -152,7 +152,7 @@ def _parse(text: bytes, file: str) -> Element:
         root = fromstring(text, forbid_dtd=True)
     except DefusedXmlException:
         raise UserError(Problem("modelDescription.xml defines a document type; refused.", file=file)) from None
-    except (ParseError, ValueError, LookupError) as error:  # LookupError: an encoding nobody knows
+    except (ParseError, ValueError, LookupError) as error:  # LookupError: an unknown encoding
         raise UserError(Problem(f"modelDescription.xml cannot be read: {error}.", file=file)) from None
     if root.tag != "fmiModelDescription":
         raise UserError(Problem(f"modelDescription.xml begins with <{root.tag}>, not an FMU's.", file=file))
@@ -201,7 +201,7 @@ class _Reader:
         return found
 
     def _variable(self, element: Element, units: dict[str, str], structural: dict) -> Variable | None:
-        typed = element
+        typed: Element | None = element
         if self.fmi == 2:
             typed = next((child for child in element if child.tag in _KINDS[2]), None)
         name, reference = element.get("name"), element.get("valueReference", "")
@@ -246,7 +246,7 @@ class _Reader:
 
 
 def _our_unit(unit: str | None) -> str | None:
-    """The unit by our name; None when it is unknown here, because units only prevent mistakes."""
+    """Translate a unit to our name; None if it is unknown here, because units only prevent mistakes."""
     if unit is None:
         return None
     unit = _OTHER_NAMES.get(unit.strip(), unit.strip())
@@ -254,7 +254,7 @@ def _our_unit(unit: str | None) -> str | None:
 
 
 def _platform_folder(fmi: int) -> str:
-    """As FMI 2.0 (linux64) and FMI 3.0 (x86_64-linux) call this machine."""
+    """Name of this machine in FMI 2.0 (linux64) or FMI 3.0 (x86_64-linux)."""
     import platform
     import sys
 

@@ -1,9 +1,9 @@
-"""Instances of an FMU, used again after a reset as long as that is right.
+"""Reuse instances of an FMU after a reset as long as the answers stay correct.
 
-Resetting is cheaper than making a new instance, but not every FMU forgets everything.  So a reset is tested against the
-truth: at the 1st, 2nd, 4th, 8th, … use of a reset instance the same simulation runs on a new one too.  If the answers
-differ, the new one counts, and from then on every simulation gets a new instance.  A failure of a reset instance is
-never believed: the simulation is repeated on a new one.
+Resetting is cheaper than making a new instance, but not every FMU resets completely.  So resets are tested: at the 1st,
+2nd, 4th, 8th, … use of a reset instance the same simulation runs on a new one too.  If the answers differ, the new one
+counts, and from then on every simulation gets a new instance.  When a reset instance fails, the simulation is repeated
+on a new one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bbfalsify.systems.fmu.settings import Plan
 from bbfalsify.systems.fmu.values import reader, writer
 
 _WORTH_IT_S = 1.0
-"""A simulation that takes longer gains nothing from a reset, and should not be run twice within one time limit."""
+"""A longer simulation gains nothing from a reset, and should not be run twice within one time limit."""
 
 
 class Prepared:
@@ -48,17 +48,17 @@ Simulation = Callable[[Prepared], np.ndarray]
 
 
 class Instances:
-    """All instances of one process: at most one is alive, because some FMUs can have only one."""
+    """The instances of one process, of which at most one is alive, because some FMUs can have only one."""
 
     def __init__(self, library: Library, plan: Plan) -> None:
         self._library, self._plan = library, plan
         self._spare: Prepared | None = None
         self._uses_after_reset = 0
         self.reset_works = True
-        """Until the contrary is seen."""
+        """True until a reset has failed."""
 
     def simulate(self, simulation: Simulation) -> np.ndarray:
-        """The answer of a new instance, or one that a new instance would have given too."""
+        """Simulate on a reset instance where that gives the same answer as a new one, else on a new one."""
         started = time.perf_counter()
         used = self._reset_spare()
         if used is None:
@@ -82,7 +82,7 @@ class Instances:
         return truth
 
     def new(self) -> Prepared:
-        """A new instance; whoever takes it frees it."""
+        """Make a new instance, which the caller frees."""
         self.close()
         return Prepared(self._library.instantiate(), self._plan)
 
@@ -102,7 +102,7 @@ class Instances:
         return answer
 
     def _keep(self, used: Prepared, started: float) -> None:
-        """Finish the simulation; the instance waits for its next one where that is worth it."""
+        """Finish the simulation; keep the instance for the next one where that is worth it."""
         try:
             used.instance.terminate()
         except FmuError:

@@ -1,4 +1,4 @@
-"""What an FMU logs: to standard error, which is the worker's bounded log, and the last words into error messages."""
+"""Pass an FMU's log to standard error, which is the worker's bounded log, and its last message to error messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STATUS_WORDS = ("ok", "a warning", "discarded", "an error", "a fatal error", "pe
 WARNING = 1
 _LONGEST_MESSAGE = 1000
 _MOST_MESSAGES = 200
-"""Of one simulation.  An FMU that says more is asked to be silent in the next one: its log would only cost time."""
+"""Limit per simulation; an FMU that logs more has its log switched off in the next one, because it costs time."""
 
 
 def status_word(status: int) -> str:
@@ -18,7 +18,7 @@ def status_word(status: int) -> str:
 
 
 class Messages:
-    """Receives the messages of all instances of one library."""
+    """The receiver of the messages of all instances of one library."""
 
     def __init__(self) -> None:
         self._callbacks: Any = None

@@ -1,9 +1,9 @@
-"""An FMU's library, loaded by FMPy, and one instance of the model in it.  Runs in worker processes only.
+"""Load an FMU's library with FMPy, and call one instance of the model in it; in worker processes only.
 
 FMPy loads the library and knows every function's C signature.  The calls of the inner loop (set, step, get) go straight
 to those functions with buffers made once: FMPy's own methods build new arrays at every call.
 
-`Instance` is the face both versions share; `_Instance2` and `_Instance3` say how FMI 2.0 and FMI 3.0 call things.
+`Instance` is the interface of both versions; `_Instance2` and `_Instance3` implement FMI 2.0 and FMI 3.0.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Instance(ABC):
 
     @abstractmethod
     def stepper(self, *, may_go_back: bool = False) -> Callable[[float, float], None]:
-        """For one simulation: a function (time, duration) that makes a step and raises if it did not get to its end."""
+        """Make a function (time, duration) for one simulation that steps, and raises if a step was not completed."""
 
     def function(self, name: str) -> Callable[..., int]:
         return getattr(self._dll, self.prefix + name)
@@ -97,7 +97,7 @@ class Instance(ABC):
         raise FmuError(f"{self.prefix}{name}{when}: the FMU {said}{why}{self._messages.last_words()}")
 
     def reset(self) -> None:
-        """Back to the state right after instantiation."""
+        """Return to the state right after instantiation."""
         self._messages.begin()
         self.call("Reset")
         if not self._messages.wanted:
@@ -171,7 +171,7 @@ class _Instance2(Instance):
         return step
 
     def _how_far(self) -> str:
-        """What an FMU that discarded a step says about it, if it says anything."""
+        """Ask an FMU that discarded a step how far it came."""
         reached, ended = ctypes.c_double(math.nan), ctypes.c_int(0)
         known = self.function("GetRealStatus")(self.component, 2, ctypes.byref(reached)) == OK
         text = f" at time {reached.value:.6g}" if known and math.isfinite(reached.value) else ""

@@ -44,7 +44,7 @@ class FmuSession(StepwiseSession):
         self._system, self._instances = system, instances
         self._grid = system.capabilities.grid_period_s
         self._prepared: Prepared | None = None
-        """Of a simulation that goes step by step."""
+        """The instance of a simulation that goes step by step."""
         self._step: Callable[[float, float], None]
         self._time, self._steps = 0.0, 0
         self._inputs: np.ndarray | None = None
@@ -69,7 +69,7 @@ class FmuSession(StepwiseSession):
             inputs = inputs[np.searchsorted(times, steps + _EARLY * self._grid, side="right") - 1]
 
         def outputs(rows: np.ndarray) -> Mapping[str, np.ndarray]:
-            """At those samples that so many steps have reached."""
+            """Outputs at the samples that these steps have reached."""
             reached = rows[points[: np.searchsorted(points, len(rows))]]
             return {port.name: reached[:, column] for column, port in enumerate(self._system.outputs)}
 
@@ -116,6 +116,7 @@ class FmuSession(StepwiseSession):
         self._time = until
 
     def _advance(self, prepared: Prepared, row: np.ndarray | None, time: float, duration: float) -> None:
+        assert row is not None  # the first step of a grid is at time 0, where the inputs are set
         prepared.write(row)
         self._step(time, duration)
 
@@ -127,7 +128,7 @@ class FmuSession(StepwiseSession):
         return self._prepared
 
     def save(self) -> Snapshot:
-        """The state now, to be continued from as often as wanted within this session."""
+        """Save the state, from which this session can continue any number of times."""
         if not self._system.capabilities.snapshot:
             raise FmuError("this FMU cannot save its state")
         snapshot = Snapshot(self, self._started().instance.save())
@@ -162,7 +163,7 @@ def _run(
     stop: Callable[[np.ndarray], bool] | None,
     stop_every: int,
 ) -> np.ndarray:
-    """Set inputs that changed, step to the next time, read; for all times, or until told to stop."""
+    """Set inputs that changed, step to the next time and read, for all times or until `stop` says so."""
     rows = np.empty((len(times), width))
     prepared.begin(inputs[0])
     read, write, step = prepared.read, prepared.write, prepared.instance.stepper()

@@ -1,4 +1,4 @@
-"""What a user asks of an FMU: which of its variables are ports, start values, a step."""
+"""Check the user's settings of an FMU against its description: ports, start values, step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def named(names: Names | None) -> dict[str, str] | None:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is set and read in every simulation."""
+    """The variables that every simulation sets and reads."""
 
     inputs: tuple[Element, ...]
     outputs: tuple[Element, ...]
@@ -35,7 +35,7 @@ class Plan:
 
 
 class Settings:
-    """What the user asks for, checked against what the FMU has; all problems are collected."""
+    """A check of the user's settings against the FMU's variables that collects all problems."""
 
     def __init__(self, description: Description, file: str) -> None:
         self._description, self._file = description, file
@@ -69,15 +69,16 @@ class Settings:
         return chosen
 
     def _whole_array(self, name: str, port: str, allowed: dict[str, Any]) -> dict[str, str]:
-        """All elements of an array that is named without an index."""
+        """Find all elements of an array that is named without an index."""
         variable = self._description.variables.get(name)
         if variable is None or not variable.shape:
             return {}
         elements = [element for element in variable.element_names() if element in allowed]
         return {port + element[len(name) :]: element for element in elements}
 
-    def start_values(self, given: Mapping[str, Any]) -> tuple[dict, dict]:
-        numbers, texts = {}, {}
+    def start_values(self, given: Mapping[str, Any]) -> tuple[dict[Element, float], dict[Variable, str]]:
+        numbers: dict[Element, float] = {}
+        texts: dict[Variable, str] = {}
         settable = {v.name: v for v in self._variables if v.can_start_elsewhere and (v.is_number or v.kind == "String")}
         elements = {name: e for name, e in self._elements.items() if e[0].name in settable}
         for name, value in given.items():
@@ -104,7 +105,7 @@ class Settings:
         numbers[element] = float(value)
 
     def period(self, step: float | None) -> float | None:
-        """The grid on which the FMU runs, None if it need not."""
+        """Find the period of the grid on which the FMU runs; None if it takes steps of any size."""
         if step is not None:
             if not (isinstance(step, int | float) and math.isfinite(step) and step > 0):
                 self._complain(f"the step must be a positive number, found {step!r}.")

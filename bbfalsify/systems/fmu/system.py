@@ -1,4 +1,4 @@
-"""A functional mock-up unit as a black box.
+"""Use a functional mock-up unit (FMU) as a black box.
 
     FmuSystem("house.fmu")
     FmuSystem("house.fmu", inputs={"T_out": "weather.T"}, outputs=["room.T"], start_values={"room.size": 30}, step=0.1)
@@ -27,10 +27,10 @@ from bbfalsify.systems.interface import Capabilities, Port
 class FmuSystem:
     """An FMU whose inputs are driven and whose outputs are judged.
 
-    `inputs` (default: all of them that are numbers) may also name tunable parameters, `outputs` any variable; what is
-    not driven keeps its start value.  `start_values` are set before every simulation.  With `step` the FMU runs on a
-    grid of that period, and inputs change only there; an FMU that cannot take steps of any size needs one, from here or
-    from its own description.
+    `inputs` (default: all numeric ones) may also name tunable parameters, `outputs` any variable; other variables keep
+    their start values.  `start_values` are set before every simulation.  With `step` the FMU runs on a grid of that
+    period, and inputs change only there; an FMU that cannot take steps of any size needs one, from here or from its own
+    description.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class FmuSystem:
     # ------------------------------------------------------------------ the life of its folder and its library
 
     def set_up(self) -> None:
-        """In the process that starts workers, before the first: unpack, and import what they all need."""
+        """Unpack the FMU and import FMPy, in the process that starts workers, before the first."""
         if self._folder is None:
             try:
                 import fmpy.fmi2
@@ -89,14 +89,13 @@ class FmuSystem:
             self.close()
 
     def prepare(self) -> None:
-        """In the process that simulates: load the library."""
+        """Load the library, in the process that simulates."""
         if self._instances is None:
             from bbfalsify.systems.fmu.instances import Instances
             from bbfalsify.systems.fmu.native import Library
 
-            if self._folder is None:
-                self._unpack()
-            self._instances = Instances(Library(self.description, self._folder), self.plan)
+            folder = self._unpack() if self._folder is None else self._folder
+            self._instances = Instances(Library(self.description, folder), self.plan)
 
     def close(self) -> None:
         """Free the model; remove the folder, if this is the process that made it."""
@@ -107,9 +106,10 @@ class FmuSystem:
             self._remover()
             self._folder = None
 
-    def _unpack(self) -> None:
-        self._folder, self._owner = unpack(self.path, self.description), os.getpid()
-        self._remover = weakref.finalize(self, _remove_own, self._folder, self._owner)
+    def _unpack(self) -> Path:
+        folder, self._owner = unpack(self.path, self.description), os.getpid()
+        self._folder, self._remover = folder, weakref.finalize(self, _remove_own, folder, self._owner)
+        return folder
 
     def open(self, seed: int) -> Any:
         from bbfalsify.systems.fmu.session import FmuSession

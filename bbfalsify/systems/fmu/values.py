@@ -1,7 +1,7 @@
-"""Getting and setting many variables at once, with buffers and arguments made once.
+"""Get and set many variables of an FMU at once, with buffers and arguments made once.
 
-FMI has one function per type, so the elements asked for are grouped by function; each group becomes one call.  Numbers
-cross the border as float64 whatever the model calls them: booleans are 0 and 1, enumerations their position.
+FMI has one function per type, so the elements are grouped by function, and each group becomes one call.  All numbers
+are float64 outside: booleans are 0 and 1, enumerations their position.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ WARNING = 1
 
 
 def elements_of(variables: Sequence[Variable]) -> dict[str, Element]:
-    """Every number of these variables by its name."""
+    """Map the name of every number of these variables to its element."""
     return {
         name: (variable, position) for variable in variables for position, name in enumerate(variable.element_names())
     }
 
 
 def unfit(variable: Variable, values: np.ndarray) -> str | None:
-    """Why these numbers cannot be given to the variable; None if they can."""
+    """Explain why the variable cannot take these numbers; None if it can."""
     if variable.kind in FLOATS:
         return None
     if variable.kind == "Boolean":
@@ -51,7 +51,7 @@ def _range(kind: str) -> tuple[int, int]:
 
 
 def reader(instance: Instance, elements: Sequence[Element]) -> Callable[[Row], None]:
-    """A function that writes the present value of each element into a row of numbers."""
+    """Make a function that writes the present value of each element into a row of numbers."""
     groups = [_Group(instance, "Get", columns, elements) for columns in _by_function(instance, elements)]
     calls = [(g.function, g.arguments, g.values, g.places, g.columns, g.name) for g in groups]
 
@@ -68,7 +68,7 @@ def reader(instance: Instance, elements: Sequence[Element]) -> Callable[[Row], N
 def writer(
     instance: Instance, elements: Sequence[Element], start: Mapping[Element, float] | None = None
 ) -> Callable[[Row], None]:
-    """A function that sets each element to its number in a row; other elements of their arrays keep their start."""
+    """Make a function that sets each element to its number in a row; the rest of their arrays keeps its start."""
     groups = [_Group(instance, "Set", columns, elements) for columns in _by_function(instance, elements)]
     for group in groups:
         group.fill(start or {})
@@ -85,7 +85,7 @@ def writer(
 
 
 class _Group:
-    """All elements that one function reads or writes, with the arguments of that call made once."""
+    """All elements that one call reads or writes, with the arguments of that call."""
 
     def __init__(self, instance: Instance, verb: str, columns: list[int], elements: Sequence[Element]) -> None:
         mine = [elements[column] for column in columns]
@@ -112,13 +112,13 @@ class _Group:
 
 
 def _index(places: list[int]) -> slice | np.ndarray:
-    """A slice where possible, because it is faster."""
+    """Make a slice where possible, because it is faster, else an index array."""
     run = places == list(range(places[0], places[0] + len(places)))
     return slice(places[0], places[0] + len(places)) if run else np.array(places)
 
 
 def _by_function(instance: Instance, elements: Sequence[Element]) -> Iterable[list[int]]:
-    """Positions of the elements that one call can handle."""
+    """Group the positions of the elements by the call that can handle them."""
     groups: dict[str, list[int]] = {}
     for column, (variable, _) in enumerate(elements):
         groups.setdefault(instance.types[variable.kind][0], []).append(column)

@@ -1,11 +1,11 @@
-"""A program that is running: lines to it and from it, within limits, and an end that leaves nothing behind.
+"""A running process of a program: exchange lines with it within limits, and end it with everything it started.
 
-One loop does all the waiting.  It writes, reads standard output and standard error at the same time (a program that
-blocks on one of them while we block on another would wait for ever), and now and then looks whether the program still
-lives and how much memory it has.  Whatever goes wrong is one of the failures that become the status of a simulation.
+One loop does all the waiting.  It writes and reads standard output and standard error at the same time (otherwise the
+program and we could block each other), and regularly checks whether the program lives and how much memory it has.
+Every problem is one of the failures that become the status of a simulation.
 
-The program has a session of its own.  When it is ended, its process group goes, and with it everything that it started
-and that can be recognised: by descent while it lives, by an inherited mark afterwards.
+The program has a process session of its own.  Ending it kills its process group and everything that it started: found
+by descent while it lives, by an inherited environment variable afterwards.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ from bbfalsify.systems.programs.process_tree import (
     kill,
     marked,
     reap,
+    signal_group,
     telling_line,
 )
 
 _LOOK_S = 0.05
-"""So often we look whether a silent program still lives, and how much memory it has."""
+"""Period of the checks whether a silent program still lives, and how much memory it has."""
 _LOOK_MS = 1000 * _LOOK_S
 _ENDING_S = 0.2
-"""How long a program may take to end after it was told to, or after it has closed its output."""
+"""Time a program may take to end after it was told to, or after it has closed its output."""
 _LONGEST_END_S = 10.0
 _READ = 1 << 16
 _clock, _write, _read = time.monotonic, os.write, os.read
@@ -58,7 +59,7 @@ class Child:
         self._process, self._mark = launch.start(command, folder)
         self.pid = self._process.pid
         self.owner = os.getpid()
-        pipes = self._process.stdin, self._process.stdout, self._process.stderr
+        pipes = [pipe for pipe in (self._process.stdin, self._process.stdout, self._process.stderr) if pipe is not None]
         self._stdin, self._stdout, self._stderr = (pipe.fileno() for pipe in pipes)
         self._open = {pipe.fileno(): pipe for pipe in pipes}
         self._poll = select.poll()
@@ -69,22 +70,22 @@ class Child:
         self._outgoing = b""
         self._waits_to_write = self._input_ends = self._deaf = False
         self.unread = bytearray()
-        """What has come on its standard output and has not been taken."""
+        """Standard output that has arrived and has not been taken."""
         self._redactor = launch.redactor()
         self._tail = b""
         self._logged = 0
         self._only_answer = [(self._stdout, select.POLLIN)]
         self._wait = self._poll.poll
         self._look_at = 0.0
-        """When to look next."""
+        """Time of the next check."""
         self._plain = not self._redactor.active
-        """Requests can be written, and answers believed, as they are."""
+        """Requests can be written, and answers used, as they are."""
         self.code: int | None = None
-        """How it ended, as subprocess says it; None until it has been ended."""
+        """Exit code as subprocess gives it; None until it has been ended."""
         self.cpu_seconds_total: float | None = None
-        """Of the process and what it waited for; None until it has been ended."""
+        """CPU time of the process and the children it waited for; None until it has been ended."""
         self.memory_peak_mb: float | None = None
-        """The most that was seen by looking now and then."""
+        """The largest memory seen by the regular checks."""
 
     # ------------------------------------------------------------------ talking
 
@@ -94,7 +95,7 @@ class Child:
         if now >= self._look_at or not self._plain:
             self._send(line)
             return self.line(limit_s, what, since=now)
-        # The usual case without ceremony, because it is met at every step: a whole answer, soon, in one piece.
+        # Fast path for the usual case of every step: a whole answer, soon, in one piece.
         try:
             sent = _write(self._stdin, line)
         except OSError:
@@ -109,7 +110,7 @@ class Child:
         return self.line(limit_s, what, since=now)
 
     def expect_nothing_more(self, what: str) -> None:
-        """Anything after an answer is one thing too many."""
+        """Fail if there is output after the answer."""
         if self.unread:
             raise MalformedAnswer(f"{what} was followed by something nobody had asked for: {self._excerpt()}")
 
@@ -132,12 +133,12 @@ class Child:
         return self._redactor.clean(line)
 
     def spoke_unasked(self) -> bool:
-        """Whether there is output that belongs to no request, or no process any more."""
+        """Tell whether it wrote output that belongs to no request, or has ended."""
         self._deal_with(0.0)
         return bool(self.unread) or self._stdout not in self._open or self.exited()
 
     def run_to_end(self, data: bytes, limit_s: float | None, *, keep_output: bool) -> bytes:
-        """Give it all its input and wait until it ends; its standard output (logged instead, if not to be kept)."""
+        """Give it all its input and wait until it ends; return its standard output, or log it if not to be kept."""
         deadline = None if limit_s is None else time.monotonic() + limit_s
         self._send(data, last=True)
         while self._stdout in self._open or not self.exited():
@@ -163,7 +164,7 @@ class Child:
     # ------------------------------------------------------------------ the loop
 
     def _turn(self, deadline: float | None) -> None:
-        """Wait a moment for something to happen, deal with it, and now and then look."""
+        """Wait a moment for something to happen, deal with it, and check the process when that is due."""
         now = time.monotonic()
         happened = self._deal_with(_LOOK_S if deadline is None else max(0.0, min(_LOOK_S, deadline - now)))
         if not happened or now >= self._look_at:
@@ -188,7 +189,7 @@ class Child:
                     self._poll.register(self._stdin, select.POLLOUT)
                     self._waits_to_write = True
                 return
-            except OSError:  # it does not listen any more; what that means shows at its output
+            except OSError:  # it does not read any more; the reason shows at its output
                 self._outgoing = b""
                 self._shut(self._stdin)
                 return
@@ -200,7 +201,7 @@ class Child:
             self._shut(self._stdin)
 
     def _read(self, fd: int) -> bool:
-        """Take what there is; whether there was anything."""
+        """Read what is available; tell whether there was anything."""
         try:
             data = os.read(fd, _READ)
         except BlockingIOError:
@@ -235,10 +236,10 @@ class Child:
         if self._log is not None and allowed:
             os.write(self._log, allowed)
 
-    # ------------------------------------------------------------------ looking
+    # ------------------------------------------------------------------ checks
 
     def exited(self) -> bool:
-        """Only looks (WNOWAIT): while the process is not reaped, its number cannot be given to another one."""
+        """Tell whether it has ended, without reaping it (WNOWAIT): its number must not be given to another process."""
         if self.code is not None:
             return True
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
@@ -246,7 +247,7 @@ class Child:
     def _look(self) -> None:
         self._look_at = time.monotonic() + _LOOK_S
         if self.exited():
-            # What it started may hold its output open; all that it said itself is in the pipe by now.
+            # Its children may hold its output open; all that it wrote itself is in the pipe by now.
             most = self._launch.output_limit_bytes
             while self._stdout in self._open and len(self.unread) <= most and self._read(self._stdout):
                 pass
@@ -262,10 +263,10 @@ class Child:
         if allowed_mb is not None and now_mb > allowed_mb:
             raise SystemDied(f"it had {now_mb:.0f} MB of memory, more than the {allowed_mb:g} MB allowed")
 
-    # ------------------------------------------------------------------ words for messages
+    # ------------------------------------------------------------------ error messages
 
     def _died(self, what: str) -> None:
-        """Its output has ended: wait a moment for the reason, and raise it."""
+        """After the end of its output: wait a moment for the reason, and raise it."""
         self._wait_for_end(_ENDING_S)
         if not self.exited() and is_ending(self.pid):  # it takes its time on a busy machine
             self._wait_for_end(_LONGEST_END_S)
@@ -290,7 +291,7 @@ class Child:
         self._keep_in_log(line)
 
     def forget_words(self) -> None:
-        """What it has said so far belongs to an earlier simulation."""
+        """Forget its output so far, which belongs to an earlier simulation."""
         self._tail = b""
 
     def redact(self, text: str) -> str:
@@ -302,7 +303,7 @@ class Child:
     # ------------------------------------------------------------------ ending
 
     def close(self, request: bytes, limit_s: float) -> None:
-        """Ask it to end, wait so long, then end it."""
+        """Ask it to end, wait at most the limit, then end it."""
         if self.owner == os.getpid() and not self.exited():
             self._deaf = True
             self._send(request, last=True)
@@ -327,11 +328,11 @@ class Child:
         self._deaf = True
         started = descendants(self.pid)
         if not self.exited():
-            self._signal(signal.SIGTERM)
+            signal_group(self.pid, signal.SIGTERM)
             self._wait_for_end(_ENDING_S)
         started |= descendants(self.pid) | marked(descendants(os.getpid()), f"{MARK}={self._mark}")
         started = {process for process in started if process[0] != self.pid}
-        self._signal(signal.SIGKILL)
+        signal_group(self.pid, signal.SIGKILL)
         kill(started)
         _, status, usage = os.wait4(self.pid, 0)
         self.code = self._process.returncode = os.waitstatus_to_exitcode(status)
@@ -344,16 +345,10 @@ class Child:
         for fd in tuple(self._open):
             self._shut(fd)
 
-    def _signal(self, number: int) -> None:
-        try:
-            os.killpg(self.pid, number)
-        except (ProcessLookupError, PermissionError):
-            pass
-
     def _take(self, usage: Any) -> None:
         import resource  # not on every platform on which this file can be imported
 
         self.cpu_seconds_total = usage.ru_utime + usage.ru_stime
-        # The kernel counts the moment before the program replaced our own image; below our size it says nothing.
+        # The kernel includes the moment before exec, when the process had our memory: smaller values mean nothing.
         if usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
             self.memory_peak_mb = usage.ru_maxrss / 1024

@@ -1,4 +1,4 @@
-"""A program that stays alive: its process, started when it is needed and again after a failure, and its requests."""
+"""Send requests to a program that stays alive; start its process when needed, and again after a failure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_LINES_BEFORE_HELLO = 1000
 
 
 class Conversation:
-    """Has at most one process, and knows whether it waits for a request or is in the middle of something."""
+    """The requests to a program and its process, of which there is at most one."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Conversation:
             raise UserError(wrong)
         self.launch = launch
         self.description: Hello | None = None
-        """What the program is, as far as it is known: declared by the adapter, or said by the program itself."""
+        """Ports and capabilities, if known: declared by the adapter, or said by the program itself."""
         self.runs = True
         """It takes whole signals; known when it has said hello."""
         self._limits = start_limit_s, time_limit_s, close_limit_s
@@ -58,7 +58,7 @@ class Conversation:
         return self.__dict__ | {"_child": None}
 
     def describe(self) -> Hello:
-        """What the program is; if nobody has said so yet, it is started and asked."""
+        """Return the description of the program; start and ask it if the adapter declares none."""
         if self.description is None:
             child = Child(self.launch, log=None)
             try:
@@ -73,7 +73,7 @@ class Conversation:
     # ------------------------------------------------------------------ one simulation
 
     def begin(self) -> None:
-        """Have a process that waits for its first request."""
+        """Make sure that a process waits for the first request."""
         child = self._usable_child()
         if child is None:
             child = self._start()
@@ -82,7 +82,7 @@ class Conversation:
         self._cpu_before = cpu_seconds(child.pid)
 
     def request(self, kind: str, members: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask, and give back the answer to this very request."""
+        """Ask, and return the answer to this very request."""
         return self._ask(protocol.encode(self._number + 1, kind, members), f"its answer to '{kind}'")
 
     def step(self, inputs: Mapping[str, float], duration_s: float) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class Conversation:
         return answer
 
     def finish(self, *, memory: bool) -> Usage:
-        """After a simulation: what it cost.  A process that is in the middle of something is of no use any more."""
+        """Return the cost of the simulation; drop a process that has not answered its last request."""
         child = self._child
         if child is None:
             return Usage()
@@ -188,18 +188,19 @@ class Conversation:
 
 
 def _check_promise(promised: Hello | None, hello: Hello) -> None:
-    """The ports that were declared (or said at the first start) are those it has; units count where both are known."""
+    """Compare the hello with the ports declared (or said at the first start); units count where both are known."""
     if promised is None:
         return
-    if (promised.alphabet is None) != (hello.alphabet is None):
-        kinds = ("signals", "symbols") if promised.alphabet is None else ("symbols", "signals")
+    expected_symbols, symbols = promised.alphabet, hello.alphabet
+    if (expected_symbols is None) != (symbols is None):
+        kinds = ("signals", "symbols") if expected_symbols is None else ("symbols", "signals")
         raise MalformedAnswer(f"it was said to answer {kinds[0]}, but it answers {kinds[1]}")
     for side in ("inputs", "outputs"):
         if not _same_ports(getattr(promised, side), getattr(hello, side)):
             expected, said = (_port_list(getattr(one, side)) for one in (promised, hello))
             raise MalformedAnswer(f"its {side} are {said}, but {expected} were promised")
-    if promised.alphabet is not None and set(promised.alphabet) != set(hello.alphabet):
-        raise MalformedAnswer(f"its alphabet is {', '.join(hello.alphabet)}; promised: {', '.join(promised.alphabet)}")
+    if expected_symbols is not None and symbols is not None and set(expected_symbols) != set(symbols):
+        raise MalformedAnswer(f"its alphabet is {', '.join(symbols)}; promised: {', '.join(expected_symbols)}")
 
 
 def _same_ports(promised: tuple[Port, ...], said: tuple[Port, ...]) -> bool:

@@ -1,8 +1,8 @@
-"""How to start a program: its command, folder, environment and secrets, and how much it may take.
+"""Start a program: its command, folder, environment, secrets and limits.
 
 A command is a list of words, or a text that is split as a shell would split it; a shell itself is never involved.
-Secrets are named, not written: `secrets=("API_TOKEN",)` passes that variable on to the program and keeps its value out
-of everything that is logged, recorded or shown.
+Secrets are given by name: `secrets=("API_TOKEN",)` passes that variable on to the program and keeps its value out of
+everything that is logged, recorded or shown.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 
 MARK = "BBFALSIFY_PROGRAM"
-"""Everything a program starts inherits this variable, so that what it leaves behind can be recognised."""
+"""All processes that a program starts inherit this variable, so that those it leaves behind can be recognised."""
 _HIDDEN = b"***"
 
 
 @dataclass(frozen=True)
 class Launch:
-    """Everything about starting a program that does not change from one simulation to the next."""
+    """The settings of starting a program, the same for all simulations."""
 
     command: tuple[str, ...]
     folder: Path | None = None
-    """Where it runs, and what a relative path of the program is relative to; None: where we are."""
+    """Folder in which it runs and to which its path is relative; None: the current one."""
     environment: tuple[tuple[str, str], ...] = ()
     """Variables to set, in addition to our own."""
     secrets: tuple[str, ...] = ()
     """Names of variables whose values must not appear anywhere."""
     memory_mb: float | None = None
     output_limit_mb: float = 64.0
-    """The longest answer, and how much of its other output is kept."""
+    """Limit of one answer, and of its other output that is kept."""
 
     @property
     def output_limit_bytes(self) -> int:
         return int(self.output_limit_mb * 2**20)
 
     def problems(self) -> list[Problem]:
-        """What stands in the way of starting it."""
+        """Find the reasons why it cannot be started."""
         if os.name != "posix":
             return [Problem("programs can be used as systems on Linux and macOS only.")]
         found = []
@@ -79,7 +79,7 @@ class Launch:
         return Problem(f"there is no program '{file}'.", closest=unknown_name("file", file.name, others).closest)
 
     def start(self, command: Sequence[str] | None = None, folder: Path | None = None) -> tuple[subprocess.Popen, str]:
-        """The process, with a session of its own, and its mark; UserError where it cannot be started."""
+        """Start the process in a session of its own; return it with its mark, or raise UserError."""
         if problems := self.problems():
             raise UserError(problems)
         mark = uuid.uuid4().hex
@@ -105,7 +105,7 @@ class Launch:
 
 
 class Redactor:
-    """Takes secrets out of a stream, also where one is cut in two by a read."""
+    """A filter that removes secrets from a stream, also where a read cuts one in two."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         # The longest first: one secret may contain another.
@@ -114,13 +114,14 @@ class Redactor:
         self.active = bool(found)
         self._longest = len(found[0]) if found else 0
         self._held = b""
-        """Not yet shown: it could be the beginning of a secret."""
+        """Held back: it could be the beginning of a secret."""
 
     def feed(self, data: bytes) -> bytes:
-        """What may be shown by now."""
+        """Take more of the stream; return the part that may be shown by now."""
         if self._pattern is None:
             return data
-        text, shown, position = self._held + data, [], 0
+        shown: list[bytes] = []
+        text, position = self._held + data, 0
         decided = len(text) - self._longest + 1  # a secret that starts before this has arrived completely
         for match in self._pattern.finditer(text):
             if match.start() >= decided:
@@ -132,7 +133,7 @@ class Redactor:
         return b"".join((*shown, text[position:end]))
 
     def rest(self) -> bytes:
-        """What is held back still, without secrets; for the end of the stream."""
+        """Return the part still held back, without secrets; for the end of the stream."""
         return self.clean(self._held)
 
     def clean(self, data: bytes) -> bytes:
@@ -145,7 +146,7 @@ class Redactor:
 
 
 def split_command(command: str | Sequence[str]) -> tuple[str, ...]:
-    """A text is split as a shell splits it; nothing in it is expanded."""
+    """Split a text as a shell does, without expanding anything."""
     if not isinstance(command, str):
         words = tuple(map(str, command))
     else:
@@ -159,26 +160,27 @@ def split_command(command: str | Sequence[str]) -> tuple[str, ...]:
 
 
 class LaunchOptions(TypedDict, total=False):
-    """What can be said about starting any program."""
+    """Keywords for every kind of program; defaults in parentheses."""
 
     folder: str | Path | None
-    """Where it is at home: what a relative path of the program is relative to (where we are)."""
+    """Folder to which the program's path is relative (the current one)."""
     environment: Mapping[str, str] | None
     """Variables to set, in addition to our own."""
     secrets: Iterable[str]
     """Names of environment variables whose values must not appear in logs and records."""
     memory_mb: float | None
-    """It is ended when it has more (no limit)."""
+    """A program that has more is ended (no limit)."""
     output_limit_mb: float
-    """The longest answer, and how much of its standard error is kept (64)."""
+    """Limit of one answer, and of its standard error that is kept (64)."""
 
 
-def make_launch(command: str | Sequence[str], **options: Unpack[LaunchOptions]) -> Launch:
-    """From what a user writes, with all that is wrong in it at once."""
-    folder, environment = options.pop("folder", None), options.pop("environment", None)
-    secrets, memory_mb = options.pop("secrets", ()), options.pop("memory_mb", None)
-    output_limit_mb = options.pop("output_limit_mb", 64.0)
-    problems = [unknown_name("option", name, LaunchOptions.__annotations__) for name in options]
+def launch_and_rest(
+    command: str | Sequence[str], options: Mapping[str, Any], known: type[LaunchOptions]
+) -> tuple[Launch, dict[str, Any]]:
+    """Make a launch of the options that concern it, and return the others; report all mistakes at once."""
+    folder, environment, secrets = options.get("folder"), options.get("environment"), options.get("secrets", ())
+    memory_mb, output_limit_mb = options.get("memory_mb"), options.get("output_limit_mb", 64.0)
+    problems = [unknown_name("option", n, known.__annotations__) for n in options if n not in known.__annotations__]
     words: tuple[str, ...] = ()
     try:
         words = split_command(command)
@@ -191,11 +193,12 @@ def make_launch(command: str | Sequence[str], **options: Unpack[LaunchOptions]) 
         raise UserError(problems)
     variables = tuple((str(name), str(value)) for name, value in (environment or {}).items())
     names = (secrets,) if isinstance(secrets, str) else tuple(secrets)
-    return Launch(words, None if folder is None else Path(folder), variables, names, memory_mb, output_limit_mb)
+    launch = Launch(words, None if folder is None else Path(folder), variables, names, memory_mb, output_limit_mb)
+    return launch, {name: value for name, value in options.items() if name not in LaunchOptions.__annotations__}
 
 
 def _die_with_us() -> tuple[str, ...]:
-    """Linux: words before a command that have it killed when this process is, even by SIGKILL.
+    """Words before a command that have it killed when this process is, even by SIGKILL (on Linux).
 
     The request is bound to the *thread* that starts the program, so only the main thread may make it.
     """

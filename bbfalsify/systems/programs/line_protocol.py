@@ -1,7 +1,7 @@
-"""The line protocol: how bbfalsify talks to a program that stays alive from one simulation to the next.
+"""The line protocol between bbfalsify and a program that stays alive from one simulation to the next.
 
-One JSON object per line, UTF-8.  The program speaks first and says what it is; then it answers each request with one
-line that repeats the request's number.  adapters/README.md spells it out, with a conversation.
+One JSON object per line, UTF-8.  The program speaks first and describes itself; then it answers each request with one
+line that repeats the request's number.  adapters/README.md defines it, with an example.
 
     program    {"bbfalsify": 1, "name": "heater", "inputs": {"heat": "1"}, "outputs": {"T": "degC"}}
     bbfalsify  {"id": 1, "request": "run", "times": [0, 1, 2], "inputs": {"heat": [1, 1, 0]}, "events": …, "seed": 0}
@@ -30,7 +30,7 @@ _ABILITIES = {field.name for field in fields(Capabilities)} - {"batch", "snapsho
 
 @dataclass(frozen=True)
 class Hello:
-    """What a program says about itself."""
+    """A program's description of itself."""
 
     name: str
     inputs: tuple[Port, ...] = ()
@@ -47,11 +47,7 @@ def encode(number: int, kind: str, members: Mapping[str, Any]) -> bytes:
 
 
 class StepRequests:
-    """A faster `encode` for steps, of which there are many.
-
-    Names are written once, and numbers only when they change: between two events all but the number of the request is
-    what it was a step before.
-    """
+    """A faster `encode` for steps: names are formatted once, and values only when they change."""
 
     def __init__(self) -> None:
         self._names: tuple[str, ...] = ()
@@ -75,7 +71,7 @@ class StepRequests:
 
 
 def whole_signal(stimulus: Stimulus, seed: int) -> dict[str, Any]:
-    """What a request `run` carries, and what a program that runs once reads as its JSON input."""
+    """Members of a request `run`, which are also the JSON input of a one-shot program."""
     return {
         "times": stimulus.times.tolist(),
         "inputs": {name: values.tolist() for name, values in stimulus.inputs.items()},
@@ -85,22 +81,22 @@ def whole_signal(stimulus: Stimulus, seed: int) -> dict[str, Any]:
 
 
 def portable_seed(seed: int) -> int:
-    """53 bits: what every language reads exactly, also one whose only numbers are doubles."""
+    """Reduce a seed to 53 bits, which every language reads exactly, also one whose only numbers are doubles."""
     return seed & (2**53 - 1)
 
 
-_scan = json.JSONDecoder().scan_once
+_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # typeshed omits it
 
 
 def decode(line: bytes, number: int) -> dict[str, Any]:
-    """The answer to this very request."""
+    """Return the answer to the request of this number."""
     try:
-        # What json.loads does, without its ceremony, because it is done at every step.
+        # Fast path, as this is done at every step: json.loads without its checks.
         answer, end = _scan(line.decode(), 0)
         if end == len(line) - 1 and answer["id"] == number and "error" not in answer:
             return answer
     except (ValueError, RecursionError, StopIteration, KeyError, TypeError, IndexError):
-        pass  # said with care below
+        pass  # reported below
     return _decode_with_care(line, number)
 
 
@@ -127,7 +123,7 @@ def parse(line: bytes) -> dict[str, Any]:
 
 
 def is_hello(line: bytes) -> bool:
-    """Programs may greet before they say hello (a banner, a licence); such lines are not for us."""
+    """Tell a hello from lines that a program prints before it (a banner, a licence)."""
     return line.lstrip().startswith(b"{") and f'"{VERSION_KEY}"'.encode() in line
 
 
@@ -142,7 +138,7 @@ def parse_hello(line: bytes) -> Hello:
     if not isinstance(name, str) or not name:
         wrong.append("'name' must be a text")
     symbols = "alphabet" in data
-    alphabet = data.get("alphabet")
+    alphabet = data.get("alphabet", ())
     if symbols and not (isinstance(alphabet, list) and alphabet and all(isinstance(s, str) for s in alphabet)):
         wrong.append("'alphabet' must be a list of input symbols")
     ports = {side: _ports(data.get(side, {}), side, wrong) for side in ("inputs", "outputs")}
@@ -157,11 +153,12 @@ def parse_hello(line: bytes) -> Hello:
     stepwise = bool(abilities.get("stepwise", symbols))
     runs = bool(abilities.get("run", not stepwise))
     declared = Capabilities(**{key: value for key, value in abilities.items() if key != "run"} | {"stepwise": stepwise})
-    return Hello(name, **ports, alphabet=tuple(alphabet) if symbols else None, runs=runs, capabilities=declared)
+    found = tuple(alphabet) if symbols else None
+    return Hello(str(name), ports["inputs"], ports["outputs"], alphabet=found, runs=runs, capabilities=declared)
 
 
 def _ports(data: Any, side: str, wrong: list[str]) -> tuple[Port, ...]:
-    """{"heat": "1", "speed": null}: names with units; a list of names is enough where units are unknown."""
+    """Read ports from {"heat": "1", "speed": null}, or from a list of names where units are unknown."""
     if isinstance(data, list):
         data = dict.fromkeys(name for name in data if isinstance(name, str))
     if not isinstance(data, dict) or not all(unit is None or isinstance(unit, str) for unit in data.values()):

@@ -12,12 +12,12 @@ FUNCTIONS = Path(__file__).parent / "mfiles"
 
 
 def octave_command(script: str | Path, program: str = "octave-cli") -> list[str]:
-    """GNU Octave 7 or later; the user's own start-up files are not read, so that every machine runs the same."""
+    """Command for GNU Octave 7 or later; it ignores the user's start-up files, so that all machines run the same."""
     return [program, "--quiet", "--norc", "--no-history", "--path", str(FUNCTIONS), str(Path(script).resolve())]
 
 
 def matlab_command(script: str | Path, program: str = "matlab") -> list[str]:
-    """MATLAB R2019a or later; its Java must not be switched off, because it reads standard input."""
+    """Command for MATLAB R2019a or later; its Java must stay on, because it reads standard input."""
     file = Path(script).resolve()
     folders = ", ".join("'" + str(folder).replace("'", "''") + "'" for folder in (FUNCTIONS, file.parent))
     return [program, "-batch", f"addpath({folders}); {file.stem}"]

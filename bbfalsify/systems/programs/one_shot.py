@@ -1,4 +1,4 @@
-"""One process per simulation: a program that reads its input, simulates, writes its output and ends.
+"""Use a program as a black box that is started for each simulation: it reads its input, writes its output and ends.
 
     ProgramSystem(["./simulate", "{input}", "--result", "{output}"], inputs={"heat": "1"}, outputs={"T": "degC"})
     ProgramSystem("python3 {here}/simulate.py --seed {seed}", folder=HERE, inputs=["u"], outputs=["y"])
@@ -17,14 +17,14 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Self, Unpack
+from typing import Any, Literal, Unpack
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems.failures import MalformedAnswer, SystemDied
-from bbfalsify.systems.interface import Capabilities, PortsLike, Usage, as_ports
+from bbfalsify.systems.interface import Capabilities, NothingToClose, PortsLike, Usage, as_ports
 from bbfalsify.systems.programs.child import Child
-from bbfalsify.systems.programs.launching import LaunchOptions, make_launch
+from bbfalsify.systems.programs.launching import LaunchOptions, launch_and_rest
 from bbfalsify.systems.programs.line_protocol import portable_seed
 from bbfalsify.systems.signal_files import FORMATS, RESAMPLING, read_outputs, write_inputs
 
@@ -33,8 +33,25 @@ _PLACEHOLDERS = ("input", "output", "folder", "here", "seed", "duration")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
+class ProgramOptions(LaunchOptions, total=False):
+    """Keywords for a program that is started for each simulation; defaults in parentheses."""
+
+    input_format: Format
+    """Format of its input (csv)."""
+    output_format: Format
+    """Format of its output (csv)."""
+    input_file: str | None
+    """Name of its input file, where that is fixed."""
+    output_file: str | None
+    """Name of its output file, where that is fixed."""
+    resample: Literal["hold", "linear"] | None
+    """How to resample the outputs of a program that writes at times of its own (none: its times must be ours)."""
+    time_limit_s: float | None
+    """Limit of one simulation (none; the run's limit per simulation holds in any case)."""
+
+
 class ProgramSystem:
-    """A program that is started anew for each simulation."""
+    """A program that is started for each simulation."""
 
     def __init__(
         self,
@@ -44,19 +61,11 @@ class ProgramSystem:
         outputs: PortsLike,
         capabilities: Capabilities | None = None,
         name: str | None = None,
-        input_format: Format = "csv",
-        output_format: Format = "csv",
-        input_file: str | None = None,
-        output_file: str | None = None,
-        resample: Literal["hold", "linear"] | None = None,
-        time_limit_s: float | None = None,
-        **options: Unpack[LaunchOptions],
+        **options: Unpack[ProgramOptions],
     ) -> None:
-        """What it reads and writes: `input_format` and `output_format` are csv or json; `input_file` and `output_file`
-        are the names of its files, where those are fixed; `resample` ("hold" or "linear") is for a program that writes
-        at times of its own.  `time_limit_s` is for one run; the run's limit per simulation holds in any case.
-        """
-        self.launch = make_launch(command, **options)
+        self.launch, own = launch_and_rest(command, {**options}, ProgramOptions)
+        input_format, output_format = own.get("input_format", "csv"), own.get("output_format", "csv")
+        resample, time_limit_s = own.get("resample"), own.get("time_limit_s")
         words = self.launch.command
         self.inputs, self.outputs = as_ports(inputs), as_ports(outputs)
         self.name = name or Path(words[0]).name
@@ -76,8 +85,8 @@ class ProgramSystem:
         self.capabilities = capabilities or Capabilities(seedable="seed" in used)
         self.formats = input_format, output_format
         # None: standard input, standard output.
-        self.input_file = input_file or (f"input.{input_format}" if "input" in used else None)
-        self.output_file = output_file or (f"output.{output_format}" if "output" in used else None)
+        self.input_file = own.get("input_file") or (f"input.{input_format}" if "input" in used else None)
+        self.output_file = own.get("output_file") or (f"output.{output_format}" if "output" in used else None)
         self.resample, self.time_limit_s = resample, time_limit_s
 
     def prepare(self) -> None:
@@ -89,7 +98,7 @@ class ProgramSystem:
         return ProgramSession(self, portable_seed(seed))
 
 
-class ProgramSession:
+class ProgramSession(NothingToClose):
     def __init__(self, system: ProgramSystem, seed: int) -> None:
         self._system, self._seed = system, seed
         self.usage = Usage()
@@ -138,20 +147,14 @@ class ProgramSession:
         except OSError as error:
             raise MalformedAnswer(f"it wrote no file '{file.name}' ({error.strerror})") from None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        return None
-
 
 def _prefix() -> str:
-    """Names of temporary folders say whose they are, so that those of killed workers can be removed later."""
+    """Prefix of temporary folders, which names their process, so that those of killed workers can be removed later."""
     return f"bbfalsify-{_machine()}-{os.getpid()}-"
 
 
 def _machine() -> str:
-    """Which process numbers are meant: /tmp may be shared by several containers."""
+    """Identifier of the namespace of process numbers: several containers may share /tmp."""
     try:
         return os.readlink("/proc/self/ns/pid").strip("pid:[]")
     except OSError:
@@ -159,7 +162,7 @@ def _machine() -> str:
 
 
 def _remove_left_behind() -> None:
-    """A worker that is killed at the limit of a simulation cannot remove its folder."""
+    """Remove folders of workers that were killed at the limit of a simulation."""
     pattern = re.compile(rf"bbfalsify-{_machine()}-(\d+)-")
     for folder in Path(tempfile.gettempdir()).glob("bbfalsify-*"):
         found = pattern.match(folder.name)

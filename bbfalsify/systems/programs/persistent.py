@@ -1,19 +1,18 @@
-"""Programs that stay alive: `ProcessSystem` answers signals, `ProcessSymbolSystem` answers symbols.
+"""Use a program that stays alive as a black box: `ProcessSystem` answers signals, `ProcessSymbolSystem` symbols.
 
-    ProcessSystem(["./simulator", "--fast"])                     # ports and abilities are what its hello says
+    ProcessSystem(["./simulator", "--fast"])                     # its hello says ports and abilities
     ProcessSystem("octave-cli --quiet house.m", inputs={"T_out": "degC"}, outputs={"T": "degC"})
-    load_system("cmd:./simulator --fast")                        # either kind, whichever it turns out to be
+    load_system("cmd:./simulator --fast")                        # either kind, as its hello says
 
-Each worker has its own process of the program.  It serves one simulation after the other, until it fails: then it is
-ended, and the next simulation gets a new one.  What is not declared here is asked from the program, which is started
-once for that; declare the ports where starting is slow.
+Each worker has its own process of the program, which serves one simulation after the other.  When it fails it is ended,
+and the next simulation gets a new one.  A program without declared ports is started once to ask for them; declare the
+ports where starting is slow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, Unpack
 
 from bbfalsify.core.errors import UserError
@@ -21,31 +20,30 @@ from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems.failures import MalformedAnswer
 from bbfalsify.systems.interface import Capabilities, Port, PortsLike, StepwiseSession, Usage, as_ports
 from bbfalsify.systems.programs.conversation import Conversation
-from bbfalsify.systems.programs.launching import LaunchOptions, make_launch
+from bbfalsify.systems.programs.launching import LaunchOptions, launch_and_rest
 from bbfalsify.systems.programs.line_protocol import Hello, portable_seed, whole_signal
 
 
 class ProcessOptions(LaunchOptions, total=False):
-    """What can be said about any program that stays alive; it runs in its folder."""
+    """Keywords for a program that stays alive, which runs in its folder; defaults in parentheses."""
 
     start_limit_s: float
-    """Until its hello (60)."""
+    """Limit until its hello (60)."""
     time_limit_s: float | None
-    """For one answer: a whole run, or one step (none; the run's limit per simulation holds in any case)."""
+    """Limit of one answer: a whole run, or one step (none; the run's limit per simulation holds in any case)."""
     close_limit_s: float
-    """How long it may take to end by itself (1; at the end of a run at most 2); what has not ended is killed."""
+    """Time to end by itself before it is killed (1; at the end of a run at most 2)."""
     restart_every: int | None
-    """A new process after so many simulations; 1 for a program that cannot reset itself (none)."""
+    """Simulations after which the process is replaced; 1 for a program that cannot reset itself (none)."""
 
 
 def _connect(command: str | Sequence[str], options: ProcessOptions) -> Conversation:
-    own = {"start_limit_s", "time_limit_s", "close_limit_s", "restart_every"}
-    launch = make_launch(command, **{name: value for name, value in options.items() if name not in own})
-    return Conversation(launch, **{name: value for name, value in options.items() if name in own})
+    launch, own = launch_and_rest(command, {**options}, ProcessOptions)
+    return Conversation(launch, **own)
 
 
 class _Program:
-    """What both kinds of systems share."""
+    """Common base of both kinds of systems."""
 
     def __init__(self, conversation: Conversation, description: Hello | None, name: str | None) -> None:
         self.conversation = conversation
@@ -81,7 +79,7 @@ class ProcessSystem(_Program):
         name: str | None = None,
         **options: Unpack[ProcessOptions],
     ) -> None:
-        """Give inputs and outputs (and what else it can), or let the program say it all."""
+        """Declare inputs, outputs and capabilities, or none of them: then the program's hello says them."""
         conversation = _connect(command, options)
         if (inputs is None) != (outputs is None) or (inputs is None and capabilities is not None):
             raise UserError("say both the inputs and the outputs of a program, or neither.")
@@ -137,7 +135,7 @@ class ProcessSymbolSystem(_Program):
 def program_system(
     command: str | Sequence[str], **options: Unpack[ProcessOptions]
 ) -> ProcessSystem | ProcessSymbolSystem:
-    """Start the program once, and see what it is."""
+    """Start the program once, and return the kind of system that its hello describes."""
     system = ProcessSystem(command, **options)
     if system.conversation.describe().alphabet is None:
         return system
@@ -146,8 +144,8 @@ def program_system(
     return symbols
 
 
-class _Session:
-    """From reset to close; the process stays for the next session."""
+class _ProcessSession:
+    """One use of the process from reset to close; the process stays for the next session."""
 
     _measures_memory = False
 
@@ -159,17 +157,15 @@ class _Session:
         self._conversation.begin()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: Any) -> None:
         try:
-            if kind is None:
+            if exception[0] is None:
                 self._conversation.check_memory()
         finally:
             self.usage = self._conversation.finish(memory=self._measures_memory)
 
 
-class ProcessSession(_Session, StepwiseSession):
+class ProcessSession(_ProcessSession, StepwiseSession):
     _measures_memory = True
 
     def __init__(self, conversation: Conversation, seed: int) -> None:
@@ -192,7 +188,7 @@ class ProcessSession(_Session, StepwiseSession):
         self._outputs = _numbers(self._conversation.step(inputs, duration_s))
 
 
-class ProcessSymbolSession(_Session):
+class ProcessSymbolSession(_ProcessSession):
     def __enter__(self) -> Self:
         super().__enter__()
         try:

@@ -1,18 +1,13 @@
-"""What a running process costs, seen from outside: its memory and CPU time.  On Linux; elsewhere it is not known."""
+"""Measure memory and CPU time of a running process from outside; None where the platform cannot tell."""
 
 from __future__ import annotations
 
 import sys
 import time
 
-try:
-    import resource
-except ImportError:  # not on Windows
-    resource = None
-
 
 def memory_mb(pid: int, *, peak: bool = False) -> float | None:
-    """Resident now, or at most since `forget_peak`; None where it cannot be seen."""
+    """Resident memory now, or its peak since `forget_peak`."""
     label = b"VmHWM:" if peak else b"VmRSS:"
     try:
         with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
@@ -24,7 +19,7 @@ def memory_mb(pid: int, *, peak: bool = False) -> float | None:
 
 
 def forget_peak(pid: int) -> None:
-    """From now on the peak is counted anew."""
+    """Restart the measurement of the peak."""
     try:
         with open(f"/proc/{pid}/clear_refs", "wb", buffering=0) as file:
             file.write(b"5")
@@ -33,8 +28,10 @@ def forget_peak(pid: int) -> None:
 
 
 def peak_of_ours_mb() -> float | None:
-    """The most memory this process has ever had."""
-    if resource is None:
+    """Peak memory of this process since its start."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2**20 if sys.platform == "darwin" else peak / 1024  # bytes there, kilobytes elsewhere

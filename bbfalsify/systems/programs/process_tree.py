@@ -1,19 +1,20 @@
-"""Processes from outside: what one has started, so that it can be ended with it, and how it ended.
+"""Find, signal and reap the processes that a process has started, and describe how it ended.
 
 Killing the worker's process group ends almost everything.  A child that made a group or session of its own (servers
 do) escapes that; on Linux it is found through /proc while the worker is still its ancestor, elsewhere not at all.
-What a program leaves behind in a worker that goes on is recognised by a mark in its environment.
+Processes that a program leaves behind in a worker that goes on are recognised by a mark in their environment.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
 from pathlib import Path
 
 _EXITING = 0x4
-"""Of the flags of a process in /proc: it is getting shut down."""
+"""Flag of a process in /proc: it is shutting down."""
 Process = tuple[int, str]
 """Number and start time: together they name one process, also after its number has been used again."""
 
@@ -32,43 +33,47 @@ def descendants(pid: int) -> set[Process]:
 
 
 def is_ending(pid: int) -> bool:
-    """Linux: whether a process has begun to end.  It does so before its connections are closed, and is a zombie or gone
-    a moment after: whoever sees the end of a connection can tell whether it was the end of the process."""
+    """Tell whether a process has begun to end (on Linux; elsewhere False).
+
+    It is so before its connections are closed, so at the end of a connection this tells whether the process ended.
+    """
     fields = _stat(pid)
     return bool(fields) and bool(int(fields[6]) & _EXITING)
 
 
 def is_asleep(pid: int) -> bool:
-    """Linux: whether it waits for something; elsewhere nobody knows, and it is taken to."""
+    """Tell whether a process waits for something (on Linux; elsewhere True)."""
     fields = _stat(pid)
     return not fields or fields[0] == "S"
+
+
+def signal_group(pid: int, number: int) -> None:
+    """Send a signal to the process group of a process, if it still exists."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
 
 
 def kill(processes: set[Process]) -> None:
     """Kill those that still live."""
     for pid, started in processes:
         if _start_time(pid) == started:
-            try:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                continue
 
 
 def marked(processes: set[Process], mark: str) -> set[Process]:
-    """Those of them that have this text, as in NAME=value, among their environment variables."""
+    """Select the processes that have this text, as in NAME=value, among their environment variables."""
     wanted = mark.encode()
     found = set()
     for pid, started in processes:
-        try:
+        with contextlib.suppress(OSError):  # gone, or another user's
             if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
                 found.add((pid, started))
-        except OSError:  # gone, or somebody else's
-            continue
     return found
 
 
 def reap(processes: set[Process], patience_s: float) -> None:
-    """Take note of the ends of killed processes that have become our children, so that no zombie of them stays."""
+    """Wait for killed processes that have become our children, so that no zombie stays."""
     until = time.monotonic() + patience_s
     waiting = {pid for pid, _ in processes}
     while waiting:
@@ -84,7 +89,7 @@ def reap(processes: set[Process], patience_s: float) -> None:
 
 
 def telling_line(output: str) -> str:
-    """The line of a process's last output that says most: the head of an error report, else the last line."""
+    """The most telling line of a process's last output: the head of an error report, else the last line."""
     lines = [line.strip() for line in output.splitlines()]
     for line in reversed(lines):
         if line.startswith(("Fatal Python error", "error: ")) and line != "error: called from":
@@ -93,7 +98,7 @@ def telling_line(output: str) -> str:
 
 
 def how_it_ended(code: int | None, last_line: str) -> str:
-    """In words, from the exit code as Python gives it (negative: killed by that signal)."""
+    """Describe an exit code as Python gives it (negative: killed by that signal)."""
     if code is not None and code < 0:
         try:
             text = f"the process was killed by {signal.Signals(-code).name}"
@@ -109,10 +114,8 @@ def how_it_ended(code: int | None, last_line: str) -> str:
 def _children(pid: int) -> list[int]:
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
+        with contextlib.suppress(OSError):  # it ended while we were looking
             found += map(int, task.read_text(encoding="ascii").split())
-        except OSError:  # it ended while we were looking
-            continue
     return found
 
 
@@ -122,7 +125,7 @@ def _start_time(pid: int) -> str | None:
 
 
 def _stat(pid: int) -> list[str]:
-    """What the kernel says about a process, from its state on; nothing where it is gone, or not on Linux."""
+    """Fields of /proc/PID/stat from the state on; empty where the process is gone, or not on Linux."""
     try:
         # The name, in parentheses, may contain anything.
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""The other end of the line protocol, for programs in Python: this file alone, with nothing but the standard library.
+"""Speak the line protocol in a Python program; this file alone needs only the standard library.
 
 Copy it beside a simulator that runs in another Python (older, with other packages, without bbfalsify), and call one of
 
@@ -7,8 +7,8 @@ Copy it beside a simulator that runs in another Python (older, with other packag
     serve(name="turnstile", alphabet=["coin", "push"], reset=reset, step=step)                 # symbols
 
     run(times, inputs) -> {"T": [...]}          lists of numbers; inputs["heat"][i] holds from times[i] until the next
-    reset() -> {"level": 0.0}                   back to the start; gives the outputs at time 0 (for symbols: nothing)
-    step(inputs, duration) -> {"level": 0.1}    hold the inputs so long; gives the outputs then
+    reset() -> {"level": 0.0}                   go back to the start; return the outputs at time 0 (symbols: nothing)
+    step(inputs, duration) -> {"level": 0.1}    hold the inputs for the duration; return the outputs then
     step(symbol) -> "click"
 
 A function that has an argument `seed` gets the seed of the simulation, and `run` with an argument `events` the user's
@@ -74,7 +74,7 @@ def serve(
 def _answerer(
     run: Callable[..., Any] | None, reset: Callable[..., Any] | None, step: Callable[..., Any] | None
 ) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """From a request to the members of its answer."""
+    """Make a function from a request to the members of its answer."""
     run_extras = [extra for extra in ("events", "seed") if run is not None and _takes(run, extra)]
     reset_takes_seed = reset is not None and _takes(reset, "seed")
 
@@ -105,7 +105,7 @@ def _takes(function: Callable[..., Any], argument: str) -> bool:
 
 
 def _line() -> tuple[Iterator[bytes], Callable[[str], None]]:
-    """Requests and a way to answer; from now on everything else that is printed goes to standard error."""
+    """Return the requests and a function to answer; from now on all other prints go to standard error."""
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -119,7 +119,7 @@ def _line() -> tuple[Iterator[bytes], Callable[[str], None]]:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays and numbers of numpy, without knowing it."""
+    """Convert arrays and numbers of numpy, without importing it."""
     for method in ("tolist", "item"):
         if hasattr(value, method):
             return getattr(value, method)()
@@ -127,7 +127,7 @@ def _plain(value: Any) -> Any:
 
 
 def serve_system(system: Any) -> None:
-    """Serve a system of bbfalsify; one that can only be stepped is stepped here, so that signals travel at once."""
+    """Serve a system of bbfalsify; a stepwise one is stepped here, so that whole signals are sent at once."""
     from dataclasses import asdict
 
     abilities = {key: asdict(system.capabilities)[key] for key in ("seedable", "real_time", "grid_period_s")}
@@ -138,7 +138,13 @@ def serve_system(system: Any) -> None:
             serve(name=system.name, alphabet=system.alphabet, reset=box.reset, step=box.step, capabilities=abilities)
         else:
             ports = {side: {p.name: p.unit for p in getattr(system, side)} for side in ("inputs", "outputs")}
-            serve(name=system.name, **ports, run=_runner(system), capabilities=abilities)
+            serve(
+                name=system.name,
+                inputs=ports["inputs"],
+                outputs=ports["outputs"],
+                run=_runner(system),
+                capabilities=abilities,
+            )
     finally:
         getattr(system, "close", lambda: None)()
 
@@ -159,7 +165,7 @@ def _runner(system: Any) -> Callable[..., Any]:
 
 
 class _SymbolBox:
-    """Keeps the session of a symbol system open from one reset to the next."""
+    """A symbol system whose session stays open from one reset to the next."""
 
     def __init__(self, system: Any) -> None:
         self._system, self._session = system, None

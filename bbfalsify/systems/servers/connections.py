@@ -1,12 +1,12 @@
-"""One connection to a server, with the patience of a tester: every wait has an end, and silence is an answer.
+"""A connection to a server in which every wait has a limit, and silence is an answer.
 
     with Connection("127.0.0.1", 1883) as line:
         line.send(b"PING\\r\\n")
         line.receive_line()             # b"PONG", or raises Silence or Closed
 
-Reading never blocks longer than `silence_s`.  Closing is orderly by default: no more is sent, what the server still has
-to say is read to its end, and only then is the port released — a server that is reset while it still answers the last
-client is a server in an undefined state.  Linger 0 keeps thousands of sessions from using up the ports.
+Reading never blocks longer than `silence_s`.  Closing is orderly by default: no more is sent, the rest of the server's
+output is read, and only then is the port released, because a server that is reset while it still answers the last
+client is in an undefined state.  Linger 0 keeps thousands of sessions from using up the ports.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import struct
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypedDict
 
 _CHUNK = 65536
 LONGEST_ANSWER = 16 * 2**20
-"""Bytes; whoever sends more within one step floods."""
+"""Bytes; a server that sends more within one step floods."""
 
 
 class Silence(Exception):
-    """The server said nothing (more) within the time it is given."""
+    """The server sent nothing (more) within its time."""
 
 
 class Closed(Exception):
@@ -35,12 +35,12 @@ class Closed(Exception):
 
 
 class Flood(Exception):
-    """The server sent more than anybody would read."""
+    """The server sent more than `LONGEST_ANSWER`."""
 
 
 @dataclass(frozen=True)
 class Tls:
-    """How to trust the server: its certificate authority (None: the system's), and the name it must have."""
+    """TLS settings: the certificate authority to trust (None: the system's), and the name the server must have."""
 
     authority: str | None = None
     server_name: str | None = None
@@ -52,6 +52,16 @@ class Tls:
         if self.certificate is not None:
             context.load_cert_chain(self.certificate, self.key)
         return context.wrap_socket(raw, server_hostname=self.server_name or host)
+
+
+class ConnectionOptions(TypedDict, total=False):
+    """Keywords of a connection; defaults in parentheses."""
+
+    silence_s: float
+    """Longest wait for an answer (0.2)."""
+    connect_s: float
+    """Longest wait for a server to listen (5)."""
+    tls: Tls | None
 
 
 class Connection:
@@ -67,7 +77,7 @@ class Connection:
         tls: Tls | None = None,
         hopeless: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`hopeless` says that nobody will ever listen: then connecting is given up at once."""
+        """`hopeless` tells that no server will ever listen: then connecting is given up at once."""
         self.host, self.port, self.silence_s, self.connect_s, self.tls = host, port, silence_s, connect_s, tls
         self._hopeless = hopeless
         self._socket: socket.socket | None = None
@@ -81,11 +91,11 @@ class Connection:
 
     @property
     def unread(self) -> bytes:
-        """What has come and nobody has taken yet (its beginning)."""
+        """The first 1000 bytes of what has arrived and has not been taken."""
         return bytes(self._buffer[:1000])
 
     def connect(self) -> None:
-        """Connect; keeps trying for `connect_s` while nobody listens (a server that has just been started)."""
+        """Connect; keep trying for `connect_s` while the port refuses (a server that has just been started)."""
         self.close(abrupt=True)
         until = time.monotonic() + self.connect_s
         while True:
@@ -102,7 +112,7 @@ class Connection:
         except BaseException:
             raw.close()
             raise
-        # A socket with a timeout of its own is asked twice for each call; here only what has to wait does.
+        # A socket with a timeout polls before every call; here only calls that have to wait do.
         line.setblocking(False)
         self._readable, self._writable = _waiting(line, writing=False), _waiting(line, writing=True)
         self._socket = line
@@ -122,7 +132,7 @@ class Connection:
                 raise Closed from None
 
     def receive(self, take: Callable[[bytearray], bytes | None], *, silence_s: float | None = None) -> bytes:
-        """What `take` removes from the front of the buffer, once it finds something complete in it."""
+        """Wait until `take` finds something complete at the front of the buffer and removes it."""
         found = take(self._buffer)
         if found is None:
             until = time.monotonic() + (self.silence_s if silence_s is None else silence_s)
@@ -139,13 +149,13 @@ class Connection:
         return self.receive(lambda buffer: _front(buffer, count) if len(buffer) >= count else None, silence_s=silence_s)
 
     def drain(self, *, silence_s: float | None = None) -> bytes:
-        """All that comes until the server is silent or gone."""
+        """Receive everything until the server is silent or gone."""
         with contextlib.suppress(Silence, Closed):
             self.receive(lambda buffer: None, silence_s=silence_s)
         return _front(self._buffer, len(self._buffer))
 
     def close(self, *, abrupt: bool = False) -> None:
-        """Say goodbye and wait for the end, or (abrupt) reset the connection."""
+        """Shut down and wait for the server to close, or (abrupt) reset the connection."""
         line, self._socket = self._socket, None
         if line is None:
             return
@@ -180,7 +190,7 @@ class Connection:
             raise Closed
         self._buffer += data
         if len(self._buffer) > LONGEST_ANSWER:
-            self.close(abrupt=True)  # nobody knows where in the flood the next answer would begin
+            self.close(abrupt=True)  # the start of the next answer could not be found
             raise Flood(f"more than {LONGEST_ANSWER >> 20} MiB in one step")
 
     def _wait(self, ready: Callable[[float], object], until: float) -> None:
@@ -189,7 +199,7 @@ class Connection:
             raise Silence
 
     def _give_up(self) -> None:
-        """The server is gone: release the port, but keep what it said last."""
+        """Release the port after the server has gone, but keep its last output."""
         said = bytes(self._buffer)
         self.close(abrupt=True)
         self._buffer += said
@@ -203,7 +213,7 @@ class Connection:
 
 
 def _waiting(line: socket.socket, *, writing: bool) -> Callable[[float], object]:
-    """Wait at most so many milliseconds; whether it can be read from, or written to."""
+    """Make a function that waits at most so many milliseconds until the socket is ready, and tells whether it is."""
     if not hasattr(select, "poll"):
         return lambda milliseconds: any(
             select.select([] if writing else [line], [line] if writing else [], [], milliseconds / 1000.0)

@@ -1,4 +1,4 @@
-"""Mappers: between abstract symbols and the bytes of a protocol.
+"""Mappers that translate between abstract symbols and the bytes of a protocol.
 
     LineMapper({"helo": "HELO {id}", "quit": "QUIT"}, banner=True)         one line asked, one reply
     BytesMapper({"read": b"\\x01\\x00"}, fence=(b"\\x05", b"\\x06"))          whatever comes before the fence's answer
@@ -18,12 +18,12 @@ from bbfalsify.systems.servers.connections import Closed, Connection, Silence
 
 
 class Mapper(Protocol):
-    """Between abstract symbols and a protocol.  One mapper serves one session after the other."""
+    """A translator between abstract symbols and a protocol.  One mapper serves one session after the other."""
 
     alphabet: tuple[str, ...]
 
     def begin(self, line: Connection, identity: str) -> None:
-        """A session starts: forget the last one; connect, unless connecting is one of the symbols."""
+        """Start a session: forget the last one; connect, unless connecting is one of the symbols."""
         ...
 
     def step(self, line: Connection, symbol: str) -> str:
@@ -78,7 +78,7 @@ class LineMapper:
         return self.requests[symbol].replace("{id}", self._identity)
 
     def ends(self, symbol: str, output: str) -> bool:
-        """Whether the server closes after this answer; a protocol in which that depends on more overrides this."""
+        """Tell whether the server closes after this answer; a protocol in which that depends on more overrides this."""
         return symbol in self.closing
 
     def _read_reply(self, line: Connection) -> str:
@@ -131,7 +131,7 @@ class BytesMapper:
 
 
 def _until(buffer: bytearray, end: bytes) -> bytes | None:
-    """Everything before the end, taken out of the buffer with it."""
+    """Take everything up to the end out of the buffer; return it without the end."""
     at = buffer.find(end)
     if at < 0:
         return None

@@ -1,4 +1,4 @@
-"""A server under test as a process of ours: own port, own folder, started when needed and gone afterwards.
+"""Start and stop a server under test, with a port and a folder of its own.
 
     server = Server(["mosquitto", "-c", "{folder}/mosquitto.conf"], files={"mosquitto.conf": "listener {port}"})
     server.start()
@@ -6,8 +6,8 @@
     server.stop()
 
 `{port}` and `{folder}` stand for a free port of the loopback interface and a fresh temporary folder; each instance has
-its own, so several run side by side.  No shell is involved.  Start means: the process lives and somebody listens.
-What it prints goes to our standard error (in a run: workers.log), without secrets and up to a limit.
+its own, so several run side by side.  No shell is involved.  `start` returns when the process listens on the port.
+Its output goes to our standard error (in a run: workers.log), without secrets and up to a limit.
 """
 
 from __future__ import annotations
@@ -39,19 +39,20 @@ from bbfalsify.systems.programs.process_tree import (
     kill,
     marked,
     reap,
+    signal_group,
     telling_line,
 )
 
 START_S = 10.0
 STOP_S = 1.0
-"""How long it may take to end by itself; less than a worker is given to end, which has to clean up after it."""
+"""Time to end by itself; less than a worker has to end, because the worker cleans up after it."""
 _DYING_S = 1.0
 _SLEEPS = 3
-"""Seen asleep so often in a row, a server waits for something."""
+"""A server seen asleep so often in a row waits for something."""
 _REAPING_S = 0.2
 _LAST_WORDS = 500
 _LOGGED = 1 << 20
-"""Bytes of its output that are shown; the rest is read and forgotten."""
+"""Bytes of its output that are shown; the rest is read and dropped."""
 
 
 class ServerFailed(SystemDied):
@@ -84,7 +85,7 @@ class Server:
         self._output: _Output | None = None
         self._mark = ""
         self._owner = 0
-        """The process that has started it; one made by fork from it has nothing to do with it."""
+        """The process that has started it; a fork of that process must not stop it."""
 
     def __getstate__(self) -> dict[str, object]:
         return self.__dict__ | {"_process": None, "_output": None, "folder": None}
@@ -95,26 +96,26 @@ class Server:
 
     @property
     def running(self) -> bool:
-        """It lives, and is not about to end."""
+        """True while it lives and is not about to end."""
         process = self._process if self._owner == os.getpid() else None
         return process is not None and process.poll() is None and not is_ending(process.pid)
 
     def goes_on(self) -> bool:
-        """After it has closed a connection: whether it lives on, or that was its end.
+        """Tell, after it has closed a connection, whether it lives on.
 
-        A server that goes on sleeps soon, waiting for the next client.  One that ends works until it is gone, however
+        A server that goes on soon sleeps, waiting for the next client.  One that ends works until it is gone, however
         busy the machine is.
         """
         until, asleep = time.monotonic() + _DYING_S, 0
         while self.running and time.monotonic() < until:
-            asleep = asleep + 1 if is_asleep(self._process.pid) else 0
+            asleep = asleep + 1 if self.pid is not None and is_asleep(self.pid) else 0
             if asleep == _SLEEPS:
                 return True
             time.sleep(0.0003)
         return self.running
 
     def how_it_ended(self) -> str:
-        """In words, once it is not running any more."""
+        """Describe its end, once it is not running any more."""
         if self._process is None or self._output is None:
             return "it was not started"
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -122,8 +123,10 @@ class Server:
         return how_it_ended(self._process.poll(), telling_line(self._output.last_words(_DYING_S)))
 
     def over_memory(self) -> str | None:
-        """What it has, where that is more than it may have."""
-        now_mb = None if self.memory_mb is None or self.pid is None else memory_mb(self.pid)
+        """Describe its memory if that exceeds the limit."""
+        if self.memory_mb is None or self.pid is None:
+            return None
+        now_mb = memory_mb(self.pid)
         if now_mb is None or now_mb <= self.memory_mb:
             return None
         return f"the server had {now_mb:.0f} MB of memory, more than the {self.memory_mb:g} MB allowed"
@@ -146,7 +149,7 @@ class Server:
             if self._listens():
                 return
             alive = self.running
-            said = "" if alive else self._output.last_words(_DYING_S)
+            said = "" if alive or self._output is None else self._output.last_words(_DYING_S)
             self.stop()
             if alive or attempt == tries:
                 what = f"did not listen on port {self.port} within {self.start_s:g} s" if alive else "ended at once"
@@ -165,6 +168,7 @@ class Server:
             env={**known, MARK: self._mark},
             start_new_session=True,
         )
+        assert self._process.stdout is not None  # it is a pipe
         self._output = _Output(self._process.stdout, Redactor(known[name] for name in self.secrets))
 
     def _variables(self) -> dict[str, str]:
@@ -179,12 +183,12 @@ class Server:
             return
         if process is not None:
             started_by_it = descendants(process.pid)  # also those that left its group
-            _signal_group(process, signal.SIGTERM)
+            signal_group(process.pid, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(STOP_S)
-            # What it had started before it died on its own has become ours; the mark tells it from the rest.
+            # Its children have become ours if it died on its own; the mark tells them from the rest.
             started_by_it |= marked(descendants(os.getpid()), f"{MARK}={self._mark}")
-            _signal_group(process, signal.SIGKILL)
+            signal_group(process.pid, signal.SIGKILL)
             process.wait()
             kill(started_by_it)
             reap(started_by_it, _REAPING_S)
@@ -195,21 +199,21 @@ class Server:
             self.folder = None
 
     def fill(self, text: str) -> str:
-        """With its port and folder in the places of `{port}` and `{folder}`."""
+        """Replace `{port}` and `{folder}` in a text."""
         return text.replace("{port}", str(self.port)).replace("{folder}", str(self.folder))
 
     def _listens(self) -> bool:
         until = time.monotonic() + self.start_s
         while time.monotonic() < until and self.running:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1.0):
-                if _belongs_to_session(self.port, self._process.pid):
+                if self.pid is not None and _belongs_to_session(self.port, self.pid):
                     return True
             time.sleep(0.01)
         return False
 
 
 class _Output(threading.Thread):
-    """Reads what a server prints, always, so that it never waits for us; shows so much of it and keeps the end."""
+    """A thread that reads the output of a server, so that it never blocks; shows a part of it and keeps the end."""
 
     def __init__(self, pipe: IO[bytes], redactor: Redactor) -> None:
         super().__init__(daemon=True)
@@ -232,26 +236,26 @@ class _Output(threading.Thread):
                 os.write(2, shown)
 
     def last_words(self, patience_s: float) -> str:
-        """Of a server that has ended."""
+        """Return the end of the output of a server that has ended."""
         self.join(patience_s)
         return self._tail.decode("utf-8", "replace").strip()
 
     def close(self) -> None:
-        """After the end of the server; whoever else holds the pipe is not waited for."""
+        """Close the pipe after the end of the server, without waiting for other processes that hold it."""
         self.join(_REAPING_S)
         if not self.is_alive():
             self._pipe.close()
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nobody used a moment ago."""
+    """Find a port of the loopback interface that was free a moment ago."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 def _belongs_to_session(port: int, session: int) -> bool:
-    """Linux: whether a process of this session holds the listening socket, and not somebody else on the same port."""
+    """Tell whether a process of this session holds the listening socket (on Linux; elsewhere True)."""
     if not sys.platform.startswith("linux"):
         return True
     listening = {f"socket:[{inode}]" for inode in _listening_inodes(port)}
@@ -272,8 +276,3 @@ def _listening_inodes(port: int) -> Iterator[str]:
                 columns = line.split()
                 if columns[3] == "0A" and int(columns[1].rpartition(":")[2], 16) == port:
                     yield columns[9]
-
-
-def _signal_group(process: subprocess.Popen, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)

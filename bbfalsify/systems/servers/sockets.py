@@ -1,16 +1,14 @@
-"""Servers behind a socket as black boxes: a mapper turns abstract symbols into bytes and answers into symbols.
+"""Use a server behind a socket as a black box; a mapper translates between abstract symbols and bytes.
 
     system = SocketSystem("smtp", LineMapper({"helo": "HELO {id}", "quit": "QUIT"}, banner=True), server=Server([...]))
 
-One session is one use of the server from reset on.  How it is reset is a policy: a new connection (`reconnect`), the
-server process started again (`restart`), a command (`reset=["rm", "-r", "{folder}/mail"]`), or whatever a function does
-(`reset=function`).  Every session gets an identity of its own, so that two sessions never meet by name in what the
-server remembers.
+One session is one use of the server from reset on.  There are four ways to reset: a new connection (`reconnect`), a
+restart of the server process (`restart`), a command (`reset=["rm", "-r", "{folder}/mail"]`), or a function
+(`reset=function`).  Every session gets a unique identity, so that the server's memory of two sessions never mixes.
 
-Within a step silence and the end of the connection are outputs like any other (`silence`, `closed`): a requirement may
-speak about them.  The end of the server is not: the session has failed (`died`), and the next one gets a new server.
-A protocol with a request that is always answered should end its steps with that (a fence): waiting for silence costs
-its whole time in every step.
+Within a step silence and the end of the connection are outputs (`silence`, `closed`), about which a requirement may
+speak.  The end of the server is not: the session has failed (`died`), and the next one gets a new server.  A protocol
+with a request that is always answered should end its steps with that (a fence), because waiting for silence is slow.
 """
 
 from __future__ import annotations
@@ -18,13 +16,13 @@ from __future__ import annotations
 import subprocess
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal, Self, Unpack
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.systems.failures import NoAnswer, SessionFailure, SystemDied
 from bbfalsify.systems.interface import Capabilities, Usage
 from bbfalsify.systems.programs.process_cost import cpu_seconds, forget_peak, memory_mb
-from bbfalsify.systems.servers.connections import Closed, Connection, Flood, Silence, Tls
+from bbfalsify.systems.servers.connections import Closed, Connection, ConnectionOptions, Flood, Silence
 from bbfalsify.systems.servers.mappers import BytesMapper, LineMapper, Mapper
 from bbfalsify.systems.servers.server import Server
 
@@ -32,16 +30,16 @@ __all__ = ["BytesMapper", "LineMapper", "Mapper", "SocketSession", "SocketSystem
 
 SILENCE, CLOSED, FLOOD = "silence", "closed", "flood"
 RESET_S = 10.0
-"""How long a command that resets the server may take."""
+"""Time limit of a command that resets the server."""
 
 Reset = Literal["reconnect", "restart"] | Sequence[str] | Callable[[], None]
 
 
 class SocketSystem:
-    """A server on a port.  Without `server` somebody else has started it; then host and port are needed.
+    """A server on a port: `server`, which is started here, or one that runs already at `host` and `port`.
 
-    Such a server is there once, and workers side by side could meet in what it remembers: it is taken to be exclusive,
-    unless `exclusive=False` says that its sessions never meet.
+    A server that runs already is exclusive, because sessions of workers side by side could disturb each other through
+    its memory, unless `exclusive=False` says that they do not.
     """
 
     def __init__(
@@ -53,10 +51,8 @@ class SocketSystem:
         host: str = "127.0.0.1",
         port: int | None = None,
         reset: Reset = "reconnect",
-        silence_s: float = 0.2,
-        connect_s: float = 5.0,
-        tls: Tls | None = None,
         exclusive: bool | None = None,
+        **connection: Unpack[ConnectionOptions],
     ) -> None:
         if (server is None) == (port is None):
             raise UserError(f"system '{name}': give either the server to start or the port of one that runs.")
@@ -73,11 +69,11 @@ class SocketSystem:
         self.capabilities = Capabilities(
             stepwise=True, real_time=True, exclusive=server is None if exclusive is None else exclusive
         )
-        self._place = host, port
-        self._waits = silence_s, connect_s, tls
+        self._host, self._port, self._connection = host, port or 0, connection
+        self.line()  # a keyword that connections do not take is an error here, not in the first session
 
     def prepare(self) -> None:
-        """Called once in each worker process: each has a server of its own."""
+        """Start the server: each worker process has one of its own."""
         if self.server is not None and not self.server.running:
             self.server.start()
 
@@ -95,7 +91,7 @@ class SocketSystem:
         return SocketSession(self)
 
     def _run_reset(self, command: Sequence[str]) -> None:
-        """No shell is involved; what it prints goes where the server's words go."""
+        """Run the command without a shell; its output goes where the server's output goes."""
         words = [word if self.server is None else self.server.fill(word) for word in map(str, command)]
         try:
             done = subprocess.run(
@@ -110,15 +106,11 @@ class SocketSystem:
             raise SessionFailure(f"the reset command '{words[0]}' ended with exit code {done.returncode}")
 
     def line(self) -> Connection:
-        """A connection to the server as it is now, not connected yet."""
-        host, port = self._place
-        silence_s, connect_s, tls = self._waits
+        """Make a connection to the server as it is now, not connected yet."""
         server = self.server
         if server is None:
-            return Connection(host, port, silence_s=silence_s, connect_s=connect_s, tls=tls)
-        return Connection(
-            host, server.port, silence_s=silence_s, connect_s=connect_s, tls=tls, hopeless=lambda: not server.running
-        )
+            return Connection(self._host, self._port, **self._connection)
+        return Connection(self._host, server.port, hopeless=lambda: not server.running, **self._connection)
 
 
 class SocketSession:
@@ -156,7 +148,7 @@ class SocketSession:
         if server is not None and not server.goes_on():
             raise SystemDied(f"the server is gone: {server.how_it_ended()}")
 
-    def __enter__(self) -> SocketSession:
+    def __enter__(self) -> Self:
         server = self._system.server
         try:
             try:
@@ -172,17 +164,18 @@ class SocketSession:
         except BaseException:
             self._line.close(abrupt=True)
             raise
-        self._cpu_before = None if server is None else cpu_seconds(server.pid)
+        self._cpu_before = None if server is None or server.pid is None else cpu_seconds(server.pid)
         return self
 
     def _begin(self) -> None:
-        # Not a random choice that could decide anything: only a name that nobody has used before.
+        # A name that no session has used before; it decides nothing, so it needs no seed.
         self._mapper.begin(self._line, uuid.uuid4().hex[:12])
 
     def _revived(self) -> bool:
-        """A server still dying of the last session may let us in: begin again with a new one.
+        """Begin again with a new server if the old one has ended; tell whether that was so.
 
-        If it was our own first symbol that killed it, the new one will die of it too, and then that is the answer.
+        A server that dies of the last session may still accept a connection.  If our own first symbol killed it, the
+        new one will die of it too, and that is the answer.
         """
         server = self._system.server
         if server is None or server.goes_on():
@@ -193,16 +186,16 @@ class SocketSession:
         self._begin()
         return True
 
-    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        """Close in order, and note what the session has cost the server (one that somebody else runs: unknown)."""
+    def __exit__(self, *exception: Any) -> None:
+        """Close in order, and note the cost of the session for the server (unknown if it was not started here)."""
         self._line.close()
         server = self._system.server
-        if server is None or not server.running:
+        if server is None or not server.running or server.pid is None:
             return
         now, before = cpu_seconds(server.pid), self._cpu_before
         self.usage = Usage(None if now is None or before is None else now - before, memory_mb(server.pid, peak=True))
         forget_peak(server.pid)
         if (too_much := server.over_memory()) is not None:
             server.stop()
-            if kind is None:
+            if exception[0] is None:
                 raise SystemDied(too_much)

@@ -5,7 +5,7 @@ import pytest
 
 from bbfalsify.core.budget import Budget, Spent
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.events import BatchAnswered, FindingReported, Note
+from bbfalsify.core.events import BatchAnswered, FindingReported, ListenerFailed
 from bbfalsify.core.query import Answer
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.records.answer_records import answer_from_record, answer_record
@@ -39,12 +39,16 @@ def test_records_are_short_even_when_messages_are_not():
 def test_events_are_numbered_lines_of_json_without_infinities(tmp_path):
     file = tmp_path / "events.jsonl"
     with Recorder(file) as recorder:
-        recorder.record(Note("two\nlines, ünïcode"))
+        recorder.record(ListenerFailed("page", "two\nlines, ünïcode"))
         recorder.record(FindingReported("R1", ("on", "off"), "q/1", -math.inf, 3.5))
         recorder.record(BatchAnswered((answer_record("q/2", Answer(SimulationStatus.OK)),)))
     assert len(file.read_text().splitlines()) == 3
     note, finding, batch = read_events(file)
-    assert (note.sequence, note.kind, note.data) == (0, "Note", {"text": "two\nlines, ünïcode"})
+    assert (note.sequence, note.kind, note.data) == (
+        0,
+        "ListenerFailed",
+        {"listener": "page", "error": "two\nlines, ünïcode"},
+    )
     assert finding.data["robustness"] == "-inf" and finding.data["actions"] == ["on", "off"]
     assert batch.data["answers"][0]["query"] == "q/2"
 
@@ -52,11 +56,11 @@ def test_events_are_numbered_lines_of_json_without_infinities(tmp_path):
 def test_an_unfinished_last_line_is_left_out_and_a_spoilt_one_in_between_is_not(tmp_path):
     file = tmp_path / "events.jsonl"
     with Recorder(file) as recorder:
-        recorder.record(Note("a"))
-        recorder.record(Note("b"))
+        recorder.record(ListenerFailed("page", "a"))
+        recorder.record(ListenerFailed("page", "b"))
     whole = file.read_text()
     file.write_text(whole[:-10])
-    assert [e.data["text"] for e in read_events(file)] == ["a"]
+    assert [e.data["error"] for e in read_events(file)] == ["a"]
     file.write_text("spoilt\n" + whole)
     with pytest.raises(UserError, match="events.jsonl:1: not an event"):
         list(read_events(file))
@@ -65,18 +69,18 @@ def test_an_unfinished_last_line_is_left_out_and_a_spoilt_one_in_between_is_not(
 def test_a_record_is_continued_where_it_was_cut_off(tmp_path):
     file = tmp_path / "events.jsonl"
     with Recorder(file) as recorder:
-        recorder.record(Note("a"))
-        recorder.record(Note("b"))
+        recorder.record(ListenerFailed("page", "a"))
+        recorder.record(ListenerFailed("page", "b"))
     file.write_text(file.read_text()[:-10])
     with Recorder(file) as recorder:
-        recorder.record(Note("c"))
-    assert [(e.sequence, e.data["text"]) for e in read_events(file)] == [(0, "a"), (1, "c")]
+        recorder.record(ListenerFailed("page", "c"))
+    assert [(e.sequence, e.data["error"]) for e in read_events(file)] == [(0, "a"), (1, "c")]
 
 
 def test_a_record_that_cannot_be_written_stops_the_run(tmp_path):
     with pytest.raises(UserError, match="events cannot be recorded: No space left on device"):
         with Recorder("/dev/full") as recorder:
-            recorder.record(Note("a"))
+            recorder.record(ListenerFailed("page", "a"))
     with pytest.raises(UserError, match="events cannot be recorded"):
         Recorder(tmp_path / "missing" / "events.jsonl")
 

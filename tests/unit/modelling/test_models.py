@@ -10,7 +10,7 @@ from bbfalsify.examples.models.protocols import fischer, train_gate
 from bbfalsify.examples.models.scheduling import preemptive_tasks
 from bbfalsify.modelling.network.expressions import Binary, Call, Conditional, Constant, Kind, Read
 from bbfalsify.modelling.network.network import Rate
-from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from tests.support.oracle import Oracle
 from tests.unit.modelling.evaluator import Evaluator
 
 
@@ -63,7 +63,7 @@ def test_stopwatch():
 
 def locations_seen(network, steps: int, seed: int) -> list[list[str]]:
     """The locations along a random walk of the reference interpreter: earliest or latest delay, or one between."""
-    run, generator = ReferenceInterpreter(network), np.random.default_rng(seed)
+    run, generator = Oracle(network), np.random.default_rng(seed)
     state, seen = run.initial_state(), []
     for _ in range(steps):
         transitions = run.transitions(state)
@@ -76,7 +76,7 @@ def locations_seen(network, steps: int, seed: int) -> list[list[str]]:
         delay = window.low + (high - window.low) * share
         if (delay == window.low and window.low_strict) or (delay == window.high and window.high_strict):
             delay = (window.low + high) / 2
-        state = run.fire(state, transition, delay, generator=generator)
+        state = run.fire_choosing(state, transition, delay, generator=generator)
         seen.append([p.locations[i].name for p, i in zip(network.processes, state.locations, strict=True)])
     return seen
 
@@ -95,7 +95,7 @@ def test_fischer_excludes():
 def test_faulty_fischer_does_not_exclude():
     """The first enters at the last moment at which the second may still write its own name."""
     network = fischer(2, faulty=True)
-    run = ReferenceInterpreter(network)
+    run = Oracle(network)
     state = run.initial_state()
     path = [(0, "A->req", 0), (1, "A->req", 0), (0, "req->wait", 0), (0, "wait->cs", 2), (1, "req->wait", 0)]
     for process, action, delay in [*path, (1, "wait->cs", 2)]:
@@ -110,7 +110,7 @@ def test_faulty_fischer_does_not_exclude():
 
 def test_the_low_task_is_preempted():
     network = preemptive_tasks()
-    run = ReferenceInterpreter(network)
+    run = Oracle(network)
     state = run.initial_state()
     done = network.variable("done").slot + 1
     while state.locations != (1, 1):  # both run

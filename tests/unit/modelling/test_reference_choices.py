@@ -39,7 +39,7 @@ def test_choices(first, second, invariant, apart, possible):
     start = interpreter.initial_state()
     assert bool(interpreter.transitions(start)) == possible
     assert replayer.transitions(start) == interpreter.transitions(start)
-    machine = interpreter.machine_at(start, 0)
+    machine = interpreter.evaluator_at(start, 0)
     choices = {p: [edge.branches[0] for edge in network.processes[p].edges] for p in range(3)}
     if apart:
         assert every_choice_enters(network, machine, choices, lambda places: range(4)) == possible

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.delay_sets import Window, contains, endpoints
-from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 from bbfalsify.modelling.reference.state import State
-from bbfalsify.modelling.reference.values import ModelRuntimeError
 from tests.drawing import examples
 from tests.support.networks import networks
+from tests.support.oracle import Oracle
 
 
 def walk(network: Network, seed: int, steps: int) -> list[State]:
     """Some states of the network, reached by delays on a grid where possible."""
-    interpreter, generator = ReferenceInterpreter(network), np.random.default_rng(seed)
+    interpreter, generator = Oracle(network), np.random.default_rng(seed)
     states = [interpreter.initial_state()]
     for _ in range(steps):
         found = interpreter.transitions(states[-1])
@@ -32,7 +32,9 @@ def walk(network: Network, seed: int, steps: int) -> list[State]:
         transition = found[generator.integers(len(found))]
         window = transition.windows[generator.integers(len(transition.windows))]
         try:
-            states.append(interpreter.fire(states[-1], transition, some_delay(window, generator), generator=generator))
+            states.append(
+                interpreter.fire_choosing(states[-1], transition, some_delay(window, generator), generator=generator)
+            )
         except ModelRuntimeError:
             break
     return states
@@ -47,7 +49,7 @@ def some_delay(window: Window, generator: np.random.Generator) -> Fraction:
 @examples(40)
 @given(networks(), st.integers(0, 1000))
 def test_windows_are_what_trying_single_delays_gives(network, seed):
-    interpreter = ReferenceInterpreter(network)
+    interpreter = Oracle(network)
     state = walk(network, seed, 6)[-1]
     bound = interpreter.delay_bound(state)
     windows = {(t.sender, t.receivers): t.windows for t in interpreter.transitions(state)}
@@ -71,7 +73,7 @@ def test_law_is_what_playing_the_additional_delay_rule_gives(network, seed):
     A deviation beyond 5.5 standard errors (never below 1/n) has probability 4e-8 each, under 1e-4 in all.  A wrong
     formula for gaps (0.5 instead of 0.2, say) is 15 standard errors off.
     """
-    interpreter = ReferenceInterpreter(network)
+    interpreter = Oracle(network)
     state = walk(network, seed, 3)[-1]
     if interpreter.delay_bound(state) is None:
         return
@@ -85,11 +87,9 @@ def test_law_is_what_playing_the_additional_delay_rule_gives(network, seed):
         assert abs(seen[action] / plays - probability) <= 5.5 * error
 
 
-def literal_rule(
-    interpreter: ReferenceInterpreter, state: State, generator: np.random.Generator
-) -> Callable[[], str | None]:
+def literal_rule(interpreter: Oracle, state: State, generator: np.random.Generator) -> Callable[[], str | None]:
     """Draw, look what is enabled, draw an additional delay if nothing is; None when it never ends."""
-    here = interpreter.machine_at(state, Fraction(0))
+    here = interpreter.evaluator_at(state, Fraction(0))
     edges = interpreter.network.processes[0].edges
     outputs = [
         (

@@ -6,12 +6,12 @@ from fractions import Fraction
 import pytest
 
 from bbfalsify.modelling.network.network import Location
-from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from tests.support.oracle import Oracle
 from tests.support.sketches import Sketch, both, edge, let, op, term
 
 
 def law_of(sketch: Sketch):
-    interpreter = ReferenceInterpreter(sketch.network())
+    interpreter = Oracle(sketch.network())
     return interpreter.step_law(interpreter.initial_state(), 0)
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from bbfalsify.modelling.network.expressions import Builtin, Conditional, Kind
 from bbfalsify.modelling.network.network import Location, Rate
-from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
+from tests.support.oracle import Oracle
 from tests.support.sketches import Sketch, both, edge, let, negation, op, term
 
 
 def windows_of(sketch: Sketch) -> dict[str, list[str]]:
     """Action to its windows as text, in the initial state."""
-    interpreter = ReferenceInterpreter(sketch.network())
+    interpreter = Oracle(sketch.network())
     found: dict[str, list[str]] = {}
     for t in interpreter.transitions(interpreter.initial_state()):
         action = sketch.processes[t.sender[0]].edges[t.sender[1]].action
@@ -150,14 +150,14 @@ def test_timelock_and_deadlock_have_no_transitions_but_different_bounds():
     sketch = Sketch()
     x = sketch.clock("x")
     sketch.process("P", [Location("A", op("<=", x, 3))], [edge(0, 0, op(">", x, 3))])
-    interpreter = ReferenceInterpreter(sketch.network())
+    interpreter = Oracle(sketch.network())
     state = interpreter.initial_state()
     assert interpreter.transitions(state) == []
     assert interpreter.delay_bound(state).high == 3
 
     free = Sketch()
     free.process("P", [Location("A")], [])
-    interpreter = ReferenceInterpreter(free.network())
+    interpreter = Oracle(free.network())
     assert interpreter.transitions(interpreter.initial_state()) == []
     assert interpreter.delay_bound(interpreter.initial_state()).high is None
 
@@ -166,7 +166,7 @@ def test_violated_invariant_allows_not_even_delay_zero():
     sketch = Sketch()
     x = sketch.clock("x", 5)
     sketch.process("P", [Location("A", op("<=", x, 3))], [edge(0, 0)])
-    interpreter = ReferenceInterpreter(sketch.network())
+    interpreter = Oracle(sketch.network())
     assert interpreter.delay_bound(interpreter.initial_state()) is None
     assert interpreter.transitions(interpreter.initial_state()) == []
 
@@ -180,7 +180,7 @@ def test_products_of_clocks_and_odes_are_approximate_but_close():
     heat = sketch.clock("heat")  # heat' = 2 - heat reaches 1 after ln 2
     flow = Rate(heat.slot, op("-", 2, heat))
     sketch.process("P", [Location("A", None, (flow,))], [edge(0, 0, op(">=", heat, 1), action="a")])
-    interpreter = ReferenceInterpreter(sketch.network())
+    interpreter = Oracle(sketch.network())
     (transition,) = interpreter.transitions(interpreter.initial_state())
     assert transition.windows[0].low == pytest.approx(0.6931471805599453, abs=1e-7)
     assert transition.windows[0].high is None

@@ -30,7 +30,8 @@ from bbfalsify.systems import (
 from bbfalsify.systems.loading import resolve_reference
 from bbfalsify.systems.programs import line_protocol as protocol
 from bbfalsify.systems.programs import serve
-from bbfalsify.systems.programs.launching import Redactor, make_launch, split_command
+from bbfalsify.systems.programs.launching import Redactor, launch_and_rest, split_command
+from bbfalsify.systems.programs.persistent import ProcessOptions
 
 ROOT = Path(__file__).parent.parent.parent.parent
 SERVE = Path(serve.__file__)
@@ -367,5 +368,7 @@ def test_hellos():
 
 
 def test_memory_and_folders_of_a_launch(tmp_path):
-    assert "no folder" in str(make_launch("x", folder=tmp_path / "gone").problems()[0])
+    launch, rest = launch_and_rest("x", {"folder": tmp_path / "gone", "restart_every": 2}, ProcessOptions)
+    assert "no folder" in str(launch.problems()[0])
+    assert rest == {"restart_every": 2}
     assert SimulationStatus.RAISED is SessionFailure.status

@@ -73,8 +73,7 @@ class _Listener:
     def end(self, tag: str) -> Element:
         return self.open.pop()
 
-    def close(self) -> Element | None:
-        return self.root
+    def close(self) -> None: ...
 
 
 def read_elements(path: Path) -> Element:
@@ -89,7 +88,7 @@ def read_elements(path: Path) -> Element:
     listener.line = lambda: parser.parser.CurrentLineNumber
     try:
         parser.feed(path.read_bytes())
-        root = parser.close()
+        parser.close()
     except ParseError as error:
         line = error.position[0] if getattr(error, "position", None) else None
         raise UserError(Problem(f"not valid XML: {str(error).split(':')[0]}.", file=file, line=line)) from None
@@ -98,5 +97,6 @@ def read_elements(path: Path) -> Element:
         raise UserError(Problem(message, file=file, line=listener.line())) from None
     except (LookupError, ValueError) as error:
         raise UserError(Problem(f"not valid XML: {error}.", file=file, line=1)) from None
-    assert root is not None
-    return root
+    if listener.root is None:
+        raise UserError(Problem("not valid XML: there is no element.", file=file, line=1))
+    return listener.root

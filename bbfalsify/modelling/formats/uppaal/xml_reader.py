@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bbfalsify.core.errors import Place, Problem, unknown_name
+from bbfalsify.core.errors import Problem
 from bbfalsify.modelling.formats.uppaal.branching import EdgePart, add_edges
 from bbfalsify.modelling.formats.uppaal.elements import Element, read_elements
 from bbfalsify.modelling.formats.uppaal.scanner import Scanner, conjunction
@@ -31,7 +31,7 @@ def read_xml(path: Path, model: ModelText, problems: list[Problem]) -> None:
         return
     for element in root.children:
         if element.tag not in _TOP:
-            problems.append(_unknown("element", element.tag, _TOP, element.place))
+            problems.append(element.place.unknown("element", element.tag, _TOP))
         elif element.tag == "lsc":
             problems.append(element.place.problem("live sequence charts are not supported; draw the scenario as a "
                                                   "template with an error location."))  # fmt: skip
@@ -66,10 +66,6 @@ def _declarations(element: Element, model: ModelText, problems: list[Problem]) -
         add_section(model, section, problems)
 
 
-def _unknown(what: str, found: str, known: tuple[str, ...], place: Place) -> Problem:
-    return unknown_name(what, found, known, file=place.file, line=place.line)
-
-
 class _Template:
     def __init__(self, element: Element, model: ModelText, problems: list[Problem]) -> None:
         self.element = element
@@ -87,7 +83,7 @@ class _Template:
         template = TemplateText("" if name is None else name.text, self.element.place, None)
         for child in self.element.children:
             if child.tag not in _TEMPLATE:
-                self.problems.append(_unknown("element of a template", child.tag, _TEMPLATE, child.place))
+                self.problems.append(child.place.unknown("element of a template", child.tag, _TEMPLATE))
         parameters, declarations = self.element.text_of("parameter"), self.element.text_of("declaration")
         template.parameters = None if parameters is None else modern_parameters(parameters)
         if declarations is not None:
@@ -112,7 +108,7 @@ class _Template:
         if init is None or reference is None:
             self.problems.append(self.element.place.problem(f"template '{template.name}' has no initial location."))
         elif reference not in self.locations:
-            self.problems.append(_unknown("location", reference, tuple(self.locations), init.place))
+            self.problems.append(init.place.unknown("location", reference, tuple(self.locations)))
         else:
             template.initial, template.initial_place = self.locations[reference], init.place
 
@@ -121,7 +117,7 @@ class _Template:
         for label in element.all("label"):
             kind = label.attributes.get("kind", "")
             if kind not in known:
-                self.problems.append(_unknown("kind of label", kind, known, label.place))
+                self.problems.append(label.place.unknown("kind of label", kind, known))
             elif kind in labels:
                 self.problems.append(label.place.problem(f"there are two labels of the kind '{kind}'."))
             elif label.text is not None:
@@ -184,7 +180,7 @@ class _Template:
         if reference in self.branchpoints:
             return reference
         if reference not in self.locations:
-            self.problems.append(_unknown(f"{tag} of a transition", reference, tuple(self.locations), child.place))
+            self.problems.append(child.place.unknown(f"{tag} of a transition", reference, tuple(self.locations)))
             return None
         return self.locations[reference]
 

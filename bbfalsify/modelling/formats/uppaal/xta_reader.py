@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bbfalsify.core.errors import Place, Problem, UserError, unknown_name
+from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.formats.uppaal.branching import EdgePart, add_edges
 from bbfalsify.modelling.formats.uppaal.scanner import Scanner, Token, conjunction
 from bbfalsify.modelling.formats.uppaal.sections import add_section, modern_declarations, modern_parameters, sections
@@ -145,7 +145,7 @@ class _Process:
         location = next((loc for loc in template.locations if loc.name == name.text), None)
         if location is None:
             known = [loc.name for loc in template.locations]
-            self.problems.append(unknown_name("location", name.text, known, file=place.file, line=place.line))
+            self.problems.append(place.unknown("location", name.text, known))
         elif word == "init":
             template.initial, template.initial_place = name.text, place
         elif word == "commit":

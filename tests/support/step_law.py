@@ -19,15 +19,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from bbfalsify.modelling.reference.delay_sets import contains, endpoints, up_to
-from bbfalsify.modelling.reference.evaluation import Machine
+from bbfalsify.modelling.reference.evaluation import Evaluator
+from bbfalsify.modelling.reference.exact_values import ModelRuntimeError, NotAffine
+from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from bbfalsify.modelling.reference.state import State, Transition
-from bbfalsify.modelling.reference.values import ModelRuntimeError, NotAffine
-
-if TYPE_CHECKING:
-    from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 
 
 @dataclass(frozen=True)
@@ -109,7 +106,7 @@ def _rate(interpreter: ReferenceInterpreter, state: State, process: int) -> Frac
     location = interpreter.network.processes[process].locations[state.locations[process]]
     if location.exponential_rate is None:
         return Fraction(1)
-    rate = interpreter.machine_at(state, Fraction(0)).value(location.exponential_rate, {})
+    rate = interpreter.evaluator_at(state, Fraction(0)).value(location.exponential_rate, {})
     if rate <= 0:
         raise ModelRuntimeError("weight", f"the exponential rate of {location.name} is {rate}")
     return Fraction(rate)
@@ -129,7 +126,7 @@ def _shares(
     interpreter: ReferenceInterpreter, state: State, enabled: list[Transition], low: Fraction, middle: Fraction
 ) -> dict[str, Fraction]:
     """Each action's share of the weights, which must not change inside the piece."""
-    here, there = interpreter.machine_at(state, low), interpreter.machine_at(state, middle)
+    here, there = interpreter.evaluator_at(state, low), interpreter.evaluator_at(state, middle)
     weights: dict[str, Fraction] = {}
     for t in enabled:
         edge = interpreter.network.processes[t.sender[0]].edges[t.sender[1]]
@@ -143,5 +140,5 @@ def _shares(
     return {action: w / total for action, w in weights.items() if w > 0}
 
 
-def _weight(machine: Machine, expression: object) -> Fraction:
-    return Fraction(1) if expression is None else Fraction(machine.value(expression, {}))
+def _weight(evaluator: Evaluator, expression: object) -> Fraction:
+    return Fraction(1) if expression is None else Fraction(evaluator.value(expression, {}))

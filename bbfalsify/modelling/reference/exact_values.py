@@ -1,10 +1,9 @@
-"""Numbers of the reference interpreter: exact, and aware of the delay they depend on.
+"""Arithmetic of the reference interpreter: exact numbers that may depend on the delay.
 
-While time passes at constant rates every real is an affine function `constant + slope · d` of the delay d.  The
-reference interpreter computes with these functions (`Affine`), and whenever a decision depends on one — a comparison,
-min, max, abs — the sample it is evaluated at decides, and the delay at which the decision would flip is noted as a
-**breakpoint**.  Between two neighbouring breakpoints every decision comes out the same, so trying the breakpoints and
-one point of each gap settles a whole set of delays (`reference_windows.solve`).
+While time passes at constant rates every real is an affine function `constant + slope · d` of the delay d (`Affine`).
+Where a decision — a comparison, min, max, abs — depends on one, it is taken at a sample delay, and the delay at which
+it would flip is recorded as a **breakpoint**.  Between two neighbouring breakpoints every decision is the same, so that
+evaluating the breakpoints and one point of each gap settles all delays (`delay_sets.solve`).
 
 Values: `int` (integers and Booleans), `Fraction` (exact reals), `float` (only in models that are not linear in time),
 `Affine` (reals that depend on the delay), `UNKNOWN` (a random draw that has not been made).
@@ -15,13 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
+from typing import Final
 
-from bbfalsify.core.errors import BBFalsifyError
+from bbfalsify.core.errors import BBFalsifyError, InvariantViolated
 
 
 class ModelRuntimeError(BBFalsifyError):
-    """The model itself went wrong: a range, a bound, a division by zero, an endless loop."""
+    """A run-time error of the model: a range, a bound, a division by zero, an endless loop."""
 
     def __init__(self, kind: str, message: str, *, variable: str | None = None, edge: str | None = None) -> None:
         self.kind = kind
@@ -33,45 +34,53 @@ class ModelRuntimeError(BBFalsifyError):
 
 
 class NotAffine(BBFalsifyError):
-    """The value is no affine function of the delay: the exact method does not apply."""
+    """The value is not affine in the delay, so the exact method does not apply."""
 
 
 class DependsOnDraw(BBFalsifyError):
     """The decision depends on a random draw that has not been made."""
 
 
-class Unknown:
-    """The result of a random draw while transitions are only being looked at."""
+class Unknown(Enum):
+    """The result of a random draw that is not made, because transitions are only listed."""
+
+    VALUE = "unknown"
 
     def __repr__(self) -> str:
         return "UNKNOWN"
 
 
-UNKNOWN = Unknown()
+UNKNOWN: Final = Unknown.VALUE
+
+Real = Fraction | float
+Number = int | float | Fraction
 
 
 @dataclass(frozen=True)
 class Affine:
     constant: Fraction
     slope: Fraction
-    """Never 0: `affine` gives a plain Fraction then."""
+    """Never 0: `affine` returns a plain Fraction then."""
 
-    def at(self, delay: Fraction) -> Fraction:
+    def at(self, delay: Real) -> Real:
         return self.constant + self.slope * delay
 
 
 Value = int | float | Fraction | Affine | Unknown
 
 
-def affine(constant: Fraction, slope: Fraction) -> Fraction | Affine:
+def affine(constant: Number, slope: Number) -> Fraction | Affine:
     return Affine(Fraction(constant), Fraction(slope)) if slope != 0 else Fraction(constant)
 
 
-def at_delay(value: Value, delay: Fraction) -> Value:
+def at_delay(value: Value, delay: Real) -> Number:
+    """The number at a delay; DependsOnDraw if it is unknown."""
+    if value is UNKNOWN:
+        raise DependsOnDraw("a decision depends on a random draw")
     return value.at(delay) if isinstance(value, Affine) else value
 
 
-def _parts(value: Value) -> tuple:
+def _parts(value: Number | Affine) -> tuple[Number, Number]:
     return (value.constant, value.slope) if isinstance(value, Affine) else (value, 0)
 
 
@@ -108,9 +117,9 @@ def multiply(left: Value, right: Value) -> Value:
         return UNKNOWN
     if isinstance(left, int) and isinstance(right, int):
         return _wrapped(left * right)
-    if isinstance(left, Affine) and isinstance(right, Affine):
-        raise NotAffine("a product of two values that both depend on the delay")
     if isinstance(left, Affine):
+        if isinstance(right, Affine):
+            raise NotAffine("a product of two values that both depend on the delay")
         return affine(left.constant * right, left.slope * right)
     if isinstance(right, Affine):
         return affine(left * right.constant, left * right.slope)
@@ -118,7 +127,7 @@ def multiply(left: Value, right: Value) -> Value:
 
 
 def divide(left: Value, right: Value, *, integer: bool) -> Value:
-    """C's division: truncated for integers; real division never gives infinity but an error."""
+    """Divide as C does: truncated for integers; a division by zero is an error for reals too."""
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
     if isinstance(right, Affine):
@@ -126,7 +135,7 @@ def divide(left: Value, right: Value, *, integer: bool) -> Value:
     if right == 0:
         raise ModelRuntimeError("division", "division by zero")
     if integer:
-        return _wrapped(_truncated_quotient(left, right))
+        return _wrapped(_truncated_quotient(*_integers(left, right)))
     if isinstance(left, Affine):
         return affine(left.constant / right, left.slope / right)
     return Fraction(left) / right if isinstance(left, int) else left / right
@@ -136,9 +145,16 @@ def remainder(left: Value, right: Value) -> Value:
     """C's `%`: the sign of the dividend."""
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
-    if right == 0:
+    dividend, divisor = _integers(left, right)
+    if divisor == 0:
         raise ModelRuntimeError("division", "remainder by zero")
-    return left - right * _truncated_quotient(left, right)
+    return dividend - divisor * _truncated_quotient(dividend, divisor)
+
+
+def _integers(left: Value, right: Value) -> tuple[int, int]:
+    if not (isinstance(left, int) and isinstance(right, int)):
+        raise InvariantViolated(f"integers expected, found {left!r} and {right!r}")
+    return left, right
 
 
 def _truncated_quotient(left: int, right: int) -> int:
@@ -146,36 +162,35 @@ def _truncated_quotient(left: int, right: int) -> int:
     return magnitude if (left < 0) == (right < 0) else -magnitude
 
 
-def bitwise(operator: str, left: int, right: int) -> Value:
+def bitwise(operator: str, left: Value, right: Value) -> Value:
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
+    a, b = _integers(left, right)
     if operator == "&":
-        return left & right
+        return a & b
     if operator == "|":
-        return left | right
+        return a | b
     if operator == "^":
-        return left ^ right
-    if not 0 <= right < 64:
-        raise ModelRuntimeError("domain", f"shift by {right}; allowed are 0 to 63")
-    return _wrapped(left << right) if operator == "<<" else left >> right
+        return a ^ b
+    if not 0 <= b < 64:
+        raise ModelRuntimeError("domain", f"shift by {b}; allowed are 0 to 63")
+    return _wrapped(a << b) if operator == "<<" else a >> b
 
 
 @dataclass
 class Sample:
-    """One delay at which decisions are taken, and the delays at which those very decisions would flip."""
+    """A delay at which decisions are taken, and the delays at which those decisions would flip."""
 
-    delay: Fraction
+    delay: Real
     breakpoints: set[Fraction]
 
     def sign(self, value: Value) -> int:
-        if value is UNKNOWN:
-            raise DependsOnDraw("a decision depends on a random draw")
         if isinstance(value, Affine):
             root = -value.constant / value.slope
             if root >= 0:
                 self.breakpoints.add(root)
-            value = value.at(self.delay)
-        return (value > 0) - (value < 0)
+        number = at_delay(value, self.delay)
+        return (number > 0) - (number < 0)
 
     def compare(self, operator: str, left: Value, right: Value) -> int:
         sign = self.sign(subtract(left, right))
@@ -196,26 +211,28 @@ _COMPARISONS: dict[str, Callable[[int], bool]] = {
 
 
 def apply_builtin(name: str, arguments: list[Value], sample: Sample) -> Value:
-    """abs, min, max of affine values stay affine; every other function needs values that do not depend on the delay."""
-    if any(a is UNKNOWN for a in arguments):
+    """Apply a function; abs, min and max keep affine values, all others need values independent of the delay."""
+    known = [a for a in arguments if a is not UNKNOWN]
+    if len(known) < len(arguments):
         return UNKNOWN
     if name == "abs":
-        return negate(arguments[0]) if sample.sign(arguments[0]) < 0 else arguments[0]
+        return negate(known[0]) if sample.sign(known[0]) < 0 else known[0]
     if name in ("min", "max"):
-        left, right = arguments
+        left, right = known
         first_is_smaller = sample.sign(subtract(left, right)) <= 0
         return left if first_is_smaller == (name == "min") else right
-    if any(isinstance(a, Affine) for a in arguments):
+    numbers = [a for a in known if not isinstance(a, Affine)]
+    if len(numbers) < len(known):
         raise NotAffine(f"{name} of a value that depends on the delay")
     if name in _EXACT_FUNCTIONS:
-        return _EXACT_FUNCTIONS[name](*(Fraction(a) for a in arguments))
-    approximate = any(isinstance(a, float) for a in arguments)
+        return _EXACT_FUNCTIONS[name](*(Fraction(a) for a in numbers))
+    approximate = any(isinstance(a, float) for a in numbers)
     try:
-        result = _FLOAT_FUNCTIONS[name](*(float(a) for a in arguments))
+        result = _FLOAT_FUNCTIONS[name](*(float(a) for a in numbers))
     except (ValueError, OverflowError, ZeroDivisionError):
         result = math.nan
     if not math.isfinite(result):
-        shown = ", ".join(str(float(a)) for a in arguments)
+        shown = ", ".join(str(float(a)) for a in numbers)
         raise ModelRuntimeError("domain", f"{name}({shown}) has no finite value")
     return result if approximate else Fraction(result)
 
