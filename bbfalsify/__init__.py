@@ -18,7 +18,7 @@ Rooms, each looking only at those above it
     fitting     profiles from logs of use
     systems     what can be tested: functions, processes, models
     engines     what to try next; each file reads like its paper; no engine ever touches a system
-    running     the driver (the one loop), workers, run directories, replay
+    running     the driver (it answers; engines loop), workers, replay
     campaigns   YAML plans;  reporting: tables and plots;  cli: the only printing
 
 Start reading at `bbfalsify/running/driver.py`.  The names below are public; they load when first used.

@@ -46,8 +46,9 @@ def run_one(plan: RunPlan, campaign: Campaign, recording: Recording, *, extend: 
         annotate=annotate,
     )
     results = plan.kind.named("run")(plan, complete)
-    if not told and "varies" not in results and results["run_directory"] is not None:
-        # An engine of another package, which stored them without these notes.
+    if told or "varies" in results:
+        return Done(plan, told or results)
+    if results["run_directory"] is not None:  # an engine of another package, which stored them without these notes
         RunDirectory(results["run_directory"]).write_results(annotate(results), durable=False)
     return Done(plan, told or annotate(results))
 

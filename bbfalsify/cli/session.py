@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +42,7 @@ def run_campaign(
     folder: Path | None = None
     several, many = len(campaign.runs) > 1, len(campaign.runs) > MOST_REPORTS
     clock = CampaignClock(len(campaign.runs))
-    with Progress(quiet=quiet) as progress:
+    with _resumable(campaign), Progress(quiet=quiet) as progress:
         for kind in dict.fromkeys(plan.kind for plan in campaign.runs):
             notice = kind.named("compiling")
             if notice is not None and (text := notice()) is not None:
@@ -53,9 +54,9 @@ def run_campaign(
             out=out or Path("runs"),
             directory=directory,
             extend=extend,
-            listeners=lambda plan: [_progress_of(plan, campaign, progress, clock)],
+            listeners=lambda plan: [] if progress.quiet else [_progress_of(plan, campaign, progress, clock)],
         )
-        for done in _resumable(runs, campaign):
+        for done in runs:
             progress.end_stage()
             clock.finished(done.results.get("seconds") if done.executed else None)
             codes.append(exit_of_run(done.results))
@@ -88,13 +89,14 @@ def run_campaign(
     return worst_exit(codes)
 
 
-def _resumable(runs: Iterator[Done], campaign: Campaign) -> Iterator[Done]:
-    """A disk that is full ends a campaign; what is recorded stays, and it is said how to go on."""
+@contextlib.contextmanager
+def _resumable(campaign: Campaign) -> Iterator[None]:
+    """Say how to go on where a full disk ends a campaign; what is recorded stays."""
     from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.records.json_files import WritingFailed
 
     try:
-        yield from runs
+        yield
     except WritingFailed as error:
         if not campaign.file:
             raise

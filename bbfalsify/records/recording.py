@@ -1,4 +1,4 @@
-"""Where a run is recorded (`Recording`), and its record while it runs (`RunRecord`).
+"""The place where a run is recorded (`Recording`), and its record while it runs (`RunRecord`).
 
     with recording.begin("heater", seed=1, decided_by=…) as record:      # new, or continued where it was interrupted
         record.recorder.record(event)
@@ -40,11 +40,8 @@ class RunRecord:
         self.recorder = Recorder() if recorder is None else recorder
         self.answers = RecordedAnswers() if answers is None else answers
         self.directory = directory
+        self.path: Path | None = None if directory is None else directory.path
         self._annotate = annotate
-
-    @property
-    def path(self) -> Path | None:
-        return None if self.directory is None else self.directory.path
 
     def write_results(self, results: Results) -> None:
         """Store the results of the run, annotated as its recording says."""
@@ -70,7 +67,7 @@ class Recording:
     configuration: Mapping[str, Any] | None = None
     """The run as a campaign of its own, for its manifest."""
     system: SystemRecord | None = None
-    """Where the system was found, for counterexample files."""
+    """The place where the system was found, for counterexample files."""
     annotate: Callable[[Results], Results] | None = None
     """Adds to the results before they are stored."""
 

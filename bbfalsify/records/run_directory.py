@@ -10,10 +10,9 @@
 
 Names are never reused: the number at the end is the first that is free.  Files are written whole or not at all.
 
-The events survive a power failure, after a second at the latest, and so does the manifest where nobody else knows the
-run.  All else can be made again from these, by running once more in the same directory.  Where the caller chose it (a
-run of a campaign has its place, and the campaign knows what is run there), nobody waits for more than the events; of a
-run whose directory was named here, everything is on disk when it ends.
+The events survive a power failure, after a second at the latest, and so does the manifest of a run whose directory was
+named here; of such a run everything is on disk when it ends.  Where the caller chose the directory (a campaign knows
+what is run there), only the events are synced: all else can be made again by running once more in the same directory.
 
 A run that was interrupted is continued in its directory, by the same version and with the same inputs: what decides its
 result is in the manifest under `decided_by`, and every difference is named.
@@ -122,7 +121,7 @@ class RunDirectory:
             return False
 
     def _whole(self, name: str) -> bool:
-        """Whether this counterexample came to the disk: its last line is the one brace that is not indented."""
+        """True where this counterexample is on disk whole: its last line is the one brace that is not indented."""
         try:
             with open(self.path / name, "rb") as file:
                 file.seek(-3, os.SEEK_END)
@@ -180,7 +179,7 @@ class RunDirectory:
         self._refuse(reasons)
 
     def check_same_system(self, decided_by: Mapping[str, Any]) -> None:
-        """For runs that may go on with other settings, as long as what was seen was seen of the same system."""
+        """Refuse to continue with another system; settings may have changed."""
         before = self.read_manifest().get("decided_by", {})
         now = json.loads(json.dumps(decided_by))
         self._refuse([f"{name} was {old}, and is {new} now" for name, old, new in differences(before, now)])
@@ -193,13 +192,15 @@ class RunDirectory:
             raise UserError([*problems, Problem(advice)])
 
     def read_manifest(self) -> dict[str, Any]:
-        return read_json(self.path / "manifest.json")
+        manifest: dict[str, Any] = read_json(self.path / "manifest.json")
+        return manifest
 
     def write_results(self, results: Mapping[str, Any], *, durable: bool = True) -> None:
         write_json(self.path / "results.json", dict(results), durable=durable and self._durable)
 
     def read_results(self) -> dict[str, Any]:
-        return read_json(self.path / "results.json")
+        results: dict[str, Any] = read_json(self.path / "results.json")
+        return results
 
     def forget_counterexamples(self) -> None:
         """Those that an interrupted run had listed: it goes on, and lists them anew."""
@@ -224,7 +225,7 @@ class RunDirectory:
 
 
 def readable_manifest(directory: str | Path) -> dict[str, Any]:
-    """Of a run that is only looked at; one of another format is refused rather than misread."""
+    """Read the manifest of a run that is only looked at; refuse another format rather than misread it."""
     file = Path(directory) / "manifest.json"
     manifest = read_json(file)
     if not isinstance(manifest, dict) or "format_version" not in manifest:
@@ -246,7 +247,7 @@ def recorded_seed(directory: str | Path | None) -> int | None:
 
 @functools.cache  # each look-up reads the metadata of a package, and every counterexample file holds them
 def versions() -> dict[str, str]:
-    """What this result was made with; numpy does not promise the same random numbers in all its versions."""
+    """Versions of Python and packages; numpy does not promise the same random numbers in all its versions."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
@@ -285,7 +286,7 @@ def _can_be_run_in(path: Path) -> bool:
 
 
 def _files_of(results: Mapping[str, Any]) -> Iterator[str]:
-    """Where in the directory the counterexamples are that a falsification or a check has named in its results."""
+    """Yield the counterexample files that results name, relative to the run directory."""
     for row in (*results.get("counterexamples", ()), *results.get("requirements", ())):
         for named in (row, row.get("shrunk") or {}):
             if named.get("file"):

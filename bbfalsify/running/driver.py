@@ -79,7 +79,7 @@ class Driver:
         self.recorder, self.recorded = self.record.recorder, self.record.answers
         self.budget, self.seeds = budget, seeds
         self.stop_reason: StopReason | None = None
-        """Why the run had to stop before the engine was done; None while it need not."""
+        """Reason to stop the run before the engine is done; None while there is none."""
         self.poll = Poll(execution.votes)
         self.symbols = 0
         """Symbols given to the system, resets not counted."""
@@ -215,7 +215,7 @@ class Driver:
 
     @property
     def failures(self) -> dict[SimulationStatus, int]:
-        """How many simulations failed, of each kind."""
+        """Failed simulations, of each kind."""
         return self._failures.counts
 
     @property

@@ -1,4 +1,4 @@
-"""How simulations are executed: where, how many at once, within which limits, and what a failed one means.
+"""Execution of simulations: where, how many at once, within which limits, and what a failed one means.
 
     falsify(…, execution=Execution(jobs=4, time_limit=10.0, on_failure="violation"))
 
@@ -23,7 +23,7 @@ class Execution:
     jobs: int = 1
     """Worker processes; their number does not change results."""
     executor: str | Executor | None = None
-    """Where they run: see `workers/executors.py`."""
+    """The place where they run: see `workers/executors.py`."""
     time_limit: float | None = 60.0
     """Seconds per simulation; None is no limit."""
     memory_limit: float | None = None

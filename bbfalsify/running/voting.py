@@ -2,7 +2,7 @@
 
 Each query is executed n times with the same seed.  Where more than half of the answers agree, that is the answer;
 where they do not, the status is NON_DETERMINISTIC and the message quotes both, because a system that answers in two
-ways is a finding of its own, and whoever believed one of them would learn or rank nonsense.
+ways is a finding of its own, and believing one of them would mean to learn or rank nonsense.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ class Poll:
     disagreements: int = 0
     """Queries whose answers were not all alike."""
     first: str = field(default="")
-    """What the first of them answered."""
+    """Answers of the first of them."""
 
     def count(self, query: AnyQuery, answer: Answer) -> None:
-        """Take note of an elected answer, whoever elected it: this run, or the part of it that was recorded."""
+        """Count an elected answer, of this run or of the recorded part of it."""
         self.queries += 1
         if answer.dissent:
             self.disagreements += 1
             self.first = self.first or f"{query.name}: {answer.dissent}"
 
     def notes(self) -> list[str]:
-        """What a reader must know about a system that did not always answer alike."""
+        """Notes about a system that did not always answer alike."""
         if not self.disagreements:
             return []
         return [
@@ -81,7 +81,7 @@ def elect(answers: Sequence[Answer]) -> Answer:
 
 
 def alike(one: Answer, other: Answer) -> bool:
-    """The same to whoever asked: how it ended, the symbols, the judgements up to rounding."""
+    """True where status and symbols are the same, and judgements up to rounding."""
     if one.status is not other.status or one.symbols != other.symbols or len(one.judgements) != len(other.judgements):
         return False
     return all(

@@ -7,12 +7,13 @@
 The command runs in this process, under `sys.setprofile`, and its simulations too (`--executor in-process` is added).
 
     frames      when the first function of the system is called (one in a file below `adapters/`, or the heater that
-                ships with the package): how many frames lie between `bbfalsify.cli.main:main` and it, neither of the
-                two counted.  Frames of other libraries (typer, contextlib) count: a reader steps through them, too.
+                ships with the package): how many frames of the package lie below `bbfalsify.cli.main:main`, the
+                system's own function included.  Frames of other libraries (typer's eight) are not counted.
     rooms       a room is the first component of a path below `bbfalsify/` (`running/driver.py` is in `running`).  Every
-                function of the package is noted when it is called for the first time; module bodies and class bodies
-                (what an import executes), lambdas and comprehensions are not noted.  The figure is how often two
-                functions that follow each other in this list lie in different rooms.
+                function of the package is noted when it is called for the first time.  Not noted are functions
+                that an import calls (decorators, say), lambdas, comprehensions, and double-underscore methods, which
+                Python calls.  The figure is how often two functions that follow each other in this list lie in different
+                rooms.  It is printed for all rooms, and for those that act, without the libraries that every room uses.
 
 Numbers depend neither on the machine nor on its speed, as long as the compiled kernel is in its cache: run the command
 once before.
@@ -25,6 +26,7 @@ import inspect
 import io
 import sys
 import tempfile
+from collections.abc import Collection
 from itertools import groupby
 from pathlib import Path
 from types import CodeType, FrameType
@@ -33,6 +35,7 @@ from typing import Any
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = str(REPOSITORY / "bbfalsify") + "/"
 SYSTEMS = (str(REPOSITORY / "adapters") + "/", PACKAGE + "examples/heater/system.py")
+LIBRARIES = ("core", "jit", "records", "automata", "modelling", "kernel", "logic", "stats")
 HEATER = ["run", str(REPOSITORY / "experiments/heater/campaign.yaml")]
 
 
@@ -48,19 +51,26 @@ class CallPath:
         code = frame.f_code
         if event != "call" or code in self._seen:
             return
-        self._seen.add(code)
         is_function = bool(code.co_flags & inspect.CO_NEWLOCALS) and bool(code.co_flags & inspect.CO_OPTIMIZED)
-        if not is_function or code.co_name.startswith("<"):
+        if not is_function or code.co_name.startswith(("<", "__")) or _is_importing(frame):
             return
+        self._seen.add(code)
         if code.co_filename.startswith(PACKAGE):
             self.functions.append(_place(code))
         if self.stack is None and code.co_filename.startswith(SYSTEMS):
             self.stack = _frames_above(frame)
 
-    @property
-    def rooms(self) -> list[str]:
-        """The rooms on the way, each as often as it is entered."""
-        return [room for room, _ in groupby(_room(function) for function in self.functions)]
+    def changes(self, rooms_left_out: Collection[str] = ()) -> int:
+        rooms = [room for function in self.functions if (room := _room(function)) not in rooms_left_out]
+        return len(list(groupby(rooms))) - 1
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None and _place(frame.f_code) != "cli/main.py:main":
+        if frame.f_code.co_name == "<module>":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _place(code: CodeType) -> str:
@@ -72,11 +82,12 @@ def _room(function: str) -> str:
 
 
 def _frames_above(frame: FrameType) -> list[str]:
-    """From below the command line's `main` down to the caller of this frame."""
+    """Frames of the package from below the command line's `main` down to this one."""
     stack: list[str] = []
-    above = frame.f_back
+    above: FrameType | None = frame
     while above is not None and _place(above.f_code) != "cli/main.py:main":
-        stack.append(_place(above.f_code))
+        if above is frame or above.f_code.co_filename.startswith(PACKAGE):
+            stack.append(_place(above.f_code))
         above = above.f_back
     return stack[::-1]
 
@@ -103,8 +114,9 @@ def run() -> None:
     if listed:
         print("\n".join(path.functions), "\n", sep="\n")
         print("\n".join(path.stack or ()), "\n", sep="\n")
-    print(f"frames between main and the system: {'-' if path.stack is None else len(path.stack)}")
-    print(f"room changes in order of first call: {len(path.rooms) - 1} ({len(path.functions)} functions)")
+    print(f"frames from below main to the system: {'-' if path.stack is None else len(path.stack)}")
+    print(f"room changes in order of first call: {path.changes()} ({len(path.functions)} functions)")
+    print(f"without {', '.join(LIBRARIES)}: {path.changes(LIBRARIES)}")
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ engine: {kind: reach, heuristic: portfolio, depth: 500, walks: 2530}
 seed: 3
 """
 SLOWLY = """
-import time, bbfalsify.running.reach.checkpoint as standing
+import time, bbfalsify.records.checkpoint as standing
 standing.EVERY_S, write = 0.0, standing.StandingFile.write
 def slowly(self, now, network):
     write(self, now, network)

@@ -77,7 +77,7 @@ def follow(
     replayer: Replayer,
     moves: Sequence[tuple[Move, ...]],
     times: Sequence[float | Fraction],
-    values: Sequence[tuple[float, ...]] | None,
+    values: Sequence[tuple[float, ...] | None] | None,
     *,
     prefer_bounds: bool = False,
 ) -> tuple[list[Step], State]:

@@ -44,7 +44,7 @@ def _page(directory: Path, engines: Engines) -> tuple[str, dict[str, Any]]:
     if (directory / "campaign.json").is_file():
         from bbfalsify.reporting.html.campaign import campaign_page
 
-        return "campaign.html", campaign_page(directory, engines)
+        return "campaign.html", campaign_page(directory)
     if (directory / "results.json").is_file():
         file, results = recorded_results(directory)
         kind = engines.of(results, file=str(file))

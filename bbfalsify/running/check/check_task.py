@@ -53,7 +53,7 @@ class Task:
     seed: int
     execution: Execution
     record: SystemRecord
-    """Where the system was found."""
+    """The place where the system was found."""
     notes: list[str] = field(default_factory=list)
 
     @property

@@ -1,4 +1,4 @@
-"""See a violation by a word again: SAME, FIXED or CHANGED."""
+"""Replay of a violation by a word: SAME, FIXED or CHANGED."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WordReplay:
     tries: int
     explanation: str
     outputs: Word
-    """Of the last try."""
+    """Answers of the last try."""
 
 
 def replay_word(

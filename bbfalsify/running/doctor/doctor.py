@@ -33,6 +33,9 @@ from bbfalsify.running.driver import Driver
 from bbfalsify.running.execution import Execution
 from bbfalsify.systems import Capabilities, SymbolSystem, System
 
+Signal = Callable[[int, np.ndarray], np.ndarray]
+"""The values of an input, by its number and the times."""
+
 SAMPLES = 100
 WORDS, WORD_LENGTH = 10, 12
 MANY_OUTPUTS = 60
@@ -41,7 +44,7 @@ _CLOSE = 1e-9
 
 @dataclass
 class Examination:
-    """What the doctor found; costs in seconds."""
+    """Findings of the doctor; costs in seconds."""
 
     system: str
     kind: str
@@ -128,7 +131,8 @@ class _Patient:
 # ---------------------------------------------------------------------- systems with signals
 
 
-_Seen = tuple[AnyQuery, Answer]
+_Seen = tuple[Query, Answer]
+_SeenWord = tuple[WordQuery, Answer]
 """One use and its answer, from which to start."""
 _Use = Callable[[Sequence[AnyQuery], str], list[Answer]]
 """Use the system in a certain way (see `Probe`)."""
@@ -151,7 +155,8 @@ def _examine_signals(patient: _Patient, system: System, duration: float) -> _See
     answers = patient.use(queries)
     if not all(answer.ok for answer in answers):
         return None
-    at = {i: (name, answer.trace) for i, (name, answer) in enumerate(zip(order, answers, strict=True))}
+    traces = [answer.trace for answer in answers if answer.trace is not None]
+    at = list(zip(order, traces, strict=True))
     patient.report.checks.append("it works, also for a single moment")
     patient.check("it repeats: the same use from reset gives the same outputs", _differences(at[1], at[2]))
     patient.check(
@@ -159,7 +164,7 @@ def _examine_signals(patient: _Patient, system: System, duration: float) -> _See
     )
     patient.check("it is causal: outputs do not depend on later inputs", _differences(at[6], at[7]))
     for port in system.outputs:
-        values = np.concatenate([trace.signals[port.name] for _, trace in at.values()])
+        values = np.concatenate([trace.signals[port.name] for _, trace in at])
         if np.ptp(values) == 0.0:
             patient.report.remarks.append(f"output '{port.name}' was {values[0]:g} all the time")
     if system.capabilities.seedable:
@@ -194,7 +199,7 @@ def _examine_abilities(patient: _Patient, system: System, seen: _Seen, use: _Use
         compare("it forks: a copy goes on with the same outputs", "fork", stepped)
 
 
-def _examine_symbol_abilities(patient: _Patient, system: SymbolSystem, seen: _Seen, use: _Use) -> None:
+def _examine_symbol_abilities(patient: _Patient, system: SymbolSystem, seen: _SeenWord, use: _Use) -> None:
     query, truth = seen
 
     def compare(what: str, way: str, how: str) -> None:
@@ -210,7 +215,7 @@ def _examine_symbol_abilities(patient: _Patient, system: SymbolSystem, seen: _Se
         compare("it forks: what is done to a copy changes nothing", "branches", "with a fork that went astray")
 
 
-def _stimulus(system: System, duration: float, period: float, signal: Callable) -> Stimulus:
+def _stimulus(system: System, duration: float, period: float, signal: Signal) -> Stimulus:
     events = () if system.capabilities.grid_period_s else _moments(duration)
     times = sample_times(duration, period, np.array(events))
     return Stimulus(times, {port.name: signal(number, times) for number, port in enumerate(system.inputs)})
@@ -232,7 +237,7 @@ def _cut(stimulus: Stimulus, share: float) -> Stimulus:
 
 
 def _differences(one: tuple[str, Any], other: tuple[str, Any]) -> Iterable[str]:
-    """Where two traces with the same inputs part, as far as the shorter one goes."""
+    """Describe where two traces with the same inputs part, as far as the shorter one goes."""
     (name, a), (_, b) = one, other
     for signal in a.signals:
         n = min(len(a.times), len(b.times))
@@ -246,7 +251,7 @@ def _differences(one: tuple[str, Any], other: tuple[str, Any]) -> Iterable[str]:
 # ---------------------------------------------------------------------- systems with symbols
 
 
-def _examine_symbols(patient: _Patient, system: SymbolSystem, seeds: SeedTree) -> _Seen | None:
+def _examine_symbols(patient: _Patient, system: SymbolSystem, seeds: SeedTree) -> _SeenWord | None:
     rng = seeds.child("words").rng()
     alphabet = system.alphabet
     words = [(symbol,) for symbol in alphabet]

@@ -1,4 +1,4 @@
-"""What a falsification may conclude from what it saw: outcomes, and the notes a reader needs."""
+"""Conclusions of a falsification: outcomes, and the notes that a reader needs."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import CounterexampleConfirmed, EstimateMade, FindingReported, SearchAdvanced, StageStarted
@@ -18,12 +19,13 @@ from bbfalsify.records.counterexample import (
     Counterexample,
     RequirementRecord,
     SeedRecord,
+    Time,
     signals_as_samples,
 )
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.run_directory import versions
 from bbfalsify.results.falsify_result import RankedCounterexample
-from bbfalsify.running.confirm import Confirmation, confirm
+from bbfalsify.running.confirm import Confirmation, Status, confirm
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.task import Task
 
@@ -88,7 +90,7 @@ class Scribe:
         """The batches of plain simulation are recorded like all others; nothing more is to be said."""
 
     def convergence(self, requirement: int) -> tuple[int, tuple[Convergence, ...]]:
-        """How many counterexamples the search saw, and how its list grew (empty for the first ones)."""
+        """Count the counterexamples that the search saw, and tell how its list grew (empty for `first`)."""
         search = self.progress.search
         return (
             len(search.known[requirement]) if search.known else 0,
@@ -123,13 +125,13 @@ class Item:
     confirmation: Confirmation | None = None
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         return "flaky" if self.confirmation is None else self.confirmation.status
 
     @property
     def judgement(self) -> Judgement:
-        """As found, but with the robustness of the whole trace: the search may have stopped at the violation."""
-        whole = self.confirmation.judgement if self.status == "confirmed" else None
+        """The judgement found, with the robustness of the whole trace: the search may have stopped at the violation."""
+        whole = None if self.confirmation is None or self.status != "confirmed" else self.confirmation.judgement
         return self.finding.judgement if whole is None else replace(self.finding.judgement, robustness=whole.robustness)
 
 
@@ -164,7 +166,11 @@ def counterexample_file(item: Item, requirement: Requirement, task: Task, seed: 
     outputs = {} if trace is None else {k: v for k, v in trace.signals.items() if k not in stimulus.inputs}
     return Counterexample(
         requirement=RequirementRecord(
-            requirement.id, requirement.text, requirement.formula.text, requirement.time, requirement.period
+            requirement.id,
+            requirement.text,
+            requirement.formula.text,
+            cast(Time, requirement.time),
+            requirement.period,
         ),
         horizon=task.settings.horizon,
         actions=finding.actions,

@@ -53,10 +53,10 @@ class Known:
     requirement: int
     result: ReplayResult
     finding: Finding | None = None
-    """Where it still violates: what takes part in the ranking."""
+    """Part of the ranking, where it still violates."""
     confirmation: Confirmation | None = None
     remark: str = ""
-    """Why it violates but is not ranked."""
+    """Reason why it violates but is not ranked."""
 
     @property
     def returned(self) -> bool:
@@ -179,7 +179,7 @@ class Memory:
 def _known(
     entry: StoredCounterexample, number: int, result: ReplayResult, actions: Sequence[str], failing_violates: bool
 ) -> Known:
-    """What the answers mean for this run: a finding, if the requirement is violated and the key can be told."""
+    """Interpret the answers for this run: a finding, if the requirement is violated and the key can be told."""
     found = entry.counterexample
     failed = [a for a in result.answers if not a.ok]
     if found.simulation is not SimulationStatus.OK:

@@ -1,4 +1,4 @@
-"""What of each counterexample matters: after the estimates, the listed ones are shrunk, best first in the report.
+"""Shrinking: after the estimates, find which actions of each listed counterexample matter.
 
 The engine finds a core of each (`engines/falsification/shrinking.py`); here the cores are confirmed like every finding,
 those that are not on the list anyway are estimated, and written down beside their originals.
@@ -29,7 +29,7 @@ class Shrinking:
 
     shrunk: dict[Finding, Shrunk] = field(default_factory=dict)
     estimates: dict[Finding, Ranked] = field(default_factory=dict)
-    """Of cores that are not on the list."""
+    """Estimates of cores that are not on the list."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -127,16 +127,16 @@ def _row(
     options, finding = scribe.options, core.finding
     ranked = shrinking.estimates.get(finding)
     probability = Estimate(1.0, 0.0, 1.0, options.confidence, "not estimated", 0)
-    widened, same_as = None, None
+    widened, same_as, file = None, None, None
     if listed is not None:
         row, item = listed
+        file = row.file if item.finding is finding else None  # none of its actions can be left out
         ranked, probability, widened, same_as = item.ranked, row.probability, row.probability_with_uncertainty, row.rank
     elif ranked is not None:
         probability = ranked.probability
         wide = insights_of(usage, [ranked], None, None, sensitivity=False, confidence=options.confidence)
         widened = wide.probabilities.get(1)
     item = Item(finding, probability, ranked, scribe.confirmations.get(finding))
-    unchanged = listed is not None and listed[1].finding is finding
     return ShrunkCounterexample(
         actions=finding.actions,
         same_as=same_as,
@@ -149,6 +149,6 @@ def _row(
         first_violation_time=item.judgement.first_violation_time,
         robustness=item.judgement.robustness,
         delay_quantiles=core.quantiles,
-        file=listed[0].file if unchanged else write(item, same_as or first.rank),
+        file=file or write(item, same_as or first.rank),
         probability_with_uncertainty=widened,
     )

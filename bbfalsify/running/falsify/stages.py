@@ -103,7 +103,7 @@ class Stages:
 
     @property
     def reason(self) -> StopReason:
-        """Why the run ended; where all stages came to their end, why the search did."""
+        """Reason why the run ended; where all stages were completed, why the search did."""
         stopped = self.scribe.progress.search.stopped if self._completed else self._ended.reason
         return stopped or StopReason.COMPLETED
 

@@ -32,7 +32,7 @@ class Settings:
 
     horizon: float
     period: float | None = None
-    """Of the samples; by default a hundredth of the longest simulation."""
+    """Period of the samples; by default a hundredth of the longest simulation."""
     options: Options = Options()
     baseline: smc.Options | None = None
     """Plain simulation afterwards, where it is asked for."""
@@ -52,7 +52,7 @@ class Task:
     seed: int
     execution: Execution
     record: SystemRecord
-    """Where the system was found."""
+    """The place where the system was found."""
 
     @property
     def options(self) -> Options:

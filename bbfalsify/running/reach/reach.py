@@ -48,7 +48,7 @@ class ReachResult:
     network: Network
     query: Query
     heuristic: str
-    """As asked for; the finding names the winner of a portfolio."""
+    """The name asked for; the finding names the winner of a portfolio."""
     wanted: Wanted
     seed: int
     found: Found

@@ -124,7 +124,7 @@ _mine = threading.local()
 def _work_for(
     name: str, target: bytes, left: float | None, unit: Unit, bounds: Bounds, coverage: np.ndarray | None
 ) -> Answer:
-    """In a worker that may work for several searches: the last model stays ready."""
+    """Walk in a worker that may serve several searches; the last model stays ready."""
     if getattr(_mine, "name", None) != name:
         _mine.name, _mine.walking = name, Walking(pickle.loads(target))
     ends = None if left is None else time.monotonic() + left

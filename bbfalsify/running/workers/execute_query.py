@@ -57,13 +57,13 @@ class Assignment:
 
     system: BlackBox
     judge: Judge | None
-    """None where queries are words: their answers are judged by whoever asked."""
+    """None where queries are words: their answers are judged by the engine."""
     execution: Execution = Execution()
     seeds: SeedTree = SeedTree(0)
     shared: tuple[object, ...] = ()
     """Objects that queries refer to and need not carry with them."""
     contained: bool = True
-    """In a process of its own; elsewhere Ctrl-C is meant for all of us."""
+    """True in a process of its own; elsewhere Ctrl-C is meant for all of us."""
     lasting: list[Any] = field(default_factory=list)
     """The session of a system that cannot be reset, once it is open."""
 
@@ -93,7 +93,7 @@ class Assignment:
         return cast(tuple[Port, ...], getattr(self.system, "outputs", ()))
 
     def judgements(self, trace: Trace, *, outliers: bool = False) -> tuple[Judgement, ...]:
-        assert self.judge is not None, "words are judged by whoever asked"
+        assert self.judge is not None, "words are judged by the engine"
         return self.judge(trace, outliers=True) if outliers else self.judge(trace)
 
 
@@ -119,12 +119,12 @@ def answer_all(
                 yield _checked(assignment, index, query, raw, len(query.stimulus.times), done.seconds, done.usage)
             return
         yield (ONE_BY_ONE,)
-    for index, query in tasks:
+    for number, task in tasks:
         announce()
-        if isinstance(query, WordQuery):
-            yield _answer_word(assignment, index, query)
+        if isinstance(task, WordQuery):
+            yield _answer_word(assignment, number, task)
         else:
-            yield _answer(assignment, index, query)
+            yield _answer(assignment, number, task)
 
 
 def _answer(assignment: Assignment, index: int, query: Query) -> Message:
@@ -246,7 +246,7 @@ def _execute_together(assignment: Assignment, queries: Sequence[Query]) -> _Toge
 
 
 def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> Message:
-    """As `_answer`; the outputs are the symbols answered, as far as they came."""
+    """Answer a word as `_answer` does; the outputs are the symbols answered, as far as they came."""
     symbols: list[str] = []
     status, message = SimulationStatus.OK, ""
     started, cpu_before, session = time.perf_counter(), time.process_time(), None

@@ -1,4 +1,4 @@
-"""Where simulations run: worker processes here (the default), this very process, or anybody's executor.
+"""Places where simulations run: worker processes here (the default), this very process, or any executor.
 
     None, "local"        worker processes of this machine (`pool.py`)
     "in-process"         here, without isolation: for a debugger; nothing contains a system that hangs or crashes

@@ -1,4 +1,4 @@
-"""A process beside a process of somebody's executor: it owns the worker in which the system runs.
+"""A process beside a process of an executor: it owns the worker in which the system runs.
 
 Processes of an executor have threads, may not have children of their own (Dask's), and are not ours: forking a worker
 there would be asking for trouble.  So the first task that arrives starts a host, and later ones find it; each is used
@@ -68,7 +68,7 @@ def _take() -> _Host:
 
 
 def _environment() -> dict[str, str]:
-    """What can be imported here can be imported there.
+    """Environment in which everything can be imported that can be imported here.
 
     Dask tells its processes to give memory back at once, and with that setting every array of more than 128 KB is
     mapped anew: the thermal house spends four times as long in the operating system, a tenth more in all.  It is meant
@@ -148,7 +148,7 @@ class _Service:
         self._run, self._shared = run, work.shared
 
     def _printed(self) -> bytes:
-        """What the system printed since the last task."""
+        """Return what the system printed since the last task."""
         if not self._log.is_file():
             return b""
         with open(self._log, "rb") as file:
@@ -178,7 +178,7 @@ def serve(end: socket.socket) -> None:
 
 
 def main(number: str) -> None:
-    """In a process of its own; the argument is the number of its end of the line."""
+    """Serve in a process of its own; the argument is the number of its end of the line."""
     from bbfalsify.running.workers.worker import die_with_parent
 
     if os.name == "posix":

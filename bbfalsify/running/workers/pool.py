@@ -1,4 +1,4 @@
-"""Worker processes: where black boxes run, and why one that misbehaves costs one query and not the run.
+"""Worker processes: black boxes run here, and one that misbehaves costs one query, not the run.
 
 Every simulation runs in a worker process, also when there is only one worker, so a callable that hangs, exits, crashes
 or eats memory becomes the status of that one query.  The parent sends queries in chunks; the worker answers one by one
@@ -7,7 +7,7 @@ the time limit, the parent kills the worker and all its children, replaces it, a
 others.  Answers come out in the order asked, so the number of workers cannot be seen in the result.
 
 A system that can execute many stimuli in one call gets as many as there are, up to a limit, and the time limit of all
-of them together.  If a worker dies or hangs in such a call, nobody knows at which of them: each is then asked alone.
+of them together.  If a worker dies or hangs in such a call, the culprit is unknown: each is then asked alone.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ from bbfalsify.systems.interface import BlackBox, usable_jobs
 Answers = Generator[Answer, None, None]
 
 _POLL_S = 0.2
-"""A worker whose child keeps its socket open dies without a sign; so often we look."""
+"""Seconds between two looks: a worker whose child keeps its socket open dies without a sign."""
 _CHUNK_S = 0.005
 """A chunk should hold about this much work: enough to hide the round trip, little enough to share fairly."""
 _LARGEST_CHUNK = 64
 _GRACE_S = 2.0
-"""How long a system may take to close itself."""
+"""Seconds that a system may take to close itself."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Simulations on anybody's executor: a batch is cut into tasks, and each task drives an isolated worker over there.
+"""Simulations on any executor: a batch is cut into tasks, and each task drives an isolated worker over there.
 
     ExecutorPool ── submit(answer_there, …) ──► a process of the executor ──► host (`host.py`) ──► worker process
 
@@ -118,7 +118,7 @@ class ExecutorPool:
         introduction = self._introduction if task.introduce else None
         try:
             return self._executor.submit(answer_there, self._name, payload, introduction)
-        except RuntimeError as error:  # broken or shut down: nobody takes tasks any more
+        except RuntimeError as error:  # broken or shut down
             raise SystemFailure(f"the executor takes no more tasks: {type(error).__name__}: {error}") from None
 
     def _collect(self, future: Future[bytes], task: _Task, began: float, finished: dict[int, Answer]) -> list[_Task]:

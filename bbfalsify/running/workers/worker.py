@@ -33,7 +33,7 @@ from bbfalsify.systems.failures import SessionFailure
 
 def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: Assignment, with_parent: bool) -> None:
     """The life of a worker process."""
-    for foreign in inherited:  # copies made by fork; as long as we hold them, nobody notices that the parent is gone
+    for foreign in inherited:  # copies made by fork; while we hold them, the end of the parent goes unnoticed
         foreign.close()
     _settle(output, assignment.execution.memory_limit, with_parent)
     channel = BlockingChannel(end, assignment.shared)
@@ -54,7 +54,7 @@ def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: 
             session.__exit__(None, None, None)
         getattr(assignment.system, "close", _nothing)()
     except (BrokenPipeError, ConnectionResetError):
-        pass  # the parent is gone, and nobody is left to answer
+        pass  # the parent is gone
     finally:
         channel.end()
 

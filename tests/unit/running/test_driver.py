@@ -323,5 +323,5 @@ def test_a_recorder_that_fails_stops_the_run(tmp_path):
     recorder = Recorder(tmp_path / "events.jsonl")
     with pytest.raises(UserError, match="events cannot be recorded"):
         with Driver(box(), judge, record=RunRecord(recorder)) as driver:
-            os.dup2(os.open("/dev/full", os.O_WRONLY), recorder._file)
+            os.dup2(os.open("/dev/full", os.O_WRONLY), recorder._file.handle)
             driver.ask([query(1)])

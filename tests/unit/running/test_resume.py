@@ -174,7 +174,7 @@ def test_a_record_of_other_inputs_is_refused(undisturbed, tmp_path):
 
 
 def test_two_processes_cannot_continue_one_run(undisturbed, tmp_path, monkeypatch):
-    monkeypatch.setattr("bbfalsify.records.event_log._LOCK_WAIT_S", 0.0)
+    monkeypatch.setattr("bbfalsify.records.line_file._LOCK_WAIT_S", 0.0)
     whole, _, baseline = undisturbed
     directory = interrupted(whole, tmp_path / "again", 5000)
     with RunDirectory(directory).recorder():
