@@ -17,8 +17,8 @@
     workers/   where queries are executed
 
 Start reading at `driver.py`.  Two objects are passed everywhere: an `Execution` (jobs, executor, limits, votes, meaning
-of failures) and a `Recording` (where, under which name, who listens).  Names are looked up when they are used: what only
-looks at a finished run, or plans one, must not wait for what simulates.
+of failures) and a `Recording` (where, under which name, who listens).  Names are looked up when they are used: looking
+at a finished run, or planning one, must not wait for what simulates.
 """
 
 from importlib import import_module
