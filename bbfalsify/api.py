@@ -71,6 +71,9 @@ def falsify(
     `baseline`, plain simulation of the profile then estimates how probable any violation is, so that the result can say
     how much of it the list explains.  `out=None` writes nothing.
 
+    Without a `period`, signals are sampled as requirements and system need it (`sampling_grid.py`), and more densely
+    where that changes verdicts; a given one is kept, and what changes at a tenth of it is said.
+
     Each simulation is executed `votes` times and the majority believed; a worker gets `memory_limit_mb` (Linux).  With
     `early_stop` a simulation of a stepwise system ends soon after every requirement is violated.
 
@@ -96,7 +99,15 @@ def falsify(
         seed=seed,
         store=store,
         accepted=accepted,
-        execution=Execution(jobs, executor, time_limit_s, memory_limit_mb, votes, early_stop, on_failure),
+        execution=Execution(
+            jobs=jobs,
+            executor=executor,
+            time_limit=time_limit_s,
+            memory_limit=memory_limit_mb,
+            votes=votes,
+            early_stop=early_stop,
+            on_failure=on_failure,
+        ),
         recording=Recording(out, directory, name, tuple(listeners), configuration, system_record),
     )
 
@@ -156,7 +167,9 @@ def check(
         budget=Budget(max_queries, max_time, max_symbols),
         seed=seed,
         profile=profile,
-        execution=Execution(jobs, executor, time_limit_s, memory_limit_mb, votes),
+        execution=Execution(
+            jobs=jobs, executor=executor, time_limit=time_limit_s, memory_limit=memory_limit_mb, votes=votes
+        ),
         recording=Recording(out, directory, name, tuple(listeners), configuration, system_record),
     )
 
@@ -184,7 +197,7 @@ def reach(
     from bbfalsify.running.reach.reach import Settings
     from bbfalsify.running.reach.reach import reach as run
 
-    execution = Execution(os.cpu_count() or 1 if jobs is None else jobs, executor)
+    execution = Execution(jobs=os.cpu_count() or 1 if jobs is None else jobs, executor=executor)
     return run(model, query, Settings(heuristic, trace, depth, timeout, walks), seed=seed, execution=execution)
 
 

@@ -101,7 +101,7 @@ def falsify(
         int | None,
         typer.Option(metavar="N", help="Simulations to find which actions matter; 0: off.", show_default="200"),
     ] = None,
-    period: Annotated[float | None, typer.Option(help="Sampling grid.", show_default="horizon/100")] = None,
+    period: Annotated[float | None, typer.Option(help="Sampling grid.", show_default="chosen and refined")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds per simulation.", show_default="60")] = None,
     on_failure: Annotated[
         OnFailure | None, typer.Option(help="What a failed simulation means.", show_default="inconclusive")

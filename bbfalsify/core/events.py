@@ -90,6 +90,16 @@ class SearchAdvanced(Event):
 
 
 @dataclass(frozen=True)
+class JudgedAgain(Event):
+    """Findings and some passing runs were judged again at a tenth of the sampling period."""
+
+    check: dict[str, Any]
+    """How many verdicts changed."""
+    refined: bool
+    """The search is repeated at the finer period."""
+
+
+@dataclass(frozen=True)
 class CounterexampleConfirmed(Event):
     requirement: str
     actions: tuple[str, ...]

@@ -79,6 +79,8 @@ class RankedCounterexample:
     file: str | None
     known: bool = False
     """Known from the store before this run."""
+    sampling_artefact: bool = False
+    """It holds at a tenth of the sampling period, which the user chose."""
     accepted: str | None = None
     """Where failures may be accepted: accepted, too probable, expired or new (see `running.accepted`)."""
     columns: dict[str, Estimate] = field(default_factory=dict)
@@ -103,6 +105,7 @@ class RankedCounterexample:
             "iteration": self.iteration,
             "file": self.file,
             "known": self.known,
+            "sampling_artefact": self.sampling_artefact,
             "accepted": self.accepted,
             "probability_with_uncertainty": _json_or_null(self.probability_with_uncertainty),
             "time_to_violation": _json_or_null(self.time_to_violation),
@@ -171,6 +174,8 @@ class FalsificationResult:
     """What of the profile the run has used."""
     units: dict[str, str] = field(default_factory=dict)
     """Of the signals that have one."""
+    sampling: dict[str, Any] = field(default_factory=dict)
+    """The sampling period, and what changed when runs were judged again at a tenth of it."""
 
     @property
     def smc(self) -> Estimate | None:
@@ -200,6 +205,7 @@ class FalsificationResult:
             "columns": list(self.columns),
             "profile_coverage": _json_or_null(self.profile_coverage),
             "units": dict(self.units),
+            "sampling": self.sampling,
         }
 
     def __str__(self) -> str:

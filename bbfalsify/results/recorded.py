@@ -47,6 +47,8 @@ class CounterexampleRow:
     file: str | None
     known: bool = False
     """From the store, not found by this search."""
+    sampling_artefact: bool = False
+    """It holds at a tenth of the sampling period."""
     accepted: str | None = None
     """Where failures may be accepted: accepted, too probable, expired or new."""
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
@@ -134,6 +136,8 @@ class RunResult:
     profile_coverage: dict[str, Any] | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     """Of the signals that have one."""
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    """The sampling period, and what changed when runs were judged again at a tenth of it."""
 
 
 def read_results(path: str | Path) -> RunResult:
@@ -204,6 +208,7 @@ def result_from_json(data: Any, *, file: str | None = None) -> RunResult:
             columns=tuple(data.get("columns", ())),
             profile_coverage=data.get("profile_coverage"),
             units=data.get("units") or {},
+            sampling=data.get("sampling") or {},
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(Problem(f"not the results of a run ({type(error).__name__}: {error}).", file=file)) from None
@@ -251,6 +256,7 @@ def _counterexample(data: dict) -> CounterexampleRow:
         iteration=data.get("iteration"),
         file=data.get("file"),
         known=data.get("known", False),
+        sampling_artefact=data.get("sampling_artefact", False),
         accepted=data.get("accepted"),
         estimates={name: Estimate.from_json(e) for name, e in data.get("estimates", {}).items()},
         with_uncertainty=_estimate(data.get("probability_with_uncertainty")),

@@ -49,8 +49,9 @@ class FunctionSystem:
         name: str | None = None,
         capabilities: Capabilities | None = None,
         batch: bool = False,
+        step: float | None = None,
     ) -> None:
-        """`batch`: the function takes a list of stimuli and answers all of them."""
+        """`batch`: the function takes a list of stimuli and answers all of them.  `step`: `Capabilities.step_s`."""
         self.function = function
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.inputs = as_ports(inputs)
@@ -60,7 +61,10 @@ class FunctionSystem:
         batch = batch or capabilities.batch
         self._takes_times_and_inputs, takes_seed = _calling_convention(function, self.name, batch)
         self._takes_seed = takes_seed
-        self.capabilities = replace(capabilities, seedable=takes_seed, batch=batch)
+        step = capabilities.step_s if step is None else step
+        if step is not None and (isinstance(step, bool) or not isinstance(step, int | float) or not step > 0):
+            raise UserError(f"system '{self.name}': step must be a positive number, found {step!r}.")
+        self.capabilities = replace(capabilities, seedable=takes_seed, batch=batch, step_s=step)
         names = [port.name for port in (*self.inputs, *self.outputs)]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
@@ -116,12 +120,16 @@ def system(
     name: str | None = None,
     capabilities: Capabilities | None = None,
     batch: bool = False,
+    step: float | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionSystem]:
-    """Decorate a function to make it a system; ports are names with units, or names alone."""
+    """Decorate a function to make it a system; ports are names with units, or names alone.
+
+    `step`: outputs change only at multiples of it and at events, so that they need not be sampled more densely.
+    """
 
     def decorate(function: Callable[..., Any]) -> FunctionSystem:
         return FunctionSystem(
-            function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities, batch=batch
+            function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities, batch=batch, step=step
         )
 
     return decorate

@@ -76,6 +76,9 @@ class Capabilities:
     """It cannot be reset: there is one session, which goes on from query to query."""
     grid_period_s: float | None = None
     """Inputs can change only at multiples of this period; None means at any time."""
+    step_s: float | None = None
+    """Outputs change only at multiples of this step and at events, and hold in between: finer samples show nothing
+    new.  Infinite: at events only.  None: at any time."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,14 @@ def as_columns(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:
     # Names are taken from every row, so that check_outputs notices an output that comes and goes.
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
+
+
+def own_step(system: BlackBox) -> float | None:
+    """The step between whose multiples (and events) outputs hold; None where they may change at any time."""
+    step = system.capabilities.step_s
+    if step is not None and not step > 0:
+        raise UserError(f"system '{system.name}': its step must be a positive number, found {step!r}.")
+    return step
 
 
 def usable_jobs(system: BlackBox, jobs: int) -> int:

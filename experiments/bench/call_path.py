@@ -12,8 +12,8 @@ The command runs in this process, under `sys.setprofile`, and its simulations to
     rooms       a room is the first component of a path below `bbfalsify/` (`running/driver.py` is in `running`).  Every
                 function of the package is noted when it is called for the first time.  Not noted are functions
                 that an import calls (decorators, say), lambdas, comprehensions, and double-underscore methods, which
-                Python calls.  The figure is how often two functions that follow each other in this list lie in different
-                rooms.  It is printed for all rooms, and for those that act, without the libraries that every room uses.
+                Python calls.  The figure is how often two functions that follow each other in this list lie in
+                different rooms; printed for all rooms, and without the libraries that every room uses.
 
 Numbers depend neither on the machine nor on its speed, as long as the compiled kernel is in its cache: run the command
 once before.

@@ -109,7 +109,7 @@ def house(executor: str, jobs: int, simulations: int) -> None:
     requirements = [planned.requirement for planned in plan.requirements]
     duration = max(r.duration(plan.engine.horizon) for r in requirements)
     usage = Usage(plan.profile, compile_network(plan.profile.network), duration, plan.engine.period)
-    with opened(Execution(jobs, executor)) as where:
+    with opened(Execution(jobs=jobs, executor=executor)) as where:
         pool = open_pool(plan.system, RequirementsJudge(requirements), where, shared=[usage])
         for first in range(0, WARM + simulations, BATCH):
             if first == WARM:

@@ -17,9 +17,10 @@ import numpy as np
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
+from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason
 from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_actions
+from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
 
@@ -49,13 +50,15 @@ class Finding:
     """The walk over the profile, where it was this run that made it."""
     shrunk_from: Finding | None = field(default=None, repr=False)
     """The longer finding of which this is what matters."""
+    refined: int = 0
+    """How often the sampling period was refined before it was judged as it is here."""
 
     @property
     def name(self) -> str:
         """Unique among the findings of a requirement: queries and seeds are named after it."""
         if self.shrunk_from is not None:
             return f"{self.shrunk_from.name}/shrunk"
-        return self.known_as or str(self.iteration)
+        return self.known_as or (f"{self.iteration}/finer/{self.refined}" if self.refined else str(self.iteration))
 
     @property
     def query(self) -> str:
@@ -110,6 +113,10 @@ class Search:
     """Per requirement: the keys among `findings` before the search began; it looks for others."""
     convergence: list[tuple[Convergence, ...]] = field(default_factory=list)
     """Per requirement: how the list grew, where the search looked for probable ones."""
+    carried: list[Finding] = field(default_factory=list)
+    """Violations known from a search at a longer sampling period; this one begins with them."""
+    passing: Passing | None = None
+    """Some of the runs that passed, where they will be judged again."""
 
     def begin(self, requirements: int) -> None:
         self.best_robustness = [np.inf] * requirements
@@ -120,16 +127,22 @@ class Search:
     def read(self, usage: Usage, run: Run, wanted: int) -> Iterator[Finding]:
         """Count an answer, and give a finding for each requirement that it violates with a new key."""
         for finding in self.violations(usage, run):
-            known = self.known[finding.requirement]
-            new = finding.actions not in known and finding.actions not in self.remembered[finding.requirement]
-            if new and len(known) < wanted:
-                known.add(finding.actions)
-                self.findings.append(finding)
+            if self.add(finding, wanted):
                 yield finding
+
+    def add(self, finding: Finding, wanted: int) -> bool:
+        """Put a finding on the list, unless its key is there or the list is full."""
+        known = self.known[finding.requirement]
+        new = finding.actions not in known and finding.actions not in self.remembered[finding.requirement]
+        if new and len(known) < wanted:
+            known.add(finding.actions)
+            self.findings.append(finding)
+            return True
+        return False
 
     def violations(self, usage: Usage, run: Run) -> Iterator[Finding]:
         """Count an answer, and give a finding for each requirement that it violates."""
-        walk, answer = run.walk, run.answer
+        answer = run.answer
         self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
         if answer.message and not self.first_failure:
             self.first_failure = answer.message
@@ -137,11 +150,32 @@ class Search:
             self.best_robustness[number] = min(self.best_robustness[number], judgement.robustness)
             self.judged[number] += 1
             self.vacuous[number] += judgement.vacuous
-            if judgement.verdict is Verdict.VIOLATED:
-                steps = violating_step(walk.times, judgement.first_violation_time)
-                word = tuple(zip(walk.times.tolist(), walk.actions(usage.model), strict=True))
-                actions = tuple(action for _, action in word[:steps])
-                yield Finding(number, actions, word, run.stimulus, judgement, answer.status, run.iteration, walk=walk)
+        if self.passing is not None:
+            self.passing.add(run)
+        yield from findings_of(usage, run)
+
+    def drop(self, findings: Sequence[Finding]) -> None:
+        """Take findings off the list."""
+        for finding in findings:
+            self.known[finding.requirement].discard(finding.actions)
+        self.findings[:] = [finding for finding in self.findings if finding not in findings]
+
+    def restart(self, carried: Sequence[Finding]) -> None:
+        """Forget what the search found: the next one, at a shorter sampling period, begins with these violations."""
+        self.findings[:] = [finding for finding in self.findings if finding.iteration is None]
+        self.carried, self.stopped = list(carried), None
+
+
+def findings_of(usage: Usage, run: Run, refined: int = 0) -> Iterator[Finding]:
+    """One finding for each requirement that the run violates."""
+    walk = run.walk
+    for number in run.answer.violated:
+        judgement = run.answer.judgements[number]
+        steps = violating_step(walk.times, judgement.first_violation_time)
+        word = tuple(zip(walk.times.tolist(), walk.actions(usage.model), strict=True))
+        actions = tuple(action for _, action in word[:steps])
+        found = (number, actions, word, run.stimulus, judgement, run.answer.status, run.iteration)
+        yield Finding(*found, walk=walk, refined=refined)
 
 
 def query_name(iteration: int) -> str:
@@ -245,6 +279,9 @@ def accelerate(
 ) -> None:
     """Walk, simulate and judge until every requirement has `wanted` distinct counterexamples or the budget is spent."""
     search.begin(requirements)
+    for finding in search.carried:
+        if search.add(finding, wanted):
+            listener.found(finding)
     duration = AdaptiveDuration(usage.duration)
     accelerator = Accelerator(ask, usage, search, seeds.words(simulations), delays, guiding)
     while search.stopped is None:

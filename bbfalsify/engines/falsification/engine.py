@@ -3,6 +3,8 @@
     1. search      walks find words that violate a requirement (each is executed again at once by the driver's side: a
                    finding that does not repeat is flaky); the search goes on for the probable ones (`probable.py`),
                    or stops with the first ones, as the paper does (`accelerator.py`);
+                   what was found, and some of what passed, is judged again at a tenth of the sampling period; where
+                   that changes verdicts, the search is repeated at the finer period (`judging_again.py`);
     2. estimate    R passes of splitting per finding: traces that follow its word under the true stochastic semantics,
                    executed and judged, say how probable it is that a user meets exactly this failure;
     3. rank        most probable first.
@@ -24,6 +26,8 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.accelerator import Finding, Listener, Search, accelerate
 from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.estimating import Ranked, check_estimator, estimate
+from bbfalsify.engines.falsification.judging_again import Check, Sampling, judge_again
+from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.probable import ProbableSearch
 from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage
@@ -90,6 +94,12 @@ class Progress:
 
     search: Search = field(default_factory=Search)
     ranked: list[Ranked] = field(default_factory=list)
+    usage: Usage | None = None
+    """At the sampling period that the run has come to."""
+    checks: list[Check] = field(default_factory=list)
+    """Second judgements at a tenth of the period, one per search."""
+    artefacts: list[Finding] = field(default_factory=list)
+    """Findings that hold at the finer period but stay on the list, since the user chose the period."""
 
     def ranking(self, requirement: int) -> list[Ranked]:
         return sorted((r for r in self.ranked if r.finding.requirement == requirement), key=lambda r: r.order)
@@ -100,6 +110,12 @@ class Progress:
 
 
 class FalsificationListener(Listener, Protocol):
+    def judging_again(self, simulations: int) -> None:
+        """So many findings and passing runs are about to be judged at a finer period."""
+
+    def judged_again(self, check: Check, *, refined: bool) -> None:
+        """They were; where the period is refined, another search follows."""
+
     def searched(self, search: Search) -> None:
         """The search is over; what follows are estimates of its findings."""
 
@@ -116,18 +132,72 @@ def run(
     seeds: SeedTree,
     listener: FalsificationListener,
     out_of_time: Callable[[], bool] = lambda: False,
+    sampling: Sampling | None = None,
 ) -> None:
     """Falsify; the answers decide everything but the wall-clock limit, which ends the search only."""
     check_estimator(usage, options.estimator, quasi_random=options.quasi_random)
+    sampling = sampling or Sampling()
+    for level in range(len(sampling.finer) + 1):
+        passing = Passing(requirements, seeds.child("passing", level)) if level < len(sampling.finer) else None
+        progress.usage, progress.search.passing = usage, passing
+        names = seeds.child("search", level) if level else seeds.child("search")
+        _search(ask, usage, progress.search, options, requirements, listener, out_of_time, names)
+        if passing is None or not _refine(ask, usage, progress, passing, sampling, level, listener):
+            break
+        usage = sampling.finer[level]
+    listener.searched(progress.search)
+    for finding in progress.search.findings:
+        ranked = estimate_finding(ask, usage, finding, options, seeds.child("estimate"))
+        progress.ranked.append(ranked)
+        listener.estimated(ranked)
+
+
+def _refine(
+    ask: Ask,
+    usage: Usage,
+    progress: Progress,
+    passing: Passing,
+    sampling: Sampling,
+    level: int,
+    listener: FalsificationListener,
+) -> bool:
+    """Judge again at the next finer period; whether the search has to be repeated there."""
+    search, finer, random_system = progress.search, sampling.finer[level], sampling.random_system
+    listener.judging_again(len(search.findings) + len(passing.drawn()) + len(passing.closest()))
+    again = judge_again(ask, usage, finer, search, passing, level=level, random_system=random_system)
+    search.passing = None
+    progress.checks.append(again.check)
+    refined = again.check.matters and level < sampling.refinements
+    if refined:
+        search.restart(again.violations)
+    elif sampling.given or again.check.uncertain:
+        progress.artefacts += again.vanished if again.check.matters else []
+    else:
+        search.drop(again.vanished)
+    listener.judged_again(again.check, refined=refined)
+    return refined
+
+
+def _search(
+    ask: Ask,
+    usage: Usage,
+    search: Search,
+    options: Options,
+    requirements: int,
+    listener: FalsificationListener,
+    out_of_time: Callable[[], bool],
+    seeds: SeedTree,
+) -> None:
+    simulations = search.iterations + options.simulations
     if options.search == "first":
         accelerate(
             ask,
             usage,
-            progress.search,
+            search,
             requirements=requirements,
             wanted=options.counterexamples,
-            simulations=options.simulations,
-            seeds=seeds.child("search"),
+            simulations=simulations,
+            seeds=seeds,
             batch=options.batch,
             delays=options.delays,
             guiding=options.guiding,
@@ -140,25 +210,20 @@ def run(
         ProbableSearch(
             ask,
             usage,
-            progress.search,
+            search,
             conditional_split if exact else importance_split,
             effort=FEW_PARTICLES if exact else options.traces,
             wanted=options.counterexamples,
-            simulations=options.simulations,
+            simulations=simulations,
             patience=options.patience,
             plain_walks=options.plain_walks,
-            seeds=seeds.child("search"),
+            seeds=seeds,
             batch=options.batch,
             listener=listener,
             delays=options.delays,
             guiding=options.guiding,
             adaptive_duration=options.adaptive_duration,
         ).run(requirements, out_of_time)
-    listener.searched(progress.search)
-    for finding in progress.search.findings:
-        ranked = estimate_finding(ask, usage, finding, options, seeds.child("estimate"))
-        progress.ranked.append(ranked)
-        listener.estimated(ranked)
 
 
 def estimate_finding(ask: Ask, usage: Usage, finding: Finding, options: Options, seeds: SeedTree) -> Ranked:

@@ -94,6 +94,14 @@ class ProbableSearch:
         )
         self._cylinders = Cylinders(self.usage.model, self.seeds.child("cylinder"))
         self._plain_seeds = self.seeds.child("plain").rng()
+        for pool in self.pools:
+            pool.improved = search.iterations
+        for finding in search.carried:
+            if finding.walk is not None and finding.iteration is not None:
+                self._add(finding, finding.walk, finding.iteration)
+        if search.carried:
+            self._weigh()
+            self._list()
         try:
             while search.stopped is None:
                 if all(pool.full and search.iterations - pool.improved >= self.patience for pool in self.pools):
@@ -139,12 +147,15 @@ class ProbableSearch:
         known_before = self.search.remembered
         findings = [f for f in self.search.violations(self.usage, run) if f.actions not in known_before[f.requirement]]
         for finding in findings:
-            if finding.actions not in self.search.known[finding.requirement]:
-                self.search.known[finding.requirement].add(finding.actions)
-                self._duration.found(finding.requirement, finding.judgement.first_violation_time, run.iteration)
-            places = [tuple(row) for row in run.walk.locations[: len(finding.actions) + 1].tolist()]
-            self.pools[finding.requirement].add(finding, places)
+            self._add(finding, run.walk, run.iteration)
         return findings
+
+    def _add(self, finding: Finding, walk: Walk, iteration: int) -> None:
+        if finding.actions not in self.search.known[finding.requirement]:
+            self.search.known[finding.requirement].add(finding.actions)
+            self._duration.found(finding.requirement, finding.judgement.first_violation_time, iteration)
+        places = [tuple(row) for row in walk.locations[: len(finding.actions) + 1].tolist()]
+        self.pools[finding.requirement].add(finding, places)
 
     def _plain(self, count: int) -> range:
         iterations = self._next(count)

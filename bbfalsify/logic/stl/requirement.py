@@ -63,15 +63,17 @@ def dense_problems(formula: Formula) -> list[Problem]:
     return [Problem(f"'{formula}' uses {used}: dense time has no next sample, that needs discrete time.")]
 
 
+def intervals(formula: Formula) -> list[tuple[float, float]]:
+    """The ends of every bounded operator's interval, in reading order; the upper one may be infinite."""
+    return [(node.lower, node.upper) for node in walk(formula.root) if isinstance(node, Window | Reach)]
+
+
 def period_problems(formula: Formula, period: float) -> list[Problem]:
     """In discrete time every bound is a whole number of periods."""
     if not (period > 0 and math.isfinite(period)):
         return [Problem(f"the sampling period must be positive, not {period:g}.")]
-    bounds = {
-        b for n in walk(formula.root) if isinstance(n, Window | Reach) for b in (n.lower, n.upper) if b < math.inf
-    }
     return [
         Problem(f"the bound {render_number(bound)} is not a multiple of the sampling period {period:g}.")
-        for bound in sorted(bounds)
+        for bound in sorted({bound for ends in intervals(formula) for bound in ends if bound < math.inf})
         if abs(bound / period - round(bound / period)) > 1e-6
     ]

@@ -6,7 +6,8 @@ _KINDS = {
     "falsified": "bad", "violated": "bad", "model_error": "bad", "wrong": "bad", "error": "bad", "new": "bad",
     "too probable": "bad", "expired": "bad", "correct": "good", "not_falsified": "good",
     "satisfied_up_to_bound": "good", "accepted": "good", "inconclusive": "warn", "unknown": "warn", "flaky": "warn",
-    "observed": "warn", "more_states_than_bound": "warn", "stopped": "warn", "vacuous": "warn",
+    "sampling artefact": "warn", "observed": "warn", "more_states_than_bound": "warn", "stopped": "warn",
+    "vacuous": "warn",
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
 from bbfalsify.reporting.html.curves import search_plots, time_plots
 from bbfalsify.reporting.html.details import Details
 from bbfalsify.reporting.terminal.convergence import convergence_lines
-from bbfalsify.reporting.terminal.insight_lines import KINDS, coverage_lines, swap_lines, time_lines
+from bbfalsify.reporting.terminal.insight_lines import KINDS, coverage_lines, sampling_lines, swap_lines, time_lines
 from bbfalsify.reporting.terminal.tables import effort_line, store_lines, unmet_lines
 from bbfalsify.results.recorded import CounterexampleRow, RequirementRow, RunResult, result_from_json
 
@@ -38,7 +38,7 @@ def falsified_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
         "effort": f"{effort_line(result)}; seed {result.seed}{_varies(results)}",
         "requirements": [_requirement(row, result) for row in result.requirements],
         "several": len(result.requirements) > 1,
-        "notes": [*result.notes, *store_lines(result), *unmet_lines(result), *details.notes],
+        "notes": [*result.notes, *sampling_lines(result), *store_lines(result), *unmet_lines(result), *details.notes],
         "rows": _rows(result),
         "keys": [_keys(row) for row in result.counterexamples],
         "statuses": sorted({word for row in result.counterexamples for word in _states(row)}),
@@ -149,7 +149,8 @@ def _core_text(row: CounterexampleRow) -> str:
 
 def _states(row: CounterexampleRow) -> list[str]:
     """confirmed or flaky; known from the store; accepted, new, …"""
-    return [row.status, *(["known"] if row.known else []), *([row.accepted] if row.accepted else [])]
+    artefact = ["sampling artefact"] if row.sampling_artefact else []
+    return [row.status, *artefact, *(["known"] if row.known else []), *([row.accepted] if row.accepted else [])]
 
 
 def _bar(shown: Estimate, top: float) -> list[str]:

@@ -17,6 +17,7 @@ from bbfalsify.reporting.terminal.insight_lines import (
     coverage_lines,
     coverage_table,
     elasticity_table,
+    sampling_lines,
     swap_lines,
     time_lines,
     time_plot,
@@ -53,6 +54,9 @@ def falsification_lines(data: dict[str, Any], width: int, verbose: bool) -> Iter
     table = coverage_table(result) if verbose else None
     if table is not None:
         yield from (table, "")
+    if verbose:
+        for line in sampling_lines(result):
+            yield from textwrap.wrap(line, width)
     yield effort_line(result)
     yield from (*store_lines(result), *unmet_lines(result))
     yield from (f"note: {note}" for note in result.notes)

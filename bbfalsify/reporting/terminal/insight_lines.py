@@ -115,6 +115,17 @@ def coverage_table(result: RunResult) -> Table | None:
     return table
 
 
+# --- sampling --------------------------------------------------------------------------------------------------------
+
+
+def sampling_lines(result: RunResult) -> Iterator[str]:
+    """How densely was sampled, and what second judgements said that no note repeats."""
+    if result.sampling:
+        who = ", as asked" if result.sampling["given"] else ""
+        yield f"samples every {result.sampling['period']:g}{who}"
+        yield from (check["text"] for check in result.sampling["checks"] if not check["matters"])
+
+
 # --- time to violation -----------------------------------------------------------------------------------------------
 
 

@@ -130,6 +130,9 @@ class RunProgress:
         elif kind == "FindingReported":
             self._found += 1
             self._listed[event.requirement, event.actions] = None
+        elif kind == "JudgedAgain" and event.refined:  # the search begins anew
+            self._found = 0
+            self._listed.clear()
         elif kind == "SearchAdvanced":
             self._words = dict(zip(self._requirements, event.words, strict=False))
             self._masses = dict(zip(self._requirements, event.masses, strict=False))

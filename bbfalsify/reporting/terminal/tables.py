@@ -66,8 +66,9 @@ def _different(rows: Sequence[CounterexampleRow], room: int) -> int:
 
 
 def _remarks(row: CounterexampleRow) -> str:
-    """Behind the actions: what is flaky and, where failures may be accepted, what is not."""
+    """Behind the actions: what is flaky or due to sampling and, where failures may be accepted, what is not."""
     words = ["flaky"] if row.status == "flaky" else []
+    words += ["sampling artefact"] if row.sampling_artefact else []
     words += [f"({row.accepted})"] if row.accepted not in (None, ACCEPTED) else []
     return "".join(f" {word}" for word in words)
 

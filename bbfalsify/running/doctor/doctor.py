@@ -9,6 +9,7 @@ What is checked, because everything later rests on it:
     it repeats      the same use from reset gives the same answer
     it forgets      … also after another use in between: reset really resets
     it is causal    the answers up to a moment do not depend on what is done after it
+    it keeps its step, where it declares one: finer samples show nothing new
     it can          what it declares (batch, stepwise, snapshot, forkable): used so, it answers as it does otherwise
 
 Problems make results wrong; remarks are worth knowing.  The system runs in a worker process, as in every run.
@@ -28,10 +29,11 @@ from bbfalsify.core.query import Answer, AnyQuery, Query, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace, sample_times
 from bbfalsify.core.verdict import Judgement
-from bbfalsify.running.doctor.probes import Probe
+from bbfalsify.running.doctor.probes import Probe, changes_between_steps
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.execution import Execution
 from bbfalsify.systems import Capabilities, SymbolSystem, System
+from bbfalsify.systems.interface import own_step
 
 Signal = Callable[[int, np.ndarray], np.ndarray]
 """The values of an input, by its number and the times."""
@@ -163,6 +165,11 @@ def _examine_signals(patient: _Patient, system: System, duration: float) -> _See
         "it forgets: other uses in between change nothing", (*_differences(at[0], at[4]), *_differences(at[1], at[7]))
     )
     patient.check("it is causal: outputs do not depend on later inputs", _differences(at[6], at[7]))
+    if (step := own_step(system)) is not None:
+        fine = _stimulus(system, min(duration, 100 * step), min(step / 4, duration / SAMPLES), _switching)
+        [answer] = patient.use([Query("doctor/between steps", fine, True)])
+        if answer.ok and answer.trace is not None:
+            patient.check("it keeps its step: outputs hold in between", changes_between_steps(fine, answer.trace, step))
     for port in system.outputs:
         values = np.concatenate([trace.signals[port.name] for _, trace in at])
         if np.ptp(values) == 0.0:

@@ -13,12 +13,14 @@ A probe is a system like any other, so it runs in a worker process and under the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, cast
 
-from bbfalsify.core.trace import Stimulus
+import numpy as np
+
+from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.systems.failures import MalformedAnswer
 from bbfalsify.systems.interface import Capabilities, System, as_columns, execute_until
 from bbfalsify.systems.loading import Origin, origin_of
@@ -152,3 +154,18 @@ _SESSIONS: dict[str, type[_ProbeSession]] = {
     "symbols": _Symbols,
     "branches": _Branches,
 }
+
+
+def changes_between_steps(stimulus: Stimulus, trace: Trace, step: float) -> Iterator[str]:
+    """Where outputs change neither at a multiple of the step nor with an input."""
+    steps, part = np.divmod(trace.times / step, 1.0)
+    # Rounding may put samples at a multiple on either side of it: they are left out.
+    inside = (part > 1e-6) & (part < 1 - 1e-6)
+    quiet = inside[1:] & inside[:-1] & (np.diff(steps) == 0)
+    for values in stimulus.inputs.values():
+        quiet &= np.diff(values) == 0
+    for name, values in trace.signals.items():
+        moved = np.flatnonzero(quiet & (np.diff(values) != 0))
+        if len(moved):
+            before, after = trace.times[moved[0]], trace.times[moved[0] + 1]
+            yield f"'{name}' changed between {before:g} and {after:g}, and the step is {step:g}."

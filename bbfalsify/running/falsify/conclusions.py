@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
 from bbfalsify.engines.falsification.accelerator import Search
 from bbfalsify.engines.falsification.engine import Options, Progress
+from bbfalsify.engines.falsification.judging_again import Sampling
 from bbfalsify.engines.falsification.pool import MATTERS
 from bbfalsify.engines.falsification.usage import MAX_STEPS
 from bbfalsify.logic import Requirement
@@ -53,6 +54,24 @@ def grid_notes(system: System) -> list[str]:
         f"the system runs on a grid of {period:g}: an input that changes between two grid points acts from the next "
         "one on (or never, if it changes back before), and outputs hold from one to the next"
     ]
+
+
+def sampling_notes(progress: Progress, sampling: Sampling) -> list[str]:
+    """Changes of verdicts at a shorter sampling period, and what was done about them."""
+    if sampling.finer and progress.search.findings and not progress.checks:
+        return ["the run ended before its findings could be judged again at a shorter sampling period"]
+    notes = []
+    for number, check in enumerate(progress.checks):
+        if not check.matters:
+            continue
+        if number < sampling.refinements:
+            notes.append(f"{check}; so samples were taken every {check.finer:g}, in a new search and all estimates")
+        elif sampling.given:
+            notes.append(f"{check}: THE PERIOD IS TOO LONG to trust these numbers; without one, a shorter is chosen")
+        else:
+            dropped = "; what is not confirmed is not listed" if check.vanished else ""
+            notes.append(f"{check}: STILL TOO FEW SAMPLES to trust these numbers; give a shorter period{dropped}")
+    return notes
 
 
 def worker_notes(system: BlackBox, jobs: int) -> list[str]:

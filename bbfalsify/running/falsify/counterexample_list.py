@@ -37,7 +37,7 @@ class Listing:
             seed = SeedRecord(stages.task.seed, item.finding.query)
             return self._write(counterexample_file(item, requirement, stages.task, seed), rank, "shrunk")
 
-        self.rows += shrunk_rows(rows, items, stages.shrinking, stages.scribe, stages.task.usage, write_core)
+        self.rows += shrunk_rows(rows, items, stages.shrinking, stages.scribe, stages.usage, write_core)
 
     def _row(self, item: Item, requirement: Requirement, rank: int, insights: Insights) -> RankedCounterexample:
         task, memory = self._stages.task, self._stages.memory

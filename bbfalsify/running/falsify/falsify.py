@@ -76,7 +76,7 @@ def falsify(
             requirements=[r.id for r in task.requirements],
             budget=budget,
             seeds=SeedTree(seed),
-            shared=[task.usage] if task.usage.makes_drafts else [],
+            shared=[usage for usage in (task.usage, *task.sampling.finer) if usage.makes_drafts],
         ) as driver,
     ):
         stages = Stages(task, driver, memory)
@@ -138,4 +138,5 @@ def _conclude(
         columns=task.options.columns,
         profile_coverage=stages.coverage(),
         units=task.units,
+        sampling=stages.sampling(),
     )

@@ -7,13 +7,21 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.events import CounterexampleConfirmed, EstimateMade, FindingReported, SearchAdvanced, StageStarted
+from bbfalsify.core.events import (
+    CounterexampleConfirmed,
+    EstimateMade,
+    FindingReported,
+    JudgedAgain,
+    SearchAdvanced,
+    StageStarted,
+)
 from bbfalsify.core.query import Query
 from bbfalsify.core.verdict import Judgement
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.accelerator import Convergence, Finding, Search
 from bbfalsify.engines.falsification.engine import Options, Progress, Ranked
 from bbfalsify.engines.falsification.insights import Insights
+from bbfalsify.engines.falsification.judging_again import Check
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import (
     Counterexample,
@@ -76,6 +84,14 @@ class Scribe:
         words = tuple(len(known) for known in search.known)
         self.recorder.record(SearchAdvanced(search.iterations, words, tuple(masses)))
 
+    def judging_again(self, simulations: int) -> None:
+        self.recorder.record(StageStarted("judging again", simulations))
+
+    def judged_again(self, check: Check, *, refined: bool) -> None:
+        self.recorder.record(JudgedAgain(check.as_json(), refined))
+        if refined:
+            self.recorder.record(StageStarted("searching", self.options.simulations))
+
     def searched(self, search: Search) -> None:
         # D.9 may need as many traces again; the few short uses that D.8 needs are not foreseen.
         rounds = 2 if "d9" in self.options.columns and self.options.estimator != "splitting" else 1
@@ -114,7 +130,10 @@ class Scribe:
         rest = [f for f in self.findings(requirement) if id(f) not in done]
         nothing = Estimate(1.0, 0.0, 1.0, self.options.confidence, "not estimated", 0)
         items = [Item(r.finding, r.probability, r) for r in ranked] + [Item(f, nothing, None) for f in rest]
-        return [replace(i, confirmation=self.confirmations.get(i.finding)) for i in items]
+        artefacts = self.progress.artefacts
+        return [
+            replace(i, confirmation=self.confirmations.get(i.finding), artefact=i.finding in artefacts) for i in items
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +142,8 @@ class Item:
     probability: Estimate
     ranked: Ranked | None
     confirmation: Confirmation | None = None
+    artefact: bool = False
+    """It holds at a tenth of the sampling period."""
 
     @property
     def status(self) -> Status:
@@ -154,6 +175,7 @@ def row_of(
         iteration=item.finding.iteration,
         file=file,
         known=known,
+        sampling_artefact=item.artefact,
         probability_with_uncertainty=insights.probabilities.get(rank),
         time_to_violation=None if insights.times is None else insights.times.each.get(rank),
     )

@@ -6,6 +6,8 @@ by then.  A stage begins only where those before it came to their end.
 
 from __future__ import annotations
 
+from typing import Any
+
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import StageStarted
 from bbfalsify.core.seeds import SeedTree
@@ -14,8 +16,16 @@ from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.coverage import Coverage, Visits, coverage_of
 from bbfalsify.engines.falsification.engine import run
 from bbfalsify.engines.falsification.insights import Insights, insights_of
+from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.running.driver import Driver, Ended
-from bbfalsify.running.falsify.conclusions import duration_notes, grid_notes, notes_on, outcome_of, worker_notes
+from bbfalsify.running.falsify.conclusions import (
+    duration_notes,
+    grid_notes,
+    notes_on,
+    outcome_of,
+    sampling_notes,
+    worker_notes,
+)
 from bbfalsify.running.falsify.fans import draw_fans
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.replay_store import Memory
@@ -57,6 +67,7 @@ class Stages:
                 seeds=self._seeds,
                 listener=self.scribe,
                 out_of_time=self._out_of_time,
+                sampling=task.sampling,
             )
         if self.memory is not None:
             self.memory.set_aside_impossible(self.scribe)
@@ -64,7 +75,7 @@ class Stages:
     def shrink(self) -> None:
         """Find out which actions of each counterexample matter."""
         if self._completed:
-            found, seeds = (self.task.usage, self.scribe, self.shrinking), self._seeds.child("shrink")
+            found, seeds = (self.usage, self.scribe, self.shrinking), self._seeds.child("shrink")
             with self.driver.until_stopped() as self._ended:
                 shrink_list(self.driver.ask, *found, seeds=seeds, out_of_time=self._out_of_time)
 
@@ -77,7 +88,7 @@ class Stages:
         with self.driver.until_stopped() as self._ended:
             smc.run(
                 self.driver.ask,
-                self.task.usage,
+                self.usage,
                 self.plain,
                 baseline,
                 requirements=len(requirements),
@@ -90,7 +101,7 @@ class Stages:
         """Keep the traces of the estimates, for pictures."""
         if self._completed and (folder := self.driver.record.path) is not None:
             ranked = [(r.id, self.scribe.progress.ranking(i)) for i, r in enumerate(self.task.requirements)]
-            draw_fans(folder, ranked, self.task.usage, self.driver)
+            draw_fans(folder, ranked, self.usage, self.driver)
 
     @property
     def _completed(self) -> bool:
@@ -100,6 +111,20 @@ class Stages:
         return self.driver.out_of_time(self.task.settings.max_time)
 
     # ------------------------------------------------------------------ what came of them
+
+    @property
+    def usage(self) -> Usage:
+        """Usage at the sampling period that the search came to."""
+        return self.scribe.progress.usage or self.task.usage
+
+    def sampling(self) -> dict[str, Any]:
+        """The period, and what changed at a tenth of it."""
+        ids = [requirement.id for requirement in self.task.requirements]
+        checks = [check.as_json() for check in self.scribe.progress.checks]
+        for check in checks:
+            check["artefacts"] = [{**a, "requirement": ids[a["requirement"]]} for a in check["artefacts"]]
+        first = self.task.usage.period
+        return {"period": self.usage.period, "given": self.task.sampling.given, "first_period": first, "checks": checks}
 
     @property
     def reason(self) -> StopReason:
@@ -120,7 +145,7 @@ class Stages:
     def insights(self, requirement: int, total: Estimate | None, baseline: smc.Baseline | None) -> Insights:
         options = self.task.options
         return insights_of(
-            self.task.usage,
+            self.usage,
             self.scribe.progress.ranking(requirement),
             total,
             baseline,
@@ -143,6 +168,8 @@ class Stages:
         task, execution = self.task, self.task.execution
         return [
             *grid_notes(task.system),
+            *task.sampling_notes,
+            *sampling_notes(self.scribe.progress, task.sampling),
             *duration_notes(task.requirements, task.settings.horizon),
             *worker_notes(task.system, execution.jobs),
             *self.driver.poll.notes(),

@@ -11,6 +11,7 @@ from bbfalsify.core.budget import Budget
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.judging_again import Sampling
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
@@ -18,12 +19,8 @@ from bbfalsify.modelling import Profile, check_profile
 from bbfalsify.modelling.formats.model_files import model_hash
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.running.execution import Execution
+from bbfalsify.running.falsify.sampling_grid import choose_grid
 from bbfalsify.systems import System
-
-SAMPLES = 100
-"""Samples of the longest simulation, where no sampling period is given."""
-MOST_SAMPLES = 10_000_000
-"""More samples than this exceed memory and are surely a typo."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Settings:
 
     horizon: float
     period: float | None = None
-    """Period of the samples; by default a hundredth of the longest simulation."""
+    """Period of the samples; by default chosen to fit requirements and system (`sampling_grid.py`)."""
     options: Options = Options()
     baseline: smc.Options | None = None
     """Plain simulation afterwards, where it is asked for."""
@@ -46,6 +43,9 @@ class Task:
 
     system: System
     usage: Usage
+    sampling: Sampling
+    """Periods at which findings may be judged more densely than the usage says."""
+    sampling_notes: tuple[str, ...]
     requirements: tuple[Requirement, ...]
     settings: Settings
     budget: Budget
@@ -74,6 +74,8 @@ class Task:
         return {
             "horizon": settings.horizon,
             "period": self.usage.period,
+            "finer": [usage.period for usage in self.sampling.finer],
+            "refinements": self.sampling.refinements,
             "requirements": {r.id: [r.formula.text, r.time, r.period] for r in self.requirements},
             "system": {"name": self.system.name, "sha256": self.record.sha256},
             "profile": {"sha256": model_hash(self.profile.file) or self.usage.model.digest()},
@@ -104,13 +106,23 @@ def prepare(
     """Check the arguments and complete them; all problems are told at once."""
     _check_arguments(system, profile, requirements, settings.horizon)
     duration = max(r.duration(settings.horizon) for r in requirements)
-    period = settings.period or duration / SAMPLES or 1.0
-    if duration / period > MOST_SAMPLES:
-        raise UserError(f"a period of {period:g} over {duration:g} makes more than {MOST_SAMPLES} samples.")
-    usage = Usage(profile, compile_network(profile.network), duration, period)
+    grid = choose_grid(system, profile, requirements, duration, settings.period)
+    usage = Usage(profile, compile_network(profile.network), duration, grid.period)
+    finer = tuple(replace(usage, period=period) for period in grid.finer)
+    random = bool(finer) and system.capabilities.seedable
     record = record or SystemRecord(system.name)
-    record = replace(record, name=record.name or system.name)
-    return Task(system, usage, tuple(requirements), settings, budget, seed, execution, record)
+    return Task(
+        system=system,
+        usage=usage,
+        sampling=Sampling(finer, grid.refinements, given=settings.period is not None, random_system=random),
+        sampling_notes=grid.notes,
+        requirements=tuple(requirements),
+        settings=settings,
+        budget=budget,
+        seed=seed,
+        execution=execution,
+        record=replace(record, name=record.name or system.name),
+    )
 
 
 def _settings(options: smc.Options) -> dict[str, Any]:

@@ -56,7 +56,9 @@ class FmuSystem:
         self.plan = Plan(tuple(driven.values()), tuple(seen.values()), numbers, texts)
         self.inputs = tuple(Port(port, element[0].unit) for port, element in driven.items())
         self.outputs = tuple(Port(port, element[0].unit) for port, element in seen.items())
-        self.capabilities = Capabilities(stepwise=True, snapshot=self.description.can_save, grid_period_s=period)
+        self.capabilities = Capabilities(
+            stepwise=True, snapshot=self.description.can_save, grid_period_s=period, step_s=period
+        )
         self._users = 0
         self._folder: Path | None = None
         self._instances: Any = None

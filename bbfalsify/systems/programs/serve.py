@@ -130,7 +130,7 @@ def serve_system(system: Any) -> None:
     """Serve a system of bbfalsify; a stepwise one is stepped here, so that whole signals are sent at once."""
     from dataclasses import asdict
 
-    abilities = {key: asdict(system.capabilities)[key] for key in ("seedable", "real_time", "grid_period_s")}
+    abilities = {key: asdict(system.capabilities)[key] for key in ("seedable", "real_time", "grid_period_s", "step_s")}
     getattr(system, "prepare", lambda: None)()
     try:
         if hasattr(system, "alphabet"):

@@ -98,6 +98,15 @@ def test_a_grid_is_respected():
     assert examine(seen, duration=2.0).healthy
 
 
+def test_a_step_is_kept_or_not():
+    stairs = box(lambda stimulus: {"y": np.floor(stimulus.times / 0.5 + 1e-9) + stimulus.inputs["u"]}, step=0.5)
+    report = examine(stairs, duration=2.0)
+    assert report.healthy and "it keeps its step: outputs hold in between" in report.checks
+    [problem] = examine(box(accumulates, step=0.5), duration=2.0).problems
+    assert problem.startswith("not so: it keeps its step") and "'y' changed between" in problem
+    assert examine(load_system("adapters/automatic_transmission")).healthy
+
+
 def test_machines_and_their_illnesses(tmp_path):
     file = tmp_path / "m.dot"
     file.write_text('digraph g {\na -> b [label="x/0"];\nb -> a [label="x/1"];\n}')

@@ -91,7 +91,7 @@ def test_dask_by_its_address(local, cluster):
 
 def test_a_dask_worker_that_is_killed_costs_nothing(local, cluster):
     """Killed in the middle of the run; Dask's nanny starts another, its task is repeated, its host goes with it."""
-    with opened(Execution(2, f"dask:{cluster.scheduler_address}")) as where:
+    with opened(Execution(jobs=2, executor=f"dask:{cluster.scheduler_address}")) as where:
         client = distributed.Client(cluster.scheduler_address)
         pids = client.run(os.getpid)
         victim = sorted(pids.values())[0]
@@ -128,7 +128,10 @@ def test_what_misbehaves_is_contained(cluster, executor):
     """One query hangs, one exits, one raises: each costs its own simulation and nothing else."""
     expected = {hangs: SimulationStatus.TIMED_OUT, exits: SimulationStatus.DIED, raises: SimulationStatus.RAISED}
     address = f"dask:{cluster.scheduler_address}"
-    with ThreadPoolExecutor(2) as threads, opened(Execution(2, threads if executor == "threads" else address)) as where:
+    with (
+        ThreadPoolExecutor(2) as threads,
+        opened(Execution(jobs=2, executor=threads if executor == "threads" else address)) as where,
+    ):
         for behaviour, status in expected.items():
             pool = open_pool(misbehaving(behaviour), judge, replace(where, time_limit=0.5))
             answers = list(pool.answers(queries([0, 1, 0, 0])))

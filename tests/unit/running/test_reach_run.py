@@ -22,7 +22,7 @@ def ask(
 ):
     network, family = named_model(model)
     questions = [Question("Q1", "", query or family.query)]
-    how = {"execution": Execution(jobs, executor), "recording": Recording(folder, directory)}
+    how = {"execution": Execution(jobs=jobs, executor=executor), "recording": Recording(folder, directory)}
     return reach_all(network, questions, about={"example": model}, settings=settings, seed=4, **how, **more)
 
 

@@ -6,7 +6,7 @@ function bbfalsify_serve(description, functions)
 %     .inputs         struct: the name of each input with its unit, '' where it has none
 %     .outputs        struct: the name of each output with its unit
 %     .alphabet       instead of inputs and outputs: a cell array of input symbols
-%     .capabilities   optional struct: seedable, real_time, grid_period_s
+%     .capabilities   optional struct: seedable, real_time, grid_period_s, step_s
 %
 %   functions     how to use it: a function that takes whole signals,
 %                     outputs = run(times, inputs)            or  run(times, inputs, request)

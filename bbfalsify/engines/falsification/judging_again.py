@@ -1,0 +1,192 @@
+"""Judge again, at a tenth of the sampling period, what a search found and a few of the runs that it saw pass.
+
+In dense time a sample holds until the next one.  A violation shorter than the period is missed; one that samples
+exaggerate (a window without the sample that would satisfy it) is none.  Neither shows at the period itself, so:
+
+    findings        each is executed again at a tenth of the period; where it holds there, it is an artefact of sampling
+    passing runs    drawn at random, and those that came closest (`passing.py`); some may violate
+
+Where that matters, the search is repeated at the finer period, with what is known there, before anything is
+estimated (`engine.py`).  Verdicts may also change by chance: of a system that draws random numbers, or that does not
+repeat.  So where any changes, the same runs are repeated at the old period (a seedable system with other seeds); only
+more changes than those count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bbfalsify.core.query import Answer, Ask, Query
+from bbfalsify.engines.falsification.accelerator import Finding, Run, Search, findings_of, query_name
+from bbfalsify.engines.falsification.passing import Passing
+from bbfalsify.engines.falsification.usage import Usage
+
+Key = tuple[str, ...]
+NOTICED = 0.05
+"""A smaller part of the violations than this does not change the numbers beyond their intervals."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How densely a run may be judged."""
+
+    finer: tuple[Usage, ...] = ()
+    """The usage at a tenth, a hundredth, … of its period; empty where finer samples cannot change a verdict."""
+    refinements: int = 0
+    """How many of them the run may go over to."""
+    given: bool = False
+    """The user chose the period: artefacts stay on the list, and are marked."""
+    random_system: bool = False
+    """The system is seedable: it draws random numbers, perhaps as many as there are samples."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """How many verdicts changed at the finer period."""
+
+    period: float
+    finer: float
+    findings: int
+    vanished: tuple[tuple[int, Key], ...]
+    """Requirement and actions of the findings that hold."""
+    moved: int
+    """Findings that violate in another step, so that their actions change."""
+    passing: int
+    """Passing runs drawn at random; those that came closest are counted beside them."""
+    violating: int
+    closest: int
+    closest_violating: int
+    violations: int = 0
+    """Violating runs of the search, to compare with."""
+    random_system: bool = False
+    by_chance: int = 0
+    """Changes when the same runs are repeated at the old period, where any changed at the finer one."""
+
+    @property
+    def changes(self) -> int:
+        return len(self.vanished) + self.moved + self.violating + self.closest_violating
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether a single change may be chance."""
+        return self.random_system or self.by_chance > 0
+
+    @property
+    def matters(self) -> bool:
+        """Whether sampling changes verdicts; where chance does, too, by two deviations more.
+
+        Of the runs closest to violating, some may always change: they count from `NOTICED` of all violations on.
+        """
+        if not self.uncertain:
+            certain = len(self.vanished) + self.moved + self.violating
+            return certain > 0 or self.closest_violating > NOTICED * self.violations
+        return self.changes - self.by_chance > 2 * math.sqrt(self.changes + self.by_chance)
+
+    def __str__(self) -> str:
+        parts = [f"{len(self.vanished)} of {self.findings} findings not confirmed"] if self.findings else []
+        parts += [f"{self.moved} by other actions"] if self.moved else []
+        parts += [f"{self.violating} of {self.passing} passing runs violate"] if self.passing else []
+        parts += [f"{self.closest_violating} of the {self.closest} next to violating do"] if self.closest else []
+        return f"judged again at samples every {self.finer:g} instead of {self.period:g}: {', '.join(parts)}"
+
+    def as_json(self) -> dict[str, Any]:
+        plain = (
+            "period", "finer", "findings", "moved", "passing", "violating", "closest", "closest_violating",
+            "violations",
+        )  # fmt: skip
+        vanished = [{"requirement": number, "actions": list(actions)} for number, actions in self.vanished]
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "not_confirmed": len(self.vanished),
+            "artefacts": vanished,
+            "by_chance": self.by_chance,
+            "matters": self.matters,
+            "text": str(self),
+        }
+
+
+@dataclass(frozen=True)
+class Again:
+    """What the second judgements say."""
+
+    check: Check
+    vanished: list[Finding]
+    violations: list[Finding]
+    """Findings that are confirmed and passing runs that violate, as they are at the finer period."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Subject:
+    """A run of the search that is executed again."""
+
+    name: str
+    run: Run
+    finding: Finding | None = None
+    """What the search found in it; None for a passing run."""
+
+    def query(self, name: str, usage: Usage, seed_name: str | None) -> Query:
+        return Query(name, usage.draft(self.run.walk, stop=self.run.stimulus.duration), seed_name=seed_name)
+
+    def findings(self, usage: Usage, answer: Answer, level: int) -> list[Finding]:
+        """What this answer violates: of a finding its requirement, of a passing run those that it passed."""
+        if not answer.violated:
+            return []
+        stimulus = usage.stimulus(self.run.walk, stop=self.run.stimulus.duration)
+        found = findings_of(usage, Run(self.run.iteration, self.run.walk, stimulus, answer), level)
+        if self.finding is not None:
+            return [f for f in found if f.requirement == self.finding.requirement]
+        return [f for f in found if f.requirement not in self.run.answer.violated]
+
+    def changed(self, answer: Answer, found: Sequence[Finding]) -> bool:
+        """Whether the verdict, or the violating step, is another; a simulation that failed says nothing."""
+        if self.finding is None:
+            return bool(found)
+        return bool(answer.judgements) and [f.actions for f in found] != [self.finding.actions]
+
+
+def judge_again(
+    ask: Ask, usage: Usage, finer: Usage, search: Search, passing: Passing, *, level: int, random_system: bool
+) -> Again:
+    """Execute at the finer period what the search found and some of what it passed; compare.
+
+    `level`: how often the period was refined before.
+    """
+    findings = [
+        _Subject(f"again/{level}/{f.requirement}/{f.name}", Run(f.iteration, f.walk, f.stimulus, Answer(f.status)), f)
+        for f in search.findings
+        if f.walk is not None and f.iteration is not None  # what the store knows has no walk
+    ]
+    drawn, closest = (
+        [_Subject(f"again/{level}/{run.iteration}", run) for run in runs]
+        for runs in (passing.drawn(), passing.closest())
+    )
+    subjects = [*findings, *drawn, *closest]
+    queries = [s.query(s.name, finer, query_name(s.run.iteration)) for s in subjects]
+    answers = ask(queries) if queries else []
+    found = {s: s.findings(finer, answer, level + 1) for s, answer in zip(subjects, answers, strict=True)}
+    changed = {s for s, answer in zip(subjects, answers, strict=True) if s.changed(answer, found[s])}
+    vanished = [s.finding for s in findings if s.finding is not None and s in changed and not found[s]]
+    check = Check(
+        period=usage.period,
+        finer=finer.period,
+        findings=len(findings),
+        vanished=tuple((f.requirement, f.actions) for f in vanished),
+        moved=sum(s in changed and bool(found[s]) for s in findings),
+        passing=len(drawn),
+        violating=sum(s in changed for s in drawn),
+        closest=len(closest),
+        closest_violating=sum(s in changed for s in closest),
+        violations=passing.violating,
+        random_system=random_system,
+        by_chance=_by_chance(ask, usage, subjects) if changed else 0,
+    )
+    return Again(check, vanished, [finding for subject in subjects for finding in found[subject]])
+
+
+def _by_chance(ask: Ask, usage: Usage, subjects: Sequence[_Subject]) -> int:
+    """How many change when they are repeated at the old period (a random system draws anew there)."""
+    answers = ask([s.query(f"{s.name}/chance", usage, None) for s in subjects])
+    return sum(s.changed(answer, s.findings(usage, answer, 0)) for s, answer in zip(subjects, answers, strict=True))
