@@ -33,7 +33,31 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for type checkers and editors; at run time names are loaded by __getattr__
+    from bbfalsify.campaigns import load_campaign as load_campaign
+    from bbfalsify.core.errors import SystemFailure as SystemFailure
+    from bbfalsify.core.errors import UserError as UserError
+    from bbfalsify.core.estimate import Estimate as Estimate
+    from bbfalsify.core.trace import Stimulus as Stimulus
+    from bbfalsify.core.trace import Trace as Trace
+    from bbfalsify.core.verdict import Outcome as Outcome
+    from bbfalsify.core.verdict import Verdict as Verdict
+    from bbfalsify.engines.falsification.engine import Options as Options
+    from bbfalsify.logic import Requirement as Requirement
+    from bbfalsify.logic import parse_stl as parse_stl
+    from bbfalsify.modelling import NetworkBuilder as NetworkBuilder
+    from bbfalsify.modelling import load_network as load_network
+    from bbfalsify.modelling import load_profile as load_profile
+    from bbfalsify.records.counterexample import Counterexample as Counterexample
+    from bbfalsify.running.check.check import check as check
+    from bbfalsify.running.falsify.falsify import falsify as falsify
+    from bbfalsify.running.reach.reach import reach as reach
+    from bbfalsify.running.replay import replay as replay
+    from bbfalsify.systems import System as System
+    from bbfalsify.systems import load_system as load_system
+    from bbfalsify.systems import system as system
 
 __version__ = "0.1.0"
 
@@ -65,12 +89,14 @@ _HOME = {
 __all__ = ["__version__", *sorted(_HOME)]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'bbfalsify' has no attribute '{name}'")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # otherwise a type checker would accept every name
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME:
+            raise AttributeError(f"module 'bbfalsify' has no attribute '{name}'")
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

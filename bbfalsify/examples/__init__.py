@@ -1,4 +1,4 @@
-"""Examples that travel with the package, so that the quick start works after a plain `pip install`."""
+"""Examples inside the package, so that the quick start works after a plain `pip install`."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""How long components wait: rates, the bounds of uniform waiting, and whether the law fits.
+"""Estimate rates and bounds of waiting times, and test their laws.
 
-The law of a component (`modelling.reference_law`) is a hazard that acts only while it could act: a constant rate λ
-where nothing bounds the stay, 1/(D - t) where the invariant ends it at D.  So n actions in a total of T units of time
-in which the component could have acted give λ = n/T, also when others overtook it or the log ended before, and
+The law of a component is a hazard, which applies only while it could act: a constant rate λ if the stay is unbounded,
+1/(D - t) if the invariant ends it at D.  So n actions in a total of T units of time in which the component could have
+acted give λ = n/T, also if others acted first or the log ended before, and
 
-    2 λ T is chi-square with 2n degrees of freedom   (exactly, where every stay ended with an action)
+    2 λ T is chi-square with 2n degrees of freedom   (exactly, if every stay ended with an action)
 
-Under the law, the probability of having acted by the observed delay is uniform on [0, 1]: the distance of these values
-from the uniform law (Kolmogorov–Smirnov) tells where the law is wrong.
+Under the law, the probability of having acted by the observed delay is uniform on [0, 1]; the distance of these values
+from the uniform law (Kolmogorov–Smirnov) tests it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STEPHENS = ((0.926, 0.15), (0.990, 0.10), (1.094, 0.05), (1.190, 0.025), (1.308
 
 
 def fit_rate(stays: Sequence[Stay], confidence: float = 0.95) -> Estimate | None:
-    """The rate of an exponential wait; None where nothing was seen to happen."""
+    """The rate of an exponential wait; None without an action."""
     acted = sum(stay.acted for stay in stays)
     exposure = math.fsum(stay.exposure for stay in stays)
     if acted == 0 or exposure <= 0:
@@ -41,11 +41,11 @@ def fit_rate(stays: Sequence[Stay], confidence: float = 0.95) -> Estimate | None
 
 @dataclass(frozen=True)
 class FittedBounds:
-    """The ends of a uniform wait, corrected for the extremes that were not seen."""
+    """Unbiased ends of a uniform wait."""
 
     low: float
     low_least: float
-    """With the confidence, the end lies between this and the smallest delay."""
+    """With the given confidence, the end lies between this and the smallest delay."""
     high: float
     high_most: float
     count: int
@@ -75,7 +75,7 @@ def fit_bounds(delays: Sequence[float], confidence: float = 0.95) -> FittedBound
 
 @dataclass(frozen=True)
 class LawTest:
-    """Does the law fit?  `p` is how often a sample of the law itself would lie that far off."""
+    """Test of a law; `p` is the probability of at least this distance under the law."""
 
     law: str
     count: int
@@ -93,7 +93,7 @@ class LawTest:
 
 
 def probability_of_having_acted(stay: Stay, rate: float | None) -> float:
-    """By the delay at which the stay ended, under the law."""
+    """Probability under the law of acting no later than the end of the stay."""
     if stay.bound is None:
         return -math.expm1(-(rate or 1.0) * stay.exposure)
     waiting = 1.0
@@ -103,9 +103,9 @@ def probability_of_having_acted(stay: Stay, rate: float | None) -> float:
 
 
 def check_law(stays: Sequence[Stay], rate: float | None, *, fitted: bool) -> LawTest | None:
-    """Of the stays that ended with an action; None where too few of them had anything to choose."""
+    """Test the law of the stays that ended with an action; None if too few of them had a choice."""
     acted = [s for s in stays if s.acted and (s.bound is None or s.bound > 0)]
-    # A wait that has no freedom (it may end at one moment only) says nothing about a law.
+    # A wait that may end at one moment only says nothing about a law.
     acted = [s for s in acted if s.bound is None or s.exposure > 0 or any(low < s.bound for low, _ in s.pieces)]
     if len(acted) < 5:
         return None
@@ -116,7 +116,7 @@ def check_law(stays: Sequence[Stay], rate: float | None, *, fitted: bool) -> Law
 
 
 def check_uniform(delays: Sequence[float]) -> LawTest | None:
-    """With ends that were fitted: given the extremes, the delays between them are uniform."""
+    """Test a uniform law with fitted ends: given the extremes, the delays between them are uniform."""
     ordered = np.sort(np.asarray(delays, dtype=float))
     if len(ordered) < 7 or ordered[0] == ordered[-1]:
         return None

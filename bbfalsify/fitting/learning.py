@@ -1,12 +1,12 @@
-"""Learn the structure as well: which situations users are in, told apart by what they do next.
+"""Learn a profile from logs alone: its structure by Alergia, then its numbers.
 
 Alergia (Carrasco and Oncina 1994; AALpy's `run_Alergia`) starts from the tree of all sessions and merges two situations
-unless the shares of their next actions differ by more than chance allows (Hoeffding's bound, error `epsilon`).  It
-looks at actions only: situations that differ in nothing but how long people wait become one.  It is deterministic.
+unless the shares of their next actions differ significantly (Hoeffding's bound, error `epsilon`).  It uses actions
+only: situations that differ only in their delays are merged.  It is deterministic.
 
-Users act, nobody asks them to: so the machine learned is a stochastic Mealy machine with one input, whose outputs are
-the actions.  Each of its states becomes a location.  Nobody knows what users do after the end of a session: they are
-taken to begin again.  Delays follow an exponential or a uniform law, whichever is the more likely (Akaike's criterion).
+The result is a stochastic Mealy machine with one input, whose outputs are the actions.  Each of its states becomes a
+location.  After the end of a session users are taken to begin again.  Delays follow an exponential or a uniform law,
+whichever is more likely (Akaike's criterion).
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.fitting.delays import exponential_or_uniform, fit_bounds
-from bbfalsify.fitting.fit_profile import Fit, Told, fit_structure, outward
-from bbfalsify.fitting.log_replay import Follower
-from bbfalsify.fitting.logs import Log, Session, read_logs
+from bbfalsify.fitting.log_replay import LogFollower
+from bbfalsify.fitting.logs import Log, LogSession, read_logs
+from bbfalsify.fitting.profile_fit import Fit, Told, fit_structure
 from bbfalsify.fitting.profile_writer import as_yaml
 from bbfalsify.fitting.structure import Structure
+from bbfalsify.fitting.waiting_times import outward
 from bbfalsify.records.documents import KeyPath, read_yaml
 
 LONGEST = 200
-"""Actions of a session that are used: situations are told apart near the beginning, and the tree grows with this."""
+"""Number of actions of a session that are used: later ones hardly separate situations, and the tree grows."""
 EPSILON = 0.05
-"""Hoeffding's bound is cautious: smaller values merge what differs (300 sessions of a chain of 2 became 1 at 0.005)."""
+"""Smaller values merge different situations (at 0.005, 300 sessions of a chain of 2 states became 1 state)."""
 EDGE_KEYS = ("from", "to", "action", "guard", "update", "weight")
 AUTOMATON = "User"
 _NO_INPUT = "-"
@@ -45,13 +46,13 @@ def learn_profile(
     name: str = "learned",
     told: Told = lambda done, total: None,
 ) -> Fit:
-    """A profile learned from logs alone; `inputs` is a profile whose `inputs` and `outputs` are taken over."""
+    """Learn a profile; the sections `inputs` and `outputs` are copied from the profile `inputs`."""
     if not 0 < epsilon <= 1:
         raise UserError(f"epsilon must lie between 0 and 1; found {epsilon:g}.")
-    logs = [str(path) for path in logs]
-    log = read_logs(logs, from_zero=from_zero)
+    names = [str(path) for path in logs]
+    log = read_logs(names, from_zero=from_zero)
     if log.events < 2:
-        raise UserError(Problem(f"{log.events} actions to learn from; at least 2 are needed.", ", ".join(logs)))
+        raise UserError(Problem(f"{log.events} actions to learn from; at least 2 are needed.", ", ".join(names)))
     notes = []
     cut = Log(tuple(_cut(session) for session in log.sessions))
     if cut.events < log.events:
@@ -68,14 +69,14 @@ def learn_profile(
     _choose_laws(data, cut, comments)
     locations = len(data["automata"][AUTOMATON]["locations"])
     plural = "s" * (locations != 1)
-    header = [f"Learned from {', '.join(logs)} by Alergia (epsilon {epsilon:g}): {locations} location{plural}."]
+    header = [f"Learned from {', '.join(names)} by Alergia (epsilon {epsilon:g}): {locations} location{plural}."]
     structure = Structure.parse(as_yaml(data), "<learned>")
     return fit_structure(structure, cut, header, confidence=confidence, told=told, comments=comments, notes=notes)
 
 
 def learn_edges(words: Sequence[Sequence[str]], epsilon: float = EPSILON) -> list[tuple[int, str, int]]:
-    """(from, action, to) with situations numbered from 0, where sessions begin."""
-    from aalpy.learning_algs import run_Alergia  # half a second, and only learning needs it
+    """Learn edges (from, action, to); situations are numbered, and sessions begin in 0."""
+    from aalpy.learning_algs import run_Alergia  # takes half a second to import
 
     machine = run_Alergia([[(_NO_INPUT, action) for action in word] for word in words], "smm", eps=epsilon)
     numbers = {machine.initial_state: 0}
@@ -89,7 +90,7 @@ def learn_edges(words: Sequence[Sequence[str]], epsilon: float = EPSILON) -> lis
     return sorted(edges)
 
 
-def _cut(session: Session) -> Session:
+def _cut(session: LogSession) -> LogSession:
     if len(session.events) <= LONGEST:
         return session
     return replace(session, events=session.events[:LONGEST], end=session.events[LONGEST - 1].time)
@@ -132,9 +133,9 @@ def _add_inputs(
 
 
 def _choose_laws(data: dict[str, Any], log: Log, comments: dict[KeyPath, list[str]]) -> None:
-    """Follow the log through the structure once without any law, and give each location the likelier one."""
+    """Replay the log through the structure without any law, and give each location the likelier one."""
     automaton = data["automata"][AUTOMATON]
-    seen = Follower(Structure.parse(as_yaml(data), "<learned>").profile.network).follow(log)
+    seen = LogFollower(Structure.parse(as_yaml(data), "<learned>").profile.network).follow(log)
     for number, (location, content) in enumerate(automaton["locations"].items()):
         delays = [s.delay for s in seen.stays.get((0, number), ()) if s.acted]
         if len(delays) < 2:
@@ -143,7 +144,7 @@ def _choose_laws(data: dict[str, Any], log: Log, comments: dict[KeyPath, list[st
         path = ("automata", AUTOMATON, "locations", location)
         comments[path] = [f"{law}: Akaike's criterion {exponential:.6g} exponential, {uniform:.6g} uniform"]
         bounds = fit_bounds(delays)
-        if law == "uniform":
+        if law == "uniform" and bounds is not None:
             content["invariant"] = f"x <= {outward(bounds.high, up=True)}"
             for edge in automaton["edges"]:
                 if edge["from"] == location:

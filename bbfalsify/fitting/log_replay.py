@@ -1,12 +1,12 @@
-"""A log, followed through a profile: where the user was, how long, what was possible, and what was done.
+"""Replay a log through a profile, and record choices and stays.
 
-Every action of a log must be one that the profile can do at that moment, in one way only.  Each leaves behind
+Every action of a log must be possible in the profile at that moment, in one way only.  It yields
 
     a choice     the edges that were possible at that moment, and the one taken        → weights
-    a stay       how long the component could have acted before it did                 → rates, bounds, tests
+    a stay       the delays at which the component could have acted before it did      → rates, bounds, tests
 
-A component that is overtaken by another has a stay that ended without an action of its own; so has everybody when the
-log ends.  The semantics are the reference interpreter's, in exact fractions; states that were met before are looked up.
+A stay ends without an action if another component acts first, or if the log ends.  The semantics is that of the
+reference interpreter, in exact fractions; known states are looked up.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.fitting.logs import MOST_PROBLEMS, Event, Log, Session
+from bbfalsify.core.errors import Place, Problem, UserError
+from bbfalsify.fitting.logs import MOST_PROBLEMS, Log, LogEvent, LogSession
 from bbfalsify.fitting.slicing import slice_network
 from bbfalsify.modelling.network.expressions import Assign, Constant
 from bbfalsify.modelling.network.network import Edge, Network
@@ -28,27 +28,27 @@ from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from bbfalsify.modelling.reference.state import State, Transition
 
 ROUNDING = Fraction(1, 10**9)
-"""A delay that misses a bound by less than this part of its session's length is taken to meet it."""
+"""Tolerance for a missed bound, relative to the length of the session."""
 _MOST_STATES = 50_000
 
 EdgeKey = tuple[int, int]
 """Process and number of the edge."""
-Place = tuple[int, int]
+LocationKey = tuple[int, int]
 """Process and number of the location."""
 
 
 @dataclass(frozen=True)
 class Stay:
-    """One component in one location, from entering the state to the next action of anybody."""
+    """One component in one location, from entering the state to the next action of any component."""
 
     pieces: tuple[tuple[float, float], ...]
-    """The delays, up to the end of the stay, at which it could have acted."""
+    """The delays up to the end of the stay at which the component could have acted."""
     bound: float | None
-    """How long its invariant would have let it wait; None: for ever."""
+    """Longest wait that its invariant allows; None: unbounded."""
     acted: bool
     delay: float
     clocks: tuple[float, ...] = ()
-    """The values of all deciding clocks when the stay began."""
+    """Values of the deciding clocks at the beginning of the stay."""
 
     @property
     def exposure(self) -> float:
@@ -58,29 +58,29 @@ class Stay:
 @dataclass
 class Observations:
     network: Network
-    """The slice that was followed; its processes and edges are those of the profile."""
+    """The slice that was replayed; its processes and edges are those of the profile."""
     sessions: int = 0
     events: int = 0
     counted: int = 0
     """Events whose delay is known."""
     choices: Counter[tuple[EdgeKey, frozenset[EdgeKey]]] = field(default_factory=Counter)
     """(taken, possible) → how often."""
-    stays: dict[Place, list[Stay]] = field(default_factory=dict)
+    stays: dict[LocationKey, list[Stay]] = field(default_factory=dict)
     delays: dict[EdgeKey, list[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What can happen from a state."""
+    """The transitions from a state."""
 
     transitions: tuple[Transition, ...]
     bounds: tuple[float | None, ...]
-    """Per process: how long its own invariant lets it stay."""
+    """Per process: the longest stay that its own invariant allows."""
 
 
-class Follower:
+class LogFollower:
     def __init__(self, network: Network, *, tolerance: float = 0.0) -> None:
-        """A delay that misses a bound by at most `tolerance` is taken to meet it: for logs with rounded times."""
+        """Accept delays that miss a bound by at most `tolerance`, for logs with rounded times."""
         cut = slice_network(network)
         problems = list(_unfollowable(network, cut.network))
         if cut.draws:
@@ -103,7 +103,7 @@ class Follower:
         self._reals = [(True, i) in cut.deciding for i in range(network.real_count)]
 
     def follow(self, log: Log, progress: Callable[[int, int], None] = lambda done, total: None) -> Observations:
-        """Follow every session; whatever does not fit is reported, the first of each session, all at once."""
+        """Replay every session; raise UserError with the first problem of each session that does not fit."""
         seen = Observations(self.network, sessions=len(log.sessions))
         problems: list[Problem] = []
         for number, session in enumerate(log.sessions):
@@ -117,7 +117,7 @@ class Follower:
             raise UserError(problems[:MOST_PROBLEMS] + rest)
         return seen
 
-    def _session(self, session: Session, seen: Observations) -> Problem | None:
+    def _session(self, session: LogSession, seen: Observations) -> Problem | None:
         state = self._settled(self._interpreter.initial_state())
         now = session.start
         begin = session.events[0].time if now is None and session.events else now or Fraction(0)
@@ -159,7 +159,7 @@ class Follower:
         return [t for t in self._look(state).transitions if self._edge(t).action == action]
 
     def _snap(self, state: State, action: str, delay: Fraction, reach: Fraction) -> tuple[Fraction, list[Transition]]:
-        """The transitions that the action can be, at its delay or at one within reach of it."""
+        """The transitions of an action at its delay, or at the nearest possible delay within reach."""
         named = self._labelled(state, action)
         exact = [t for t in named if contains(t.windows, delay)]
         if exact:
@@ -171,9 +171,12 @@ class Follower:
         return best[1], [t for _, d, t in near if d == best[1]]
 
     def _unwatched(self, state: State, action: str) -> tuple[Fraction, list[Transition]]:
-        """Nobody knows when the session began: take the first moment at which the action is possible."""
+        """The transitions of the first action of a session with unknown start, at the first possible moment."""
         named = self._labelled(state, action)
-        return (_first(named[0].windows) if len(named) == 1 else Fraction(0)), named
+        if len(named) != 1:
+            return Fraction(0), named
+        windows = named[0].windows
+        return next(_nearest(windows, Fraction(windows[0].low))), named
 
     def _note(self, state: State, delay: Fraction, taken: Transition | None, seen: Observations) -> None:
         look = self._look(state)
@@ -182,17 +185,17 @@ class Follower:
             mine = [t for t in look.transitions if t.sender[0] == process]
             if not mine:
                 continue
-            acted = taken is not None and taken.sender[0] == process
+            action = taken if taken is not None and taken.sender[0] == process else None
             pieces = _united([w for t in mine for w in t.windows], delay)
-            stay = Stay(pieces, look.bounds[process], acted, float(delay), clocks)
+            stay = Stay(pieces, look.bounds[process], action is not None, float(delay), clocks)
             seen.stays.setdefault((process, location), []).append(stay)
-            if acted:
+            if action is not None:
                 possible = frozenset(t.sender for t in mine if contains(t.windows, delay))
-                seen.choices[(taken.sender, possible)] += 1
-                seen.delays.setdefault(taken.sender, []).append(float(delay))
+                seen.choices[(action.sender, possible)] += 1
+                seen.delays.setdefault(action.sender, []).append(float(delay))
 
     def _after(self, state: State, transition: Transition, delay: Fraction) -> State:
-        """The state entered; looked up where the delay cannot be seen in it, because every clock was set."""
+        """The state entered; looked up where it does not depend on the delay, because every clock was set."""
         if not self._forgets[transition.sender] or transition.receivers:
             return self._settled(self._interpreter.fire(state, transition, delay))
         key = (state, transition.sender)
@@ -203,7 +206,7 @@ class Follower:
         return self._entered[key]
 
     def _settled(self, state: State) -> State:
-        """Past committed locations, whose only edge has no name; without what does not decide, and without the time."""
+        """The state after committed locations whose only edge has no name, without irrelevant variables and time."""
         state = self._bare(state)
         for _ in range(1000):
             silent = self._silent(state)
@@ -233,7 +236,7 @@ class Follower:
     # --- words -------------------------------------------------------------------------------------------------------
 
     def _misfit(
-        self, state: State, event: Event, delay: Fraction | None, found: list[Transition], session: Session
+        self, state: State, event: LogEvent, delay: Fraction | None, found: list[Transition], session: LogSession
     ) -> Problem:
         where = ", ".join(
             f"{p.name}.{p.locations[at].name}" for p, at in zip(self.network.processes, state.locations, strict=True)
@@ -241,19 +244,15 @@ class Follower:
         after = "" if delay is None else f" after {float(delay):.6g}"
         if len(found) > 1:
             lines = ", ".join(str(self._edge(t).line) for t in found)
-            return Problem(
+            message = (
                 f"'{event.action}' in {where}{after} may be one of several edges (lines {lines} of the structure); "
-                "the log does not say which. Give them different actions.",
-                session.file,
-                event.line,
+                "the log does not say which. Give them different actions."
             )
-        return Problem(
-            f"'{event.action}' is not possible in {where}{after}. {self._possible(state, delay)}",
-            session.file,
-            event.line,
-        )
+        else:
+            message = f"'{event.action}' is not possible in {where}{after}. {self._possible(state)}"
+        return Problem(message, session.file, event.line)
 
-    def _possible(self, state: State, delay: Fraction | None) -> str:
+    def _possible(self, state: State) -> str:
         by_action: dict[str, list[str]] = {}
         for t in self._look(state).transitions:
             by_action.setdefault(self._edge(t).action, []).extend(_shown(w) for w in t.windows)
@@ -264,52 +263,47 @@ class Follower:
 
 
 def is_silent(action: str) -> bool:
-    """An edge without a name is labelled Source->Target; no log can show it."""
+    """Tell whether the edge has no name (it is labelled Source->Target), so that no log shows it."""
     return "->" in action
 
 
 def _sets_all(edge: Edge, reals: list[int]) -> bool:
-    """Whether the edge sets all these reals to constants, and nothing to anything that depends on the delay."""
+    """Tell whether the edge sets all these reals to constants, and assigns nothing but constants."""
     plain = all(isinstance(s, Assign) and isinstance(s.value, Constant) for s in edge.branches[0].updates)
     set_to = {s.target.slot for s in edge.branches[0].updates if isinstance(s, Assign) and s.target.kind.is_real}
     return plain and set_to >= set(reals)
 
 
 def _unfollowable(network: Network, cut: Network) -> Iterator[Problem]:
-    """What a log can never tell, whatever is in it."""
+    """Problems of a profile through which no log can be replayed."""
     for process, thin in zip(network.processes, cut.processes, strict=True):
         for edge, bare in zip(process.edges, thin.edges, strict=True):
-            place = {"file": network.file, "line": edge.line}
+            place = Place(network.file, edge.line)
             if len(bare.branches) > 1:
-                yield Problem(
+                yield place.problem(
                     f"the log does not show which branch of '{edge.action}' was taken. "
-                    "Write an edge with an action of its own for each branch.",
-                    **place,
+                    "Write an edge with an action of its own for each branch."
                 )
             if edge.is_output and is_silent(edge.action) and not process.locations[edge.source].committed:
-                yield Problem(f"the edge {edge.action} has no action, so that no log can show it. Name one.", **place)
+                yield place.problem(f"the edge {edge.action} has no action, so that no log can show it. Name one.")
 
 
 def _nearest(windows: Windows, delay: Fraction) -> Iterator[Fraction]:
-    """The points of the windows next to a delay outside them; a strict bound is approached, not met."""
+    """The points of the windows nearest to a delay outside them; just inside a strict bound."""
     for w in windows:
-        width = None if w.high is None else w.high - w.low
-        inside = Fraction(1, 2**40) if width is None else min(Fraction(1, 2**40), width / 4)
-        if delay <= w.low:
-            yield w.low + (inside if w.low_strict else 0)
-        elif w.high is not None:
-            yield w.high - (inside if w.high_strict else 0)
-
-
-def _first(windows: Windows) -> Fraction:
-    return next(_nearest(windows, windows[0].low))
+        low, high = Fraction(w.low), None if w.high is None else Fraction(w.high)
+        inside = Fraction(1, 2**40) if high is None else min(Fraction(1, 2**40), (high - low) / 4)
+        if delay <= low:
+            yield low + (inside if w.low_strict else 0)
+        elif high is not None:
+            yield high - (inside if w.high_strict else 0)
 
 
 def _united(windows: list[Window], until: Fraction) -> tuple[tuple[float, float], ...]:
     """The union of the windows up to a delay, as intervals of positive length."""
     pieces: list[tuple[Fraction, Fraction]] = []
     for w in sorted(windows, key=lambda w: w.low):
-        low, high = w.low, until if w.high is None else min(w.high, until)
+        low, high = Fraction(w.low), until if w.high is None else min(Fraction(w.high), until)
         if low >= high:
             continue
         if pieces and low <= pieces[-1][1]:

@@ -1,15 +1,15 @@
-"""Logs of use: CSV files with the columns `time`, `action` and, where a file holds several sessions, `session`.
+"""Read logs of use: CSV files with the columns `time`, `action` and, for several sessions, `session`.
 
     session,time,action
-    monday,0,                 a row without an action is a mark: here the session begins …
+    monday,0,                 a row without an action: the session begins
     monday,3.2,on
     monday,7.9,off
-    monday,10,                … and until here it was watched
+    monday,10,                the observation ends
 
 Times are in the unit of the profile and may be absolute; only differences count.  They are read as exact fractions.  A
-session begins with its first row.  If that row is an action, nobody knows how long the user waited for it: it says
-where the user is, and is not counted — unless sessions are said to begin at time 0.  The files that
-`bbfalsify simulate --csv` writes are such logs (there a session is a `walk`).  Further columns are ignored.
+session begins with its first row.  If that row is an action, its delay is unknown and not counted, unless sessions are
+said to begin at time 0.  The files of `bbfalsify simulate --csv` are such logs (a session is a `walk` there).  Other
+columns are ignored.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from pathlib import Path
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 
 MOST_PROBLEMS = 20
-"""A file with a wrong separator is wrong on every line; twenty say so as well as a thousand."""
+"""Further problems are counted only: a file with a wrong separator has one on every line."""
 SESSION_COLUMNS = ("session", "walk")
 
 
 @dataclass(frozen=True)
-class Event:
+class LogEvent:
     time: Fraction
     action: str
     line: int
 
 
 @dataclass
-class Session:
+class LogSession:
     file: str
     name: str
-    """Empty where the file has no column for it."""
+    """Empty if the file has no such column."""
     start: Fraction | None
-    """None where nobody knows how long the first action was waited for."""
+    """None if the delay of the first action is unknown."""
     end: Fraction
-    """Until when it was watched."""
-    events: list[Event] = field(default_factory=list)
+    """End of the observation."""
+    events: list[LogEvent] = field(default_factory=list)
 
     def __str__(self) -> str:
         return f"session '{self.name}' of {self.file}" if self.name else self.file
@@ -54,7 +54,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Log:
-    sessions: tuple[Session, ...]
+    sessions: tuple[LogSession, ...]
 
     @property
     def events(self) -> int:
@@ -67,9 +67,9 @@ class Log:
 
 
 def read_logs(paths: Iterable[str | Path], *, from_zero: bool = False, actions: Iterable[str] | None = None) -> Log:
-    """All sessions of all files; `actions` are those that the structure knows (None: any).  All problems at once."""
+    """Read all sessions of all files; `actions` are the known ones (None: any).  Raise all problems at once."""
     known = None if actions is None else tuple(actions)
-    sessions: list[Session] = []
+    sessions: list[LogSession] = []
     problems: list[Problem] = []
     for path in paths:
         try:
@@ -93,14 +93,14 @@ def _rest(problems: list[Problem]) -> list[Problem]:
 
 def _read(
     text: str, file: str, from_zero: bool, known: tuple[str, ...] | None, problems: list[Problem]
-) -> list[Session]:
+) -> list[LogSession]:
     reader = csv.reader(io.StringIO(text))
     header = [name.strip().lower() for name in next(reader, [])]
     columns = _columns(header, file, problems)
     if columns is None:
         return []
     time_column, action_column, session_column = columns
-    sessions: dict[str, Session] = {}
+    sessions: dict[str, LogSession] = {}
     unknown: set[str] = set()
     rows = 0
     for row in reader:
@@ -116,14 +116,16 @@ def _read(
             continue
         session = sessions.get(name)
         if session is None:
-            session = sessions[name] = Session(file, name, Fraction(0) if from_zero else None, time)
+            session = sessions[name] = LogSession(file, name, Fraction(0) if from_zero else None, time)
             if from_zero and time < 0:
                 problems.append(Problem(f"time {float(time):g} lies before 0, where sessions begin.", file, line))
         elif time < session.end:
             before = float(session.end)
             problems.append(
                 Problem(
-                    f"time must not run backwards; {float(time):.12g} follows {before:.12g}{_of(name)}.", file, line
+                    f"time must not run backwards; {float(time):.12g} follows {before:.12g}{_in_session(name)}.",
+                    file,
+                    line,
                 )
             )
             continue
@@ -133,7 +135,7 @@ def _read(
             session.start = time
         for action in actions:
             _check(action, known, unknown, file, line, problems)
-            session.events.append(Event(time, action, line))
+            session.events.append(LogEvent(time, action, line))
     if not rows and not problems:
         problems.append(Problem("the file has no rows.", file=file))
     return list(sessions.values())
@@ -158,7 +160,7 @@ def _columns(header: list[str], file: str, problems: list[Problem]) -> tuple[int
 
 
 def _time(cell: str, file: str, line: int, problems: list[Problem]) -> Fraction | None:
-    """The decimal as written, exactly; a number of absurd length or exponent as the nearest float64."""
+    """Read a decimal exactly; a number of absurd length or exponent as the nearest float64."""
     cell = cell.strip()
     try:
         value = float(cell)
@@ -171,7 +173,7 @@ def _time(cell: str, file: str, line: int, problems: list[Problem]) -> Fraction 
 
 
 def _actions(cell: str, known: tuple[str, ...] | None) -> list[str]:
-    """One action; several at one moment are written side by side, as `simulate` does."""
+    """The actions of a cell; `simulate` writes simultaneous ones separated by spaces."""
     if known is not None and cell not in known and all(word in known for word in cell.split()):
         return cell.split()
     return [cell] if cell else []
@@ -180,7 +182,7 @@ def _actions(cell: str, known: tuple[str, ...] | None) -> list[str]:
 def _check(
     action: str, known: tuple[str, ...] | None, unknown: set[str], file: str, line: int, problems: list[Problem]
 ) -> None:
-    """Each unknown name once, where it is first met."""
+    """Report each unknown name once, at its first row."""
     if action in unknown:
         return
     if known is not None and action not in known:
@@ -191,5 +193,5 @@ def _check(
         problems.append(Problem(f"an action's name has neither spaces nor commas; found '{action}'.", file, line))
 
 
-def _of(name: str) -> str:
+def _in_session(name: str) -> str:
     return f" in session '{name}'" if name else ""

@@ -1,4 +1,4 @@
-"""Profiles as YAML that people like to read: small mappings on one line, and comments where a number comes from."""
+"""Write a profile as readable YAML: small mappings on one line, and a comment with the origin of each number."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.documents import KeyPath
 
 WIDTH = 120
 _OTHER_MEANINGS = {"true", "false", "null", "on", "off", "yes", "no", "y", "n"}
 
 Comments = Mapping[KeyPath, Sequence[str]]
-"""Key path → lines above it."""
+"""Key path → comment lines above it."""
 
 
 def as_yaml(data: Mapping[str, Any], comments: Comments | None = None) -> str:
-    """The mapping as a YAML document; an empty line stands around every section of more than one line."""
+    """Write the mapping as YAML, with an empty line around every section of more than one line."""
     blocks = []
     for key, value in data.items():
         lines = _entry(f"{_scalar(key)}:", value, (key,), 0, comments or {})
@@ -29,8 +31,31 @@ def as_yaml(data: Mapping[str, Any], comments: Comments | None = None) -> str:
     return text + "\n"
 
 
+@dataclass
+class ProfileDraft:
+    """A profile during fitting: its data, comments to write, and notes for the user."""
+
+    data: dict[str, Any]
+    header: list[str]
+    comments: dict[KeyPath, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def comment(self, path: KeyPath, text: str) -> None:
+        self.comments.setdefault(path, []).append(text)
+
+    @property
+    def text(self) -> str:
+        return "".join(f"# {line}".rstrip() + "\n" for line in self.header) + "\n" + as_yaml(self.data, self.comments)
+
+
+def interval_text(estimate: Estimate) -> str:
+    return (
+        f"{estimate.value:.4g} [{estimate.low:.4g}, {estimate.high:.4g}] ({estimate.confidence:.0%}, {estimate.method})"
+    )
+
+
 def number_text(value: float, digits: int = 6) -> str:
-    """A number that YAML takes for one: 1e-05 would be a text."""
+    """Write a number as YAML reads it: 1e-05 would be a string."""
     text = f"{value:.{digits}g}"
     if "e" in text and "." not in text:
         text = text.replace("e", ".0e")
@@ -38,7 +63,7 @@ def number_text(value: float, digits: int = 6) -> str:
 
 
 def _entry(head: str, value: Any, path: KeyPath, depth: int, comments: Comments) -> list[str]:
-    """`head` is what stands before the value: `key:` or `-`."""
+    """The lines of a value; `head` is the text before it: `key:` or `-`."""
     indent = "  " * depth
     above = [f"{indent}# {line}" for line in comments.get(path, ())]
     flow = None if _has_comments_inside(path, comments) else _flow(value)
@@ -69,23 +94,23 @@ def _has_comments_inside(path: KeyPath, comments: Comments) -> bool:
 
 
 def _flow(value: Any) -> str | None:
-    """On one line, where nothing inside needs more than that."""
+    """The value on one line, or None if it needs more."""
     if isinstance(value, Mapping):
         if any(isinstance(v, Mapping | list) and v and isinstance(_first(v), Mapping | list) for v in value.values()):
             return None
-        parts = [(k, _flow(v)) for k, v in value.items()]
-        return (
-            None if any(p is None for _, p in parts) else "{" + ", ".join(f"{_scalar(k)}: {p}" for k, p in parts) + "}"
-        )
+        flows = {k: _flow(v) for k, v in value.items()}
+        entries = [f"{_scalar(k)}: {flow}" for k, flow in flows.items() if flow is not None]
+        return "{" + ", ".join(entries) + "}" if len(entries) == len(flows) else None
     if isinstance(value, list):
-        parts = [None if isinstance(v, Mapping) else _flow(v) for v in value]
-        return None if any(p is None for p in parts) else "[" + ", ".join(parts) + "]"
+        inner = [None if isinstance(v, Mapping) else _flow(v) for v in value]
+        items = [flow for flow in inner if flow is not None]
+        return "[" + ", ".join(items) + "]" if len(items) == len(inner) else None
     if isinstance(value, str) and "\n" in value:
         return None
     return _scalar(value)
 
 
-def _first(value: Mapping | list) -> Any:
+def _first(value: Mapping[Any, Any] | list[Any]) -> Any:
     return next(iter(value.values() if isinstance(value, Mapping) else value))
 
 

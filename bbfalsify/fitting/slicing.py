@@ -1,8 +1,8 @@
-"""What of a profile decides when something happens and what: the rest is left out before a log is followed through it.
+"""Slice a profile: keep only the variables that decide which action happens when.
 
-A weather profile carries a temperature anomaly along; no guard, invariant, weight or rate ever reads it.  Without such
-variables the state after an action is often always the same one, random draws that only colour the inputs vanish, and
-differential equations with them.
+A weather profile has a temperature anomaly that no guard, invariant, weight or rate reads.  Without such variables the
+state after an action is often always the same, and random draws and differential equations that only affect the inputs
+vanish.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from bbfalsify.modelling.network.network import Branch, Edge, Location, Network
 from bbfalsify.modelling.network.visit import expressions_of, subexpressions, substatements
 
 Slot = tuple[bool, int]
-"""Whether it is a real, and its place in that store."""
+"""True for a real; number of the slot in that store."""
 
 
 @dataclass(frozen=True)
 class Slice:
     network: Network
-    """The same processes, locations and edges, with nothing but what decides."""
+    """The same processes, locations and edges, without assignments to variables that do not decide."""
     deciding: frozenset[Slot]
 
     @property
     def draws(self) -> bool:
-        """Whether something that decides is drawn at random; a log does not say what was drawn."""
+        """Tell whether a deciding variable is drawn at random; logs do not show draws."""
         network = self.network
         updates = [b.updates for p in network.processes for e in p.edges for b in e.branches]
         return any(
@@ -60,7 +60,7 @@ def slice_network(network: Network) -> Slice:
 
 
 def _closure(network: Network) -> frozenset[Slot]:
-    """Everything read by guards, invariants, weights and rates, and by what these depend on."""
+    """The slots that guards, invariants, weights and rates depend on, also through assignments."""
     deciding: set[Slot] = set()
     expressions: list[Expression | None] = []
     for process in network.processes:
@@ -118,7 +118,7 @@ def _slots(read: Read) -> set[Slot]:
 
 
 def _all_expressions(network: Network, statements: Iterable[Statement]) -> Iterator[Expression]:
-    """Those of the statements and, where they call functions, those of the functions."""
+    """The expressions of the statements and of the functions that they call."""
     for expression in expressions_of(statements):
         yield expression
         for part in subexpressions(expression):

@@ -1,7 +1,7 @@
-"""Where the parameters of a profile are written: from processes and edges of the network back to the YAML.
+"""Map processes, edges and locations of a network back to the YAML of its profile.
 
-A template may run several times, and `select` makes several edges of one; what is written once is fitted once, from
-everything seen of it.
+A template may have several instances, and `select` makes several edges of one; an edge in the file is fitted once, to
+all observations of its copies.
 """
 
 from __future__ import annotations
@@ -62,19 +62,16 @@ class Structure:
         return ("automata", at[0], "locations", self.location_key(at))
 
     def location_key(self, at: LocationAt) -> str | int:
-        """The key as YAML read it: a location may be called 1."""
+        """The key as YAML reads it: a location may be named 1."""
         return next(k for k in self.document.data["automata"][at[0]]["locations"] if str(k) == at[1])
 
-    def edge_data(self, at: EdgeAt) -> dict[str, Any]:
-        return self.document.data["automata"][at[0]]["edges"][at[1]]
-
     def data(self) -> dict[str, Any]:
-        """A copy to change."""
+        """A copy of the YAML data."""
         return copy.deepcopy(self.document.data)
 
 
 def _automaton(document: Document, process: Process) -> str:
-    """Process names are free; the locations, and if need be the lines of the edges, tell the automaton."""
+    """The automaton of a process, by its locations and, if necessary, the lines of its edges."""
     names = [location.name for location in process.locations]
     automata = document.data["automata"]
     fitting = [a for a, data in automata.items() if [str(k) for k in data["locations"]] == names]
@@ -102,14 +99,14 @@ def _edges(document: Document, automaton: str, process: Process) -> tuple[int, .
 
 
 def constant(expression: Expression | None, default: float = 1.0) -> float | None:
-    """The value where it is the same in every state."""
+    """The value if it is the same in every state, else None."""
     if expression is None:
         return default
     return float(expression.value) if isinstance(expression, Constant) else None
 
 
 def compared_clock(expression: Expression | None, operators: tuple[str, ...]) -> int | None:
-    """The slot of the clock where the whole condition is `clock <= constant`, or with another of the operators."""
+    """The slot of the clock if the whole condition is `clock OPERATOR constant`, else None."""
     if (
         isinstance(expression, Binary)
         and expression.operator in operators
@@ -123,6 +120,6 @@ def compared_clock(expression: Expression | None, operators: tuple[str, ...]) ->
 
 
 def with_bound(text: object, value: str) -> str | None:
-    """The comparison as written with another number: `x <= LIMIT` becomes `x <= 4.9`."""
+    """Replace the number of a comparison: `x <= LIMIT` becomes `x <= 4.9`; None if it is no comparison."""
     found = re.fullmatch(r"\s*([A-Za-z_]\w*(?:\[\w+\])?)\s*([<>]=?)\s*(.+?)\s*", str(text))
     return None if found is None else f"{found[1]} {found[2]} {value}"

@@ -1,7 +1,7 @@
-"""Weights of edges from choices among changing sets of edges.
+"""Estimate the weights of edges from choices among changing sets of edges.
 
-Whoever acts takes one of the edges possible at that moment, in proportion to their weights.  Where the same edges are
-always possible, the most likely weights are the counts.  Where guards open and close, they solve (for every edge e)
+A component takes one of the possible edges, in proportion to their weights.  If the same edges are always possible, the
+most likely weights are the counts.  Otherwise they solve, for every edge e,
 
     wins(e) = Σ over choices in which e was possible of  w(e) / Σ w(f), f possible
 
@@ -9,9 +9,9 @@ which the MM algorithm of Hunter (2004, "MM algorithms for generalized Bradley�
 w(e) ← wins(e) / Σ 1/Σw(f).  Only ratios within a group of edges that compete, directly or through others, are
 determined; the sum of a group's weights stays what it was.
 
-A finite solution exists if, however a group is split in two, somebody of each part was preferred to somebody of the
-other.  Where that fails — an edge was possible but never taken, say — every edge of the group gets half a choice among
-all of them in addition (Jeffreys' prior): rare is not impossible.
+A finite solution exists if, however a group is split in two, an edge of each part was preferred to one of the other.
+Otherwise — an edge was possible but never taken, say — every edge of the group gets half a choice among all of them in
+addition (Jeffreys' prior): rare is not impossible.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from scipy import special
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.stats.intervals import clopper_pearson
 
-Edge = TypeVar("Edge", bound=Hashable)
-Choices = Mapping[tuple[Edge, tuple[tuple[Edge, int], ...]], int]
+Option = TypeVar("Option", bound=Hashable)
+Choices = Mapping[tuple[Option, tuple[tuple[Option, int], ...]], int]
 """(taken, ((possible, how many times it was possible at once), …)) → how often."""
 
 _MOST_ROUNDS = 20_000
@@ -42,27 +42,29 @@ class FittedWeight:
     possible: int
     """Choices in which it was possible."""
     contested: int
-    """Choices in which it was taken although others were possible: only these say something about its weight."""
+    """Choices in which it was taken although others were possible; only these inform about its weight."""
     share: Estimate
-    """Its part of the choices in which all edges of the group are possible."""
+    """Its share of the choices in which all edges of the group are possible."""
     variance_of_log: float
-    """Of a weight that is known on its own: two such variances add up to the variance of the logarithm of a ratio."""
+    """Variance of the logarithm of the weight; two of them add up to the variance of the logarithm of the ratio."""
     half_counts: bool = False
     """Half a choice was added to every edge of its group."""
 
 
-def fit_weights(choices: Choices, given: Mapping[Edge, float], confidence: float = 0.95) -> dict[Edge, FittedWeight]:
-    """The weights of all edges that ever had a rival; `given` are the weights before, whose sums are kept."""
-    contested = {c: n for c, n in choices.items() if len(c[1]) > 1}
-    fitted: dict[Edge, FittedWeight] = {}
+def fit_weights(
+    choices: Choices[Option], given: Mapping[Option, float], confidence: float = 0.95
+) -> dict[Option, FittedWeight]:
+    """Fit the weights of all edges that ever had a rival; the sums of the `given` weights are kept."""
+    contested: Choices[Option] = {c: n for c, n in choices.items() if len(c[1]) > 1}
+    fitted: dict[Option, FittedWeight] = {}
     for group in _groups(contested):
         fitted.update(_fit_group(group, contested, choices, given, confidence))
     return fitted
 
 
-def _groups(choices: Choices) -> list[list[Edge]]:
-    """Edges that were possible together, directly or through others; in the order met."""
-    groups: list[list[Edge]] = []
+def _groups(choices: Choices[Option]) -> list[list[Option]]:
+    """Edges that were possible together, directly or through others."""
+    groups: list[list[Option]] = []
     for _, possible in choices:
         members = [edge for edge, _ in possible]
         touched = [g for g in groups if any(m in g for m in members)]
@@ -72,15 +74,19 @@ def _groups(choices: Choices) -> list[list[Edge]]:
 
 
 def _fit_group(
-    group: list[Edge], contested: Choices, choices: Choices, given: Mapping[Edge, float], confidence: float
-) -> dict[Edge, FittedWeight]:
+    group: list[Option],
+    contested: Choices[Option],
+    choices: Choices[Option],
+    given: Mapping[Option, float],
+    confidence: float,
+) -> dict[Option, FittedWeight]:
     place = {edge: i for i, edge in enumerate(group)}
     own = {c: n for c, n in contested.items() if c[0] in place}
-    sets: dict[tuple, float] = {}
+    sets: dict[tuple[int, ...], float] = {}
     wins = np.zeros(len(group))
-    for (taken, possible), count in own.items():
+    for (taken, options), count in own.items():
         row = [0] * len(group)
-        for edge, times in possible:
+        for edge, times in options:
             row[place[edge]] = times
         sets[tuple(row)] = sets.get(tuple(row), 0.0) + count
         wins[place[taken]] += count
@@ -123,8 +129,8 @@ def _fit_group(
     return result
 
 
-def _determined(group: list[Edge], choices: Choices, place: Mapping[Edge, int]) -> bool:
-    """Whether everybody was preferred, through others, to everybody (the graph is strongly connected)."""
+def _determined(group: list[Option], choices: Choices[Option], place: Mapping[Option, int]) -> bool:
+    """Tell whether every edge was preferred to every other, directly or through others."""
     beats = np.eye(len(group), dtype=bool)
     for taken, possible in choices:
         for edge, _ in possible:
@@ -148,12 +154,12 @@ def _maximise(wins: np.ndarray, possible: np.ndarray, often: np.ndarray) -> np.n
 
 
 def _covariance(shares: np.ndarray, possible: np.ndarray, often: np.ndarray) -> np.ndarray:
-    """Of the logarithms of the weights, from the information in the choices; only their differences are determined."""
+    """Covariance of the logarithms of the weights (inverse information); only differences are determined."""
     information = np.zeros((len(shares), len(shares)))
     for row, count in zip(possible, often, strict=True):
         p = row * shares / (row @ shares)
         information += count * (np.diag(p) - np.outer(p, p))
-    # The sum of all logarithms is free; fixing it, however loosely, changes no difference.
+    # The sum of all logarithms is free; fixing it changes no difference.
     return np.linalg.inv(information + np.trace(information) / len(shares))
 
 
@@ -164,9 +170,9 @@ def _deviations(shares: np.ndarray, covariance: np.ndarray) -> np.ndarray:
 
 
 def _split(covariance: np.ndarray, wins: np.ndarray) -> np.ndarray:
-    """Independent variances whose sums come closest (least squares) to the variances of all logarithms of ratios.
+    """Independent variances whose sums best approximate (least squares) the variances of all log ratios.
 
-    Where the same edges are always possible this is 1/wins, exactly.
+    If the same edges are always possible this is exactly 1/wins.
     """
     own = np.diag(covariance)
     ratios = own[:, None] + own[None, :] - 2 * covariance

@@ -5,11 +5,11 @@
     NetworkBuilder                   a network in a few lines of Python
     parse_expression                 an expression over a finished network (inputs)
     parse_condition                  a condition over a finished network (queries)
-    check_profile                    what cannot work in a profile, before anything runs
-    profile_parameters               the weights and rates a profile assumes, by name
+    check_profile                    errors in the structure of a profile
+    profile_parameters               the weights and rates of a profile, by name
     describe_network                 a summary in numbers
 
-Names are loaded when they are first used: importing the room costs nothing.
+Names are loaded when they are first used.
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from bbfalsify.modelling.formats.model_files import load_model, load_network
-    from bbfalsify.modelling.formats.python_builder import AutomatonBuilder, NetworkBuilder
-    from bbfalsify.modelling.language.resolve import parse_condition, parse_expression
-    from bbfalsify.modelling.network.network import Network
-    from bbfalsify.modelling.network.summary import describe_network
-    from bbfalsify.modelling.profiles.parameters import Parameter, profile_parameters
-    from bbfalsify.modelling.profiles.profile import (
-        ComputedInput,
-        HeldInput,
-        Profile,
-        load_profile,
-        parse_network,
-        parse_profile,
-    )
-    from bbfalsify.modelling.profiles.profile_checks import check_profile
+if TYPE_CHECKING:  # for type checkers and editors; at run time names are loaded by __getattr__
+    from bbfalsify.modelling.formats.model_files import load_model as load_model
+    from bbfalsify.modelling.formats.model_files import load_network as load_network
+    from bbfalsify.modelling.formats.python_builder import AutomatonBuilder as AutomatonBuilder
+    from bbfalsify.modelling.formats.python_builder import NetworkBuilder as NetworkBuilder
+    from bbfalsify.modelling.language.resolve import parse_condition as parse_condition
+    from bbfalsify.modelling.language.resolve import parse_expression as parse_expression
+    from bbfalsify.modelling.network.network import Network as Network
+    from bbfalsify.modelling.network.summary import describe_network as describe_network
+    from bbfalsify.modelling.profiles.parameters import Parameter as Parameter
+    from bbfalsify.modelling.profiles.parameters import profile_parameters as profile_parameters
+    from bbfalsify.modelling.profiles.profile import ComputedInput as ComputedInput
+    from bbfalsify.modelling.profiles.profile import HeldInput as HeldInput
+    from bbfalsify.modelling.profiles.profile import Profile as Profile
+    from bbfalsify.modelling.profiles.profile import load_profile as load_profile
+    from bbfalsify.modelling.profiles.profile import parse_network as parse_network
+    from bbfalsify.modelling.profiles.profile import parse_profile as parse_profile
+    from bbfalsify.modelling.profiles.profile_checks import check_profile as check_profile
 
 _HOMES = {
     "AutomatonBuilder": "formats.python_builder",
@@ -54,28 +56,11 @@ _HOMES = {
     "describe_network": "network.summary",
 }
 
-__all__ = [
-    "AutomatonBuilder",
-    "ComputedInput",
-    "HeldInput",
-    "Network",
-    "NetworkBuilder",
-    "Parameter",
-    "Profile",
-    "check_profile",
-    "describe_network",
-    "load_model",
-    "load_network",
-    "load_profile",
-    "parse_condition",
-    "parse_expression",
-    "parse_network",
-    "parse_profile",
-    "profile_parameters",
-]
+__all__ = sorted(_HOMES)
 
+if not TYPE_CHECKING:  # otherwise a type checker would accept every name
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

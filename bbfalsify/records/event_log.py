@@ -20,8 +20,6 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.events import Event, Listener, ListenerFailed, RunStopped
-from bbfalsify.core.query import Answer
-from bbfalsify.records.answer_records import answer_from_record
 from bbfalsify.records.disk import EVERY_S, soon, wait_for
 from bbfalsify.records.json_files import one_line, plain_number
 from bbfalsify.records.line_file import LineFile
@@ -184,13 +182,3 @@ def ends_with_its_end(path: Path) -> bool:
         return False
     last = _event(lines[-2]) if len(lines) > 1 and not lines[-1] else None
     return last is not None and last.kind == RunStopped.__name__
-
-
-def recorded_answers(path: str | Path) -> dict[str, Answer]:
-    """The answers of a run by the names of their queries, without traces."""
-    return {
-        record["query"]: answer_from_record(record)
-        for event in read_events(path)
-        if event.kind == "BatchAnswered"
-        for record in event.data["answers"]
-    }

@@ -26,7 +26,7 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -166,29 +166,22 @@ class RunDirectory:
             found = manifest.get("format_version") if isinstance(manifest, dict) else None
             what = f"a run directory of format {found}; this version continues format {FORMAT_VERSION}."
             raise UserError(Problem(what, file=file))
-        reasons = [
-            f"{name} was {before}, and is {now} now"
-            for name, before, now in differences(manifest.get("versions", {}), versions())
-        ]
-        reasons += [
-            f"{name} was {before}, and is {now} now"
-            for name, before, now in differences(
-                {"seed": manifest.get("seed"), **manifest.get("decided_by", {})}, {"seed": seed, **decided_by}
-            )
-        ]
-        self._refuse(reasons)
+        before = {**manifest.get("versions", {}), "seed": manifest.get("seed"), **manifest.get("decided_by", {})}
+        self._refuse(before, {**versions(), "seed": seed, **decided_by})
 
     def check_same_system(self, decided_by: Mapping[str, Any]) -> None:
         """Refuse to continue with another system; settings may have changed."""
-        before = self.read_manifest().get("decided_by", {})
-        now = json.loads(json.dumps(decided_by))
-        self._refuse([f"{name} was {old}, and is {new} now" for name, old, new in differences(before, now)])
+        self._refuse(self.read_manifest().get("decided_by", {}), json.loads(json.dumps(decided_by)))
 
-    def _refuse(self, reasons: Sequence[str]) -> None:
-        if reasons:
+    def _refuse(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        problems = [
+            Problem(
+                f"this run cannot be continued: {name} was {old}, and is {new} now.", file=f"{self.path}/manifest.json"
+            )
+            for name, old, new in differences(before, now)
+        ]
+        if problems:
             advice = "Nothing was changed. Undo that to continue this run, or start a new one."
-            file = str(self.path / "manifest.json")
-            problems = [Problem(f"this run cannot be continued: {reason}.", file=file) for reason in reasons]
             raise UserError([*problems, Problem(advice)])
 
     def read_manifest(self) -> dict[str, Any]:

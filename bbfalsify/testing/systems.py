@@ -1,4 +1,4 @@
-"""For the tests of other people's adapters: what `bbfalsify doctor` looks at, as one assertion.
+"""Assert in a test of an adapter what `bbfalsify doctor` examines.
 
 def test_my_adapter():
     check_system(load_system("adapters/pump"))
@@ -13,7 +13,7 @@ from bbfalsify.systems import SymbolSystem, System
 
 
 def check_system(system: System | SymbolSystem, **settings: Any) -> Examination:
-    """AssertionError with every problem, or the examination (for its costs and remarks); settings as for `examine`."""
+    """Examine the system with the settings of `examine`; raise AssertionError with every problem."""
     report = examine(system, **settings)
     if not report.healthy:  # said as it is: pytest would rewrite the message of an assert statement
         raise AssertionError(f"{report.system} is not fit for use:\n" + "\n".join(report.problems))

@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.modelling.formats.uppaal import is_uppaal, read_uppaal
+from bbfalsify.modelling import load_model
+from bbfalsify.modelling.formats.uppaal import is_uppaal
 
 LOCATIONS = 10_000
 
@@ -22,7 +23,7 @@ def count(folder: Path) -> None:
     refused = {}
     for file in files:
         try:
-            read_uppaal(file)
+            load_model(file)
         except UserError as error:
             refused[file] = error.problems
     for file, problems in refused.items():
@@ -60,7 +61,7 @@ def main() -> None:
         file = Path(folder) / "large.xml"
         file.write_text(large_model(LOCATIONS), encoding="utf-8")
         start = time.process_time()
-        read_uppaal(file)
+        load_model(file)
         print(f"a model of {LOCATIONS} locations: {time.process_time() - start:.1f} s of CPU time (target 10)")
 
 

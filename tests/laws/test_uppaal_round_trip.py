@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, note
 
 from bbfalsify.kernel import accelerated_walks, compile_network, stochastic_walks
-from bbfalsify.modelling.formats.uppaal import read_uppaal
+from bbfalsify.modelling import load_model
 from bbfalsify.modelling.network.network import Network
 from tests.drawing import examples
 from tests.laws.test_kernel_against_reference import FOREVER, seeds
@@ -33,7 +33,7 @@ def read_back(network: Network, folder) -> Network:
     file = folder / "network.xml"
     file.write_text(text, encoding="utf-8")
     # How far an unbounded delay may go depends on this number, which is not part of the file.
-    return dataclasses.replace(read_uppaal(file)[0], largest_constant=network.largest_constant)
+    return dataclasses.replace(load_model(file)[0], largest_constant=network.largest_constant)
 
 
 def walks_are_the_same(network: Network, folder, *, steps: int, stochastic: bool) -> None:

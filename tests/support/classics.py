@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bbfalsify.modelling import NetworkBuilder
 from bbfalsify.modelling.network.expressions import Bound, Call, Evaluate, Function, If, Kind, Read, Return, While
 from bbfalsify.modelling.network.network import Location, Network, Rate
 from tests.support.sketches import Sketch, both, edge, element, let, op, term
@@ -137,3 +138,22 @@ def cooling_and_heating() -> Network:
         ],
     )
     return sketch.network(8)
+
+
+def preemptive_tasks() -> Network:
+    """Two periodic tasks on one processor: the low one's stopwatch stands still while the high one runs."""
+    b = NetworkBuilder("preemptive_tasks")
+    b.declare("const int HIGH = 0, LOW = 1; bool ready[2]; clock done[2]; const int COST[2] = {2, 4};")
+    high = b.automaton("High", declarations="clock p;")
+    high.location("Wait", invariant="p <= 10", rates={"done[HIGH]": 0})
+    high.location("Run", invariant="done[HIGH] <= COST[HIGH] && p <= 10")
+    high.edge("Wait", "Run", action="release_high", guard="p >= 10", update="p = 0, done[HIGH] = 0, ready[HIGH] = true")
+    high.edge("Run", "Wait", action="finish_high", guard="done[HIGH] >= COST[HIGH]", update="ready[HIGH] = false")
+    low = b.automaton("Low", declarations="clock p;")
+    low.location("Wait", invariant="p <= 15 && done[LOW]' == 0")
+    low.location("Run", invariant="done[LOW] <= COST[LOW] && done[LOW]' == (ready[HIGH] ? 0 : 1) && p <= 15")
+    low.location("Missed")
+    low.edge("Wait", "Run", action="release_low", guard="p >= 15", update="p = 0, done[LOW] = 0, ready[LOW] = true")
+    low.edge("Run", "Wait", action="finish_low", guard="done[LOW] >= COST[LOW]", update="ready[LOW] = false")
+    low.edge("Run", "Missed", action="miss_low", guard="p >= 15 && done[LOW] < COST[LOW]")
+    return b.build()

@@ -13,7 +13,7 @@ from bbfalsify.systems import system
 
 TIME_CONSTANT_S = 10.0
 HIGHEST = 100.0
-"""The temperature that a heater left on tends to."""
+"""Limit of the temperature while the heater is on."""
 
 
 @system(inputs={"heat": "1"}, outputs={"T": "degC"})

@@ -1,7 +1,7 @@
-"""Models by name and size: `bbfalsify reach --example fischer-faulty:10`, for trying out, tests and benchmarks.
+"""Example models by name and size: `bbfalsify reach --example fischer-faulty:10`.
 
-They are models of our own, written after the protocols that papers on timed automata use; a time on one of them says
-nothing about a published time unless the model and the query are the same.
+They follow protocols from papers on timed automata, but are models of our own: times are comparable with published ones
+only if model and query are the same.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from bbfalsify.modelling import Network
 
 @dataclass(frozen=True)
 class Family:
-    """A model for every size, and a question worth asking of it."""
+    """A model for every size, and a query."""
 
     make: Callable[[int], Network]
     size: int
-    """If none is given."""
+    """Default size."""
     smallest: int
     query: str
     text: str
@@ -86,7 +86,7 @@ FAMILIES = {
 
 
 def named_model(name: str) -> tuple[Network, Family]:
-    """The model `NAME` or `NAME:SIZE`."""
+    """Make the model `NAME` or `NAME:SIZE`."""
     word, _, size = name.partition(":")
     if word not in FAMILIES:
         raise UserError(unknown_name("model", word, FAMILIES))

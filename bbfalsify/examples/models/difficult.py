@@ -1,4 +1,4 @@
-"""Small models that are difficult for one heuristic or for all of them, after the figures of the papers."""
+"""Small models that are difficult for one heuristic or for all, after figures of papers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def b8() -> Network:
 
 
 def combination_lock(digits: int) -> Network:
-    """Of four digits one is right at each place, and a wrong one starts anew: 4^digits tries."""
+    """A lock with four digits per position; a wrong one starts anew: 4^digits tries."""
     b = NetworkBuilder("lock")
     b.declare(f"const int N = {digits}; int[0,N] right;")
     p = b.automaton("Lock")

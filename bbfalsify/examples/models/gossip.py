@@ -1,6 +1,6 @@
 """Gossiping girls: each knows a secret, and a call between two of them exchanges all that both know.
 
-The same problem in three encodings, as different people would write it: what is easy for a heuristic depends on that.
+There are three encodings of the problem, as its difficulty for a heuristic depends on the encoding.
 A call takes 10 to 20 time units; `t <= T` asks for nearly the fewest rounds of parallel calls.
 """
 

@@ -1,4 +1,4 @@
-"""Protocols that papers on timed automata measure themselves by, at any size."""
+"""Protocols that papers on timed automata use as benchmarks, at any size."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def fischer(processes: int, *, delay: int = 2, faulty: bool = False) -> Network:
 
 
 def csma_cd(stations: int) -> Network:
-    """Stations on one wire: whoever begins while another's signal is still on its way collides with it."""
+    """Stations on one wire: two collide if one begins before the other's signal has arrived."""
     b = NetworkBuilder("csma_cd")
     b.declare(f"const int N = {stations}; typedef int[0,N-1] id_t; const int SIGMA = 26; const int LAMBDA = 808;")
     b.declare("chan begin, end, busy; broadcast chan cd;")
@@ -138,7 +138,7 @@ def _ring(b: NetworkBuilder, nodes: int, fast: int, slow: int) -> None:
 
 
 def leader_channels(nodes: int, *, fast: int = 1, slow: int = 10) -> Network:
-    """Everybody passes on the highest priority seen; who receives its own is the leader.  send[to][priority]."""
+    """Nodes pass on the highest priority seen; one that receives its own is the leader.  send[to][priority]."""
     b = NetworkBuilder("leader_channels")
     _ring(b, nodes, fast, slow)
     b.declare("chan send[N][N+1];")

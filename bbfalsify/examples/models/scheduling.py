@@ -1,12 +1,12 @@
-"""A processor with preemption and shared resources, in the spirit of the software of the satellite Herschel.
+"""A processor with preemption and shared resources, modelled on the software of the satellite Herschel.
 
 32 periodic tasks of fixed priority; the execution time of each is between f per cent of its worst case and the worst
 case.  Some tasks hold a resource during a part of their work: some resources raise the priority of their holder to a
-ceiling, others to that of whoever waits for them (inheritance).  A task that has not finished by its deadline has
-missed it.  The execution times are stopwatches: they stand still while the task does not have the processor.
+ceiling, others to that of the waiting task (inheritance).  A task misses its deadline if it has not finished by then.
+The execution times are stopwatches, which stop while the task does not have the processor.
 
 Short execution times can be *worse* than long ones (a low task gets its resource earlier and blocks a higher one), so
-that nothing is found where f is near 100.
+nothing is found if f is near 100.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ TASKS: tuple[tuple[int, int, int, int, int, int, int], ...] = (
     (2500, 800, 2500, 1, 0, 1, -1),
 )
 CEILINGS = (12, -1, 17, -1)
-"""Per resource, the priority (rank of a task) its holder has; −1: that of the highest who waits for it."""
+"""Per resource, the priority (rank of a task) of its holder; −1: that of the highest waiting task."""
 
 
 def satellite(best_case: int, tasks: int = len(TASKS)) -> Network:
@@ -129,23 +129,4 @@ def satellite(best_case: int, tasks: int = len(TASKS)) -> Network:
     for here in ("First", "Blocked", "Middle", "Last"):
         task.edge(here, "Missed", action="miss", guard="p >= DEADLINE[id]", update="ready[id] = false, dispatch()")
     b.instance("Setup").instance("Task")
-    return b.build()
-
-
-def preemptive_tasks() -> Network:
-    """Two periodic tasks on one processor: the low one's stopwatch stands still while the high one runs."""
-    b = NetworkBuilder("preemptive_tasks")
-    b.declare("const int HIGH = 0, LOW = 1; bool ready[2]; clock done[2]; const int COST[2] = {2, 4};")
-    high = b.automaton("High", declarations="clock p;")
-    high.location("Wait", invariant="p <= 10", rates={"done[HIGH]": 0})
-    high.location("Run", invariant="done[HIGH] <= COST[HIGH] && p <= 10")
-    high.edge("Wait", "Run", action="release_high", guard="p >= 10", update="p = 0, done[HIGH] = 0, ready[HIGH] = true")
-    high.edge("Run", "Wait", action="finish_high", guard="done[HIGH] >= COST[HIGH]", update="ready[HIGH] = false")
-    low = b.automaton("Low", declarations="clock p;")
-    low.location("Wait", invariant="p <= 15 && done[LOW]' == 0")
-    low.location("Run", invariant="done[LOW] <= COST[LOW] && done[LOW]' == (ready[HIGH] ? 0 : 1) && p <= 15")
-    low.location("Missed")
-    low.edge("Wait", "Run", action="release_low", guard="p >= 15", update="p = 0, done[LOW] = 0, ready[LOW] = true")
-    low.edge("Run", "Wait", action="finish_low", guard="done[LOW] >= COST[LOW]", update="ready[LOW] = false")
-    low.edge("Run", "Missed", action="miss_low", guard="p >= 15 && done[LOW] < COST[LOW]")
     return b.build()

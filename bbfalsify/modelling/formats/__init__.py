@@ -1,1 +1,1 @@
-"""Ways into the language: YAML files, UPPAAL files, a builder in Python."""
+"""Readers and writers of models: YAML files, UPPAAL files, and a builder in Python."""

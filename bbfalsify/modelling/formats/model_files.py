@@ -1,7 +1,7 @@
-"""Files → models: the reader is chosen by the file's name.
+"""Load models from files; the file's name selects the reader.
 
 network, queries = load_model("train_gate.xml")      YAML, or UPPAAL's .xml, .xta and .ta
-model = model_text(path, problems)                    the texts only, for `convert` and for profiles
+model = model_text(path, problems)                    only the texts, for `convert` and for profiles
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from bbfalsify.records.documents import read_yaml
 
 
 def load_model(path: str | Path) -> tuple[Network, list[StoredQuery]]:
-    """The network of a model or profile, and the queries stored in its file."""
+    """Load the network of a model or profile, and the queries in its file."""
     network, model = load_with_text(path)
     return network, model.queries
 
 
 def load_network(path: str | Path) -> Network:
-    """The network of a model or profile."""
+    """Load the network of a model or profile."""
     return load_with_text(path)[0]
 
 
@@ -38,7 +38,7 @@ def load_with_text(path: str | Path) -> tuple[Network, ModelText]:
 
 
 def model_text(path: str | Path, problems: list[Problem]) -> ModelText:
-    """The model's texts as far as they can be read; what is wrong is noted in `problems`."""
+    """Read the model's texts, and add what is wrong to `problems`."""
     from bbfalsify.modelling.formats.uppaal import is_uppaal, uppaal_text
     from bbfalsify.modelling.formats.yaml_reader import read_model
 
@@ -46,7 +46,7 @@ def model_text(path: str | Path, problems: list[Problem]) -> ModelText:
 
 
 def files_of(path: Path) -> list[Path]:
-    """The file itself, and the one that it names as its `model`: what decides how it behaves."""
+    """The file itself, and the one that it names as its `model`."""
     if path.suffix.lower() not in (".yaml", ".yml"):
         return [path]
     data = read_yaml(path).data
@@ -56,14 +56,14 @@ def files_of(path: Path) -> list[Path]:
 
 
 def model_hash(path: str | Path | None) -> str | None:
-    """SHA-256 of a model's or profile's files, None where there is none."""
+    """SHA-256 of a model's or profile's files, None if there is no file."""
     if path is None or not Path(path).is_file():
         return None
     return hashlib.sha256(b"".join(file.read_bytes() for file in files_of(Path(path)))).hexdigest()
 
 
 def raise_sorted(problems: Iterable[Problem]) -> None:
-    """Each problem once, in the order of their lines; those of other files after those of the first."""
+    """Raise UserError if there are problems: each once, in the order of their lines."""
     unique = list(dict.fromkeys(problems))
     if unique:
         raise UserError(sorted(unique, key=lambda problem: problem.line or 0))

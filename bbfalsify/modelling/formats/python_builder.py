@@ -1,4 +1,4 @@
-"""Models in a few lines of Python, through the same resolver as the files.
+"""Build networks in Python; texts are resolved as in files.
 
     b = NetworkBuilder("fischer")
     b.declare("int id = 0; const int K = 2;")
@@ -9,8 +9,8 @@
     b.instance("P", 1)
     network = b.build()
 
-The first location is the initial one unless another says `initial=True`.  Without `instance` every automaton is
-instantiated once for each value of its parameters.  Problems point at the call that made them.
+The first location is the initial one unless another has `initial=True`.  Without `instance` every automaton is
+instantiated once for each value of its parameters.  Problems name the call that caused them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Value = str | int | float | Fraction | bool
 
 
 def _written(value: Value) -> str:
-    """A Python value in the language of models."""
+    """Write a Python value in the modelling language."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Fraction):
@@ -48,7 +48,7 @@ def _text(value: Value | None, place: Place) -> Text | None:
 
 
 class AutomatonBuilder:
-    """One template; made by `NetworkBuilder.automaton`."""
+    """Builder of one template; made by `NetworkBuilder.automaton`."""
 
     def __init__(self, template: TemplateText, problems: list[Problem]) -> None:
         self._template = template
@@ -106,7 +106,7 @@ class AutomatonBuilder:
         cost: Value | None = None,
         branches: Iterable[tuple[str, Value, str]] = (),
     ) -> AutomatonBuilder:
-        """An edge to `target`, or with `branches` (target, weight, update) to one of several."""
+        """Add an edge to `target`, or to one of several `branches` (target, weight, update)."""
         place = self._place(f"edge('{source}', {target!r})" if target is not None else f"edge('{source}')")
         ends = [BranchText(to, place, _text(odds, place), _text(then or None, place)) for to, odds, then in branches]
         if (target is None) == (not ends):
@@ -137,7 +137,7 @@ class NetworkBuilder:
         self._problems: list[Problem] = []
 
     def declare(self, text: str) -> NetworkBuilder:
-        """Global declarations; may be called several times."""
+        """Add global declarations."""
         self._model.declarations.append(Text(text, Place("builder call declare(…)")))
         return self
 
@@ -152,7 +152,7 @@ class NetworkBuilder:
         return AutomatonBuilder(template, self._problems)
 
     def instance(self, automaton: str, *arguments: Value, name: str | None = None) -> NetworkBuilder:
-        """Adds one process; without arguments, one for each value of the automaton's (bounded) parameters."""
+        """Add a process; without arguments, one for each value of the automaton's bounded parameters."""
         shown = f"{automaton}({', '.join(_written(a) for a in arguments)})" if arguments else automaton
         place = Place(f"builder call instance('{automaton}'{''.join(f', {a!r}' for a in arguments)})")
         if self._model.system is None:

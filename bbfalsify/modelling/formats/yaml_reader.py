@@ -1,4 +1,4 @@
-"""YAML → texts with their places: the form in which people write models by hand.
+"""Read models from YAML.
 
     format_version: 1
     name: heater_user
@@ -19,7 +19,7 @@
     alphabets: {A: "a, b"}     # optional: channels that A uses without ! and ?, as in CSP
     queries: ["E<> User.S"]    # optional
 
-A profile adds `inputs`, `outputs` and `uncertainty` (profile.py), a model that is a black box `ports` (black_box.py).
+A profile adds `inputs`, `outputs` and `uncertainty` (profile.py), a black box adds `ports` (black_box.py).
 """
 
 from __future__ import annotations
@@ -57,10 +57,7 @@ def root_node(document: Document, problems: list[Problem]) -> Node:
 
 
 def read_model(document: Document, problems: list[Problem], *, named: bool = False) -> ModelText:
-    """The model as far as it can be read; what is wrong is noted in `problems`.
-
-    One that another file names as its `model` must be complete.
-    """
+    """Read the model, and add what is wrong to `problems`; a `named` one (by another file) must be complete."""
     root = root_node(document, problems)
     model = ModelText("", Place(document.file, 1))
     elsewhere = "model" in root
@@ -118,7 +115,7 @@ def read_model(document: Document, problems: list[Problem], *, named: bool = Fal
 
 
 def _other_file(root: Node, model: ModelText) -> ModelText:
-    """The model in the file that `model` names, seen from this file's folder."""
+    """Read the model in the file that `model` names, relative to this file's folder."""
     from bbfalsify.modelling.formats.uppaal import is_uppaal, uppaal_text
 
     for key in _MODEL_KEYS:
@@ -140,7 +137,7 @@ def _other_file(root: Node, model: ModelText) -> ModelText:
 
 
 def _query(node: Node) -> list[StoredQuery]:
-    """A text, or {query: …, comment: …}."""
+    """Read a query: a text, or {query: …, comment: …}."""
     comment = None
     if isinstance(node.value, dict):
         if not node.mapping(("query", "comment"), required=("query",)) or node.get("query") is None:

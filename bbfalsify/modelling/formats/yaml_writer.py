@@ -1,7 +1,7 @@
-"""Texts → YAML: the normal form of a model, whatever file it came from.
+"""Write a model as YAML, whatever file it came from.
 
-text = written_model(model)            what yaml_reader.py reads again, into the same network
-text = converted("gate.xml")           the file's model in this form, and its notes
+text = written_model(model)            yaml_reader.py reads it into the same network
+text, notes = converted("gate.xml")    the file's model in this form
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bbfalsify.records.documents import Text, read_yaml
 
 
 def converted(path: str | Path) -> tuple[str, list[Problem]]:
-    """The model (or profile) of a file as YAML, and notes on what was left out; raises UserError if it has problems."""
+    """Convert the model or profile of a file to YAML; return it with notes on omitted parts."""
     from bbfalsify.modelling.formats.model_files import load_with_text
     from bbfalsify.modelling.formats.uppaal import is_uppaal
     from bbfalsify.modelling.profiles.profile import load_profile
@@ -125,12 +125,12 @@ def _put(data: dict[str, Any], key: str, text: Text | None) -> None:
 
 
 def _clean(text: str) -> str:
-    """Without what a block of YAML cannot hold: tabs, and spaces at the ends of lines."""
+    """Remove what a block of YAML cannot contain: tabs, and spaces at the ends of lines."""
     return "\n".join(line.expandtabs(4).rstrip() for line in text.strip("\n").splitlines()).strip()
 
 
 class _Dumper(yaml.SafeDumper):
-    """Longer texts as blocks, short mappings on one line."""
+    """Writes long texts as blocks and short mappings on one line."""
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:

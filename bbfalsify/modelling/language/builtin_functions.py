@@ -1,7 +1,6 @@
-"""Functions that UPPAAL knows and engines do not, written in the modelling language itself.
+"""Functions of UPPAAL that the engines lack, defined in the modelling language.
 
-A model that calls one gets its definition, as if it stood among the declarations; one of its own with the same name
-comes first.
+A call inserts the definition into the model, unless the model defines a function of that name itself.
 """
 
 from __future__ import annotations

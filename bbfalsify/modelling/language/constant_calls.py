@@ -1,7 +1,6 @@
-"""`const int LIMIT = largest(TABLE);`: a call whose value is known before the model runs.
+"""Evaluate calls whose value is known before the model runs: `const int LIMIT = largest(TABLE);`.
 
-The function is executed by the reference interpreter's evaluator.  It may read constants only; what reads a variable or
-draws at random has no value yet.
+The reference interpreter executes the function.  It may read constants only: no variables, no random draws.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from bbfalsify.modelling.network.visit import expressions_of, subexpressions, su
 
 
 def constant_value(expression: Expression, assembly: Assembly) -> Expression:
-    """The expression as a constant if it is one; itself otherwise.  Raises ModelRuntimeError where the model fails."""
+    """Return a constant if the value is known, else the expression; raise ModelRuntimeError if the function fails."""
     if isinstance(expression, Constant) or not _known(expression, assembly):
         return expression
     from bbfalsify.modelling.reference.evaluation import Evaluator, Memory

@@ -1,4 +1,4 @@
-"""Declarations → symbols: constants get values, variables and channels get slots, functions get bodies."""
+"""Resolve declarations: constants get values, variables and channels get slots, functions get bodies."""
 
 from __future__ import annotations
 
@@ -13,23 +13,21 @@ from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.resolve_access import leaves_of, part_type
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
-from bbfalsify.modelling.language.scopes import (
-    Assembly,
+from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope
+from bbfalsify.modelling.language.statements import StatementResolver
+from bbfalsify.modelling.language.storage import element_suffix, initial_nodes, kinds_in, laid_out
+from bbfalsify.modelling.language.symbols import (
     BrokenSymbol,
     ChannelSymbol,
     ConstantSymbol,
-    Frame,
     FunctionSymbol,
     LocalSymbol,
     Reference,
-    Scope,
     Symbol,
     Type,
     TypeSymbol,
     VariableSymbol,
 )
-from bbfalsify.modelling.language.statements import StatementResolver
-from bbfalsify.modelling.language.storage import element_suffix, initial_nodes, kinds_in, laid_out
 from bbfalsify.modelling.network.expressions import Bound, Constant, Function, Kind
 from bbfalsify.modelling.network.network import Channel
 
@@ -37,7 +35,7 @@ _VALUES = (Kind.INT, Kind.BOOL, Kind.DOUBLE)
 
 
 def language_scope() -> Scope:
-    """Names every model knows; its own declarations may hide them."""
+    """The names that every model knows; its own declarations may hide them."""
     double = Type(Kind.DOUBLE)
     constants = {"M_PI": math.pi, "pi": math.pi, "M_E": math.e, "M_SQRT2": math.sqrt(2)}
     constants |= {"M_LN2": math.log(2), "M_LN10": math.log(10)}
@@ -55,7 +53,7 @@ def language_scope() -> Scope:
 
 
 class Declarer:
-    """Enters the declarations of one text into a scope; `prefix` ("P1.") names what belongs to one process."""
+    """Enters the declarations of one text into a scope; `prefix` ("P1.") marks variables of one process."""
 
     def __init__(self, assembly: Assembly, scope: Scope, place: Place, prefix: str = "") -> None:
         self.assembly = assembly
@@ -121,7 +119,7 @@ class Declarer:
     def values(
         self, type_: Type, node: tree.Expression | tree.ArrayInitialiser | None, name: str
     ) -> dict[tuple[str, ...], tuple[int | Fraction, ...]] | None:
-        """The initial values of each field; None after reporting what is wrong with them."""
+        """The initial values of each field; None after reporting a problem."""
         source = None if node is None else self.resolver.whole(node)
         if source is not None and node is not None and part_type(source).shape == type_.shape:
             parts = laid_out("", type_, lambda path, _name, leaf: ConstantSymbol(".".join(path), leaf, ()))
@@ -204,7 +202,7 @@ class Declarer:
     def body(
         self, definition: tree.FunctionDefinition, symbol: FunctionSymbol, given: Mapping[int, Reference]
     ) -> FunctionSymbol:
-        """Resolves the function; `given` are the things that its reference parameters stand for."""
+        """Resolve the body of a function; `given` are the arguments of its reference parameters."""
         scope, frame = Scope(self.scope), Frame()
         kinds: list[Kind] = []
 
@@ -252,13 +250,13 @@ class Declarer:
 
 
 def channel_type(scope: Scope, type_: tree.TypeName) -> TypeSymbol | None:
-    """The typedef of channels that the name stands for, if it does."""
+    """The typedef of channels with this name, or None."""
     symbol = scope.find(type_.name)
     return symbol if isinstance(symbol, TypeSymbol) and symbol.channel is not None else None
 
 
 def define(assembly: Assembly, scope: Scope, name: str, symbol: Symbol, place: Place, line: int) -> None:
-    """Enters the symbol, unless its name is taken in this very scope."""
+    """Enter the symbol; a name that is taken in this scope is a problem."""
     earlier = scope.symbols.get(name)
     if earlier is not None:
         where = f" (first on line {earlier.line})" if earlier.line else ""

@@ -1,15 +1,17 @@
-"""Computing with constants while a model is read: exact, and never where the model itself would fail.
+"""Fold constants exactly while a model is read.
 
-Integers and decimal fractions are folded exactly.  Functions without an exact value (sin, sqrt …) give the fraction
-that equals their float64.  An operation that would be a run-time error (division by zero, a shift by a negative
-number, an integer beyond 64 bits) is left as it is, so that it fails where and when the model runs into it.
+Functions without an exact value (sin, sqrt …) give the fraction that equals their float64.  An operation that would be
+a run-time error (division by zero, a shift by a negative number, an integer beyond 64 bits) is not folded, so that it
+fails when the model executes it.
 """
 
 from __future__ import annotations
 
 import math
+import operator as operators
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 from bbfalsify.modelling.network.expressions import Binary, Builtin, Conditional, Constant, Expression, Kind, Unary
 
@@ -17,6 +19,15 @@ TRUE = Constant(1, Kind.BOOL)
 FALSE = Constant(0, Kind.BOOL)
 
 Value = int | Fraction
+
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operators.eq,
+    "!=": operators.ne,
+    "<": operators.lt,
+    "<=": operators.le,
+    ">": operators.gt,
+    ">=": operators.ge,
+}
 
 
 def truth(value: bool) -> Constant:
@@ -78,22 +89,14 @@ def _logical(operator: str, left: Expression, right: Expression) -> Expression:
 
 
 def truncated_quotient(a: int, b: int) -> int:
-    """Integer division as in C: towards zero."""
+    """Divide integers as C does: towards zero."""
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
 def _compute(operator: str, a: Value, b: Value, *, integers: bool) -> Value | None:
-    comparisons: dict[str, Callable[[Value, Value], bool]] = {
-        "==": lambda x, y: x == y,
-        "!=": lambda x, y: x != y,
-        "<": lambda x, y: x < y,
-        "<=": lambda x, y: x <= y,
-        ">": lambda x, y: x > y,
-        ">=": lambda x, y: x >= y,
-    }
-    if operator in comparisons:
-        return int(comparisons[operator](a, b))
+    if operator in COMPARISONS:
+        return int(COMPARISONS[operator](a, b))
     match operator:
         case "+":
             return a + b
@@ -126,7 +129,7 @@ _EXACT: dict[str, Callable[..., Value]] = {
     "ceil": math.ceil,
     "fint": math.trunc,
 }
-_ROUNDED: dict[str, Callable[..., float]] = {
+FLOAT_FUNCTIONS: dict[str, Callable[..., float]] = {
     "sqrt": math.sqrt,
     "exp": math.exp,
     "ln": math.log,
@@ -140,6 +143,7 @@ _ROUNDED: dict[str, Callable[..., float]] = {
     "atan2": math.atan2,
     "pow": math.pow,
 }
+"""Functions without an exact value."""
 
 
 def _apply(name: str, values: list[Value]) -> Value | None:
@@ -149,7 +153,7 @@ def _apply(name: str, values: list[Value]) -> Value | None:
         a, b = Fraction(values[0]), Fraction(values[1])
         return None if b == 0 else a - b * math.trunc(a / b)
     try:
-        result = _ROUNDED[name](*(float(v) for v in values))
+        result = FLOAT_FUNCTIONS[name](*(float(v) for v in values))
     except (ValueError, OverflowError, ZeroDivisionError):
         return None
     return Fraction(result) if math.isfinite(result) else None

@@ -1,4 +1,4 @@
-"""Which processes a network has: the entries of `system`, their arguments, and the parameters they leave open."""
+"""Instantiate the processes of a network: the entries of `system`, with arguments for their parameters."""
 
 from __future__ import annotations
 
@@ -14,16 +14,8 @@ from bbfalsify.modelling.language.process_builder import ProcessBuilder
 from bbfalsify.modelling.language.resolve_access import part_type
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import Context
-from bbfalsify.modelling.language.scopes import (
-    MANY,
-    Assembly,
-    BrokenSymbol,
-    ChannelSymbol,
-    ConstantSymbol,
-    Scope,
-    Symbol,
-    Type,
-)
+from bbfalsify.modelling.language.scopes import Assembly, Scope
+from bbfalsify.modelling.language.symbols import MANY, BrokenSymbol, ChannelSymbol, ConstantSymbol, Symbol, Type
 from bbfalsify.modelling.network.expressions import AtLocation, Kind
 from bbfalsify.modelling.network.network import Process
 from bbfalsify.records.documents import Text
@@ -31,7 +23,7 @@ from bbfalsify.records.documents import Text
 
 @dataclass(eq=False)
 class Pattern:
-    """What processes can be made of: a template, or `Fast(int[0,3] i) = Train(i, 10)` with what it fixes."""
+    """A template, or a partial instance such as `Fast(int[0,3] i) = Train(i, 10)`."""
 
     name: str
     parameters: tuple[tree.Parameter, ...]
@@ -42,7 +34,7 @@ class Pattern:
 
 
 class Instances:
-    """The processes of a network: one per entry of `system` and value of the parameters it leaves open."""
+    """Builds the processes of a network: one per entry of `system` and value of its open parameters."""
 
     def __init__(self, model: ModelText, assembly: Assembly, scope: Scope) -> None:
         self.model = model
@@ -161,7 +153,7 @@ class Instances:
     def bound(
         self, pattern: Pattern, arguments: tuple[tree.Expression, ...], place: Place, scope: Scope
     ) -> dict[str, Symbol] | None:
-        """What the parameters stand for; None after reporting what is wrong with the arguments."""
+        """The symbols of the parameters; None after reporting a wrong argument."""
         parameters = pattern.parameters
         if len(arguments) != len(parameters):
             self.assembly.fail(
@@ -233,7 +225,7 @@ class Instances:
     def reference(
         self, given: ExpressionResolver, parameter: tree.Parameter, type_: Type, node: tree.Expression
     ) -> Symbol | None:
-        """The variable, array, struct or element that the parameter stands for."""
+        """The variable, array, struct or element that is passed by reference."""
         if isinstance(node, tree.Name | tree.Index | tree.Member):
             part = given.part(node)
             if part is None:

@@ -1,4 +1,4 @@
-"""A model as texts with their places: what every reader (YAML, UPPAAL, the builder) hands to the resolver."""
+"""A model as texts with their places: the output of every reader, and the input of the resolver."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bbfalsify.records.documents import Text
 
 
 class StoredQuery(NamedTuple):
-    """A query that stands in the model's file, not yet parsed."""
+    """A query in the model's file, not yet parsed."""
 
     text: str
     comment: str
@@ -38,7 +38,7 @@ class BranchText:
     weight: Text | None = None
     update: Text | None = None
     before: Text | None = None
-    """Updates of the edge itself, made before those of the branch."""
+    """Updates of the edge itself, executed before those of the branch."""
 
 
 @dataclass(eq=False)
@@ -69,7 +69,7 @@ class TemplateText:
 
 @dataclass(eq=False)
 class InstanceText:
-    """Either a text such as "U1 = User(1)", or (from the builder) its parts."""
+    """A text such as "U1 = User(1)", or (from the builder) its parts."""
 
     text: Text
     name: str | None = None
@@ -97,4 +97,4 @@ class ModelText:
     """An integer is a condition (not zero), a Boolean counts as 0 or 1, and `int` alone is int[-32768,32767]."""
     queries: list[StoredQuery] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
-    """What was read but changes nothing here, such as a chart's settings: worth saying, not worth refusing."""
+    """Notes on parts of the file that have no effect, such as the settings of a chart."""

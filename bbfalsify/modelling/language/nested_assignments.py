@@ -1,9 +1,9 @@
-"""`list[len++] = x` → a step of its own before the statement: engines know assignments only as statements.
+"""Move assignments inside expressions (`list[len++] = x`) to steps before the statement.
 
-    lifted, steps = lift(node)       steps: [("#1", tree.Assignment), …], to be made first, in this order
+    lifted, steps = lift(node)       steps: [("#1", tree.Assignment), …], to be executed first, in this order
 
-A step is lifted out of indices, arguments and operands that are always evaluated; what stands behind `&&`, `||`, `?:`
-or a quantifier may not be, and stays (to be refused).
+Steps are moved out of indices, arguments and operands that are always evaluated.  Those behind `&&`, `||`, `?:` or a
+quantifier are not always evaluated; they stay, and are refused later.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from bbfalsify.modelling.language.syntax_tree import (
     Invocation,
     Member,
     Name,
-    Number,
-    Quantified,
     Unary,
 )
 
@@ -52,22 +50,3 @@ def lift(node: tree.Expression, number: int = 0) -> tuple[tree.Expression, list[
         return part
 
     return inside(node), steps
-
-
-def contains_assignment(node: object) -> bool:
-    if isinstance(node, tuple):
-        return any(contains_assignment(part) for part in node)
-    if isinstance(node, Name | Number | Quantified) or not hasattr(node, "__dataclass_fields__"):
-        return False
-    return isinstance(node, Assignment) or any(contains_assignment(part) for part in vars(node).values())
-
-
-def names_in(node: object) -> list[str]:
-    """Every name that is read or written."""
-    if isinstance(node, tuple):
-        return [name for part in node for name in names_in(part)]
-    if isinstance(node, Name):
-        return [node.name]
-    if hasattr(node, "__dataclass_fields__"):
-        return [name for part in vars(node).values() for name in names_in(part)]
-    return []

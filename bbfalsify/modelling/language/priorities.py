@@ -1,11 +1,11 @@
-"""Priorities → guards: a transition can fire only where none of higher priority can.
+"""Replace priorities by guards: a transition can fire only if none of higher priority can.
 
     chan priority a, d[0] < default < b;       channels (and "default": all others, and edges without a channel)
     system Slow < Fast;                        processes; a synchronisation has the higher of its two
 
-Channels are compared first, processes where those are equal.  Engines know no priorities: each edge that may be blocked
-gets the guard "nothing higher is possible now", a function over locations, guards and the invariants entered.  Where
-that cannot be said in such a way, the model is refused by name.
+Channels are compared first, then processes.  Engines know no priorities: each edge that may be blocked gets the guard
+"no higher transition is possible now", a function over locations, guards and the invariants entered.  Models for which
+there is no such function are refused.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Priorities:
         return replace(edge, guard=guard)
 
     def function_of(self, name: str, condition: Expression | None) -> Expression:
-        """A call of a new function with this body; false if there is no condition."""
+        """Add a function with this body and return a call of it; false if there is no condition."""
         if condition is None:
             return FALSE
         size = max((e.guard_frame_size for p in self.network.processes for e in p.edges), default=0)
@@ -102,7 +102,7 @@ class Priorities:
     # --- transitions and their ranks ---
 
     def transitions(self) -> Iterator[tuple[Rank, list[EdgeAt]]]:
-        """(rank, edges that take part): sender and receiver of a handshake, the sender alone of a broadcast."""
+        """(rank, edges): sender and receiver of a handshake, only the sender of a broadcast."""
         for number, process in enumerate(self.network.processes):
             for position, edge in enumerate(process.edges):
                 here = (number, position)
@@ -150,7 +150,7 @@ class Priorities:
         return make_binary("&&", condition, self.may_enter(edges, parts), Kind.BOOL)
 
     def check_receivers(self, sender: Edge) -> None:
-        """Who follows a broadcast is only known then; it must not be able to forbid it."""
+        """Refuse broadcasts that a receiver could forbid: the receivers are not known in advance."""
         if sender.channel is None or not self.network.channels[sender.channel].broadcast:
             return
         for process in self.network.processes:
@@ -167,7 +167,7 @@ class Priorities:
         return self.network.processes[at[0]].edges[at[1]]
 
     def may_enter(self, edges: list[EdgeAt], parts: list[Edge]) -> Expression:
-        """The invariants of the locations entered, as conditions on the state before."""
+        """The invariants of the locations entered, as conditions on the state before the updates."""
         ways: list[list[Branch]] = [[]]
         for part in parts:
             ways = [[*way, branch] for way in ways for branch in part.branches]
@@ -184,7 +184,7 @@ class Priorities:
         return found
 
     def of_others(self, edges: list[EdgeAt], updates: list[Statement]) -> Expression:
-        """The invariants of processes that stay where they are, as far as the updates may change them."""
+        """The invariants of the other processes, if there are updates."""
         if not updates:
             return TRUE
         taking_part = {number for number, _ in edges}
@@ -197,7 +197,7 @@ class Priorities:
         return condition
 
     def before(self, updates: list[Statement], condition: Expression, line: int | None) -> Expression:
-        """What must hold before the updates for the condition to hold after them."""
+        """The condition before the updates that makes the given one hold after them."""
         try:
             for update in reversed(updates):
                 if not any(isinstance(part, Read | Call) for part in subexpressions(condition)):

@@ -1,9 +1,9 @@
-"""Texts → Network: templates are instantiated, `select` and channel indices expanded, everything is resolved.
+"""Resolve the texts of a model into a network.
 
-    network = resolve_model(model)               raises UserError with every problem of the model
+    network = assemble(model, assembly)          all problems are in assembly.problems
     expression, frame = parse_expression("P.x >= 3 && n == N", network)
 
-`assemble` is the same without raising, for readers that have problems of their own to add.
+Templates are instantiated, `select` and channel indices expanded, names replaced by slots.
 """
 
 from __future__ import annotations
@@ -18,27 +18,12 @@ from bbfalsify.modelling.language.model_text import ModelText, TemplateText
 from bbfalsify.modelling.language.priorities import with_priorities
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
-from bbfalsify.modelling.language.scopes import (
-    Assembly,
-    ConstantSymbol,
-    Frame,
-    Scope,
-    Symbol,
-    Type,
-    visible_variables,
-)
+from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
+from bbfalsify.modelling.language.symbols import ConstantSymbol, Symbol, Type
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network, Process
 from bbfalsify.modelling.network.visit import clock_constants, expressions_of
 from bbfalsify.records.documents import Text
-
-
-def resolve_model(model: ModelText) -> Network:
-    assembly = new_assembly(model)
-    network = assemble(model, assembly)
-    if assembly.problems:
-        raise UserError(assembly.problems)
-    return network
 
 
 def new_assembly(model: ModelText) -> Assembly:
@@ -46,7 +31,7 @@ def new_assembly(model: ModelText) -> Assembly:
 
 
 def assemble(model: ModelText, assembly: Assembly) -> Network:
-    """The network, as far as it could be built: complete if `assembly.problems` stays empty."""
+    """Build the network; it is complete if `assembly.problems` stays empty."""
     scope = Scope(language_scope())
     for text in model.declarations:
         declarations, unread = assembly.parse_declarations(text)
@@ -73,7 +58,7 @@ def assemble(model: ModelText, assembly: Assembly) -> Network:
 
 
 def parse_everything(assembly: Assembly, template: TemplateText) -> None:
-    """All texts of a template, so that syntax errors are found even where nothing is instantiated."""
+    """Parse all texts of a template, to find syntax errors even if it is not instantiated."""
     if template.parameters is not None:
         assembly.parse(template.parameters, "parameters", "parameters")
     for text in template.declarations:
@@ -113,10 +98,10 @@ def largest_constant(assembly: Assembly, processes: list[Process]) -> int:
 def parse_expression(
     text: str, network: Network, *, file: str | None = None, line: int | None = None, what: str = "expression"
 ) -> tuple[Expression, int]:
-    """An expression over a finished network, and the number of frame slots it needs.
+    """Parse an expression over a finished network; return it with the number of frame slots that it needs.
 
-    It may use all names of the model's global declarations, and `P.x` and `P.location` for what belongs to a process;
-    in a network of one process also that process's variables without the prefix.
+    It may use the names of the model's global declarations, `P.x` and `P.location`, and in a network of one process
+    also that process's variables without the prefix.
     """
     assembly = Assembly(network.as_uppaal, functions=list(network.functions))
     place = Place(file, line)
@@ -129,7 +114,7 @@ def parse_expression(
 def parse_condition(
     text: str, network: Network, truths: Mapping[str, bool], *, file: str | None = None, line: int | None = None
 ) -> Expression:
-    """A condition over a finished network in which some more names stand for truth values.
+    """Parse a condition over a finished network; `truths` are additional names with truth values.
 
     Quantifiers are unrolled, so that `forall (i : id_t) P(i).idle` may name processes by the bound variable.
     """
@@ -154,7 +139,7 @@ def parse_condition(
 def resolve_against(
     text: str, network: Network, assembly: Assembly, place: Place, what: str
 ) -> tuple[Expression | None, int]:
-    """As `parse_expression`, with problems going to the assembly."""
+    """Parse an expression as `parse_expression` does, but report problems to the assembly."""
     node = assembly.parse(Text(text, place), "expression", what)
     if node is None:
         return None, 0

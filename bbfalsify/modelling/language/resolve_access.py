@@ -1,7 +1,7 @@
-"""Access to values: x, a[i], m[i][j], s.f, s[i].f[j], P.x and P.loc become reads of slots.
+"""Resolve access to values: x, a[i], m[i][j], s.f, s[i].f[j], P.x and P.loc become reads of slots.
 
 A struct has no storage of its own: each field is a variable ("s.f"), and the field of an array of structs is an array.
-So `s[i].f[j]` is element (i, j) of "s.f", whatever the order in which indices and fields are written.
+So `s[i].f[j]` is element (i, j) of "s.f".
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import product
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.folding import make_binary, make_conditional
 from bbfalsify.modelling.language.resolve_names import BROKEN, NameResolver, kind_of
-from bbfalsify.modelling.language.scopes import (
+from bbfalsify.modelling.language.symbols import (
     KIND_OF_SYMBOL,
     BrokenSymbol,
     ChannelSymbol,
@@ -22,10 +22,8 @@ from bbfalsify.modelling.language.scopes import (
     Symbol,
     Type,
     VariableSymbol,
-    visible_variables,
 )
 from bbfalsify.modelling.network.expressions import AtLocation, Bound, Constant, Expression, Kind, Read
-from bbfalsify.modelling.network.network import Network, Process
 from bbfalsify.modelling.network.visit import bounds
 
 Single = ConstantSymbol | VariableSymbol | LocalSymbol
@@ -44,7 +42,7 @@ def chain(node: tree.Expression) -> tuple[tree.Expression, list[tree.Index | tre
 
 
 def part_type(part: Part) -> Type:
-    """The type of what the indices leave."""
+    """The type of the part that the indices select."""
     symbol, indices = part
     type_, given = symbol.type, len(indices)
     shape = (type_.dimensions[given:], type_.origins[given:])
@@ -52,7 +50,7 @@ def part_type(part: Part) -> Type:
 
 
 def leaves_of(symbol: Symbol) -> Iterator[Single]:
-    """The symbols that have storage or values of their own."""
+    """The symbols inside that have storage or values."""
     if isinstance(symbol, StructSymbol):
         for field in symbol.fields.values():
             yield from leaves_of(field)
@@ -62,7 +60,7 @@ def leaves_of(symbol: Symbol) -> Iterator[Single]:
 
 class AccessResolver(NameResolver):
     def access(self, node: tree.Expression) -> Expression:
-        """The single value that a name with its indices and fields stands for."""
+        """Resolve a name with indices and fields to a single value."""
         part = self.part(node)
         if part is None:
             return BROKEN
@@ -75,7 +73,7 @@ class AccessResolver(NameResolver):
         return self.element(symbol, indices, node.line)
 
     def part(self, node: tree.Expression) -> Part | AtLocation | None:
-        """What is meant, a whole struct or array perhaps; None after reporting a problem."""
+        """Resolve a name with indices and fields, possibly to a whole struct or array; None after a problem."""
         base, steps = chain(node)
         symbol = self.scope.find(base.name) if isinstance(base, tree.Name) else None
         in_process = steps and isinstance(steps[0], tree.Member) and not isinstance(symbol, StructSymbol)
@@ -124,7 +122,7 @@ class AccessResolver(NameResolver):
         return symbol, indices
 
     def whole(self, node: tree.Expression | tree.ArrayInitialiser) -> Part | None:
-        """The struct or array that the expression stands for; None, without a report, if it is something else."""
+        """The struct or array named by the expression; None, without a report, if it is something else."""
         if isinstance(node, tree.ArrayInitialiser):
             return None
         base, steps = chain(node)
@@ -184,13 +182,13 @@ class AccessResolver(NameResolver):
         return node_class(symbol.slot, type_.kind, index, size)
 
     def slot_of_constants(self, symbol: ConstantSymbol) -> int | None:
-        """Where a constant array lives; a finished network has only those it needed itself."""
+        """The slot of a constant array; a finished network has only those that it uses itself."""
         if self.context.network is None:
             return self.assembly.slot_of_constants(symbol)
         return next((v.slot for v in self.context.network.variables if v.name == symbol.name), None)
 
     def flat_index(self, name: str, type_: Type, indices: list[tree.Expression]) -> Expression | None:
-        """i*columns + j; an inner index that may leave its own dimension sends the whole out of bounds."""
+        """Compute i*columns + j; an inner index outside its own dimension makes the result out of bounds."""
         flat: Expression | None = None
         broken = False
         for position, (dimension, origin, node) in enumerate(
@@ -230,10 +228,7 @@ class AccessResolver(NameResolver):
         return make_conditional(make_binary("&&", not_below, not_above, Kind.BOOL), index, far_outside, Kind.INT)
 
     def reference(self, part: Part) -> tuple[Stored, Expression | None] | None:
-        """A symbol for the part alone, and the flat index of its first element where that is only known later.
-
-        None after reporting a problem.
-        """
+        """A symbol for the part, and the flat index of its first element if it is not constant; None: a problem."""
         symbol, indices = part
         if not indices:
             return symbol, None
@@ -269,42 +264,6 @@ class AccessResolver(NameResolver):
             offset = make_binary("+", symbol.offset, offset, Kind.INT)
         extent = symbol.type.size if symbol.offset is None else symbol.extent
         return VariableSymbol(symbol.name, rest, symbol.slot, offset, extent)
-
-    # --- P.loc and P.x ---
-
-    def member(self, node: tree.Member) -> Symbol | AtLocation | None:
-        network = self.context.network
-        if network is None:
-            self.fail(f"{self.context.what}: '.{node.name}' is only allowed in queries and inputs.", node.line)
-            return None
-        process_name = self.process_name(node.base)
-        if process_name is None:
-            return None
-        for number, process in enumerate(network.processes):
-            if process.name == process_name:
-                return self.part_of(network, number, process, node)
-        self.unknown("process", process_name, [p.name for p in network.processes], node.line)
-        return None
-
-    def process_name(self, node: tree.Expression) -> str | None:
-        if isinstance(node, tree.Name):
-            return node.name
-        if isinstance(node, tree.Invocation):
-            values = [self.constant(argument, "an argument of a process") for argument in node.arguments]
-            return None if None in values else f"{node.name}({','.join(str(v) for v in values)})"
-        self.fail("only processes have parts: write P.location or P.variable.", node.line)
-        return None
-
-    def part_of(self, network: Network, number: int, process: Process, node: tree.Member) -> Symbol | AtLocation | None:
-        for position, location in enumerate(process.locations):
-            if location.name == node.name:
-                return AtLocation(number, position)
-        own = dict(visible_variables(network, process.name + "."))
-        if node.name in own:
-            return own[node.name]
-        known = [loc.name for loc in process.locations] + list(own)
-        self.unknown(f"location or variable of {process.name}", node.name, known, node.line)
-        return None
 
     # --- channels ---
 

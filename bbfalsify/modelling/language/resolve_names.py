@@ -1,7 +1,4 @@
-"""Names → slots: variables and array elements, processes, types, channels.
-
-This is the half of the expression resolver that looks things up; resolve_expressions.py adds operators and calls.
-"""
+"""Resolve names and types; resolve_access.py adds access to values, resolve_expressions.py operators and calls."""
 
 from __future__ import annotations
 
@@ -13,48 +10,47 @@ from fractions import Fraction
 from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.constant_calls import constant_value
-from bbfalsify.modelling.language.scopes import (
+from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
+from bbfalsify.modelling.language.symbols import (
     DEFAULT_RANGE,
     KIND_OF_SYMBOL,
     MANY,
     UPPAAL_RANGE,
-    Assembly,
     BrokenSymbol,
-    Frame,
-    Scope,
     Symbol,
     Type,
     TypeSymbol,
 )
 from bbfalsify.modelling.network.expressions import (
+    AtLocation,
     Constant,
     Expression,
     Kind,
 )
-from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.network.network import Network, Process
 from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 
 BROKEN = Constant(0, Kind.INT)
-"""Stands for what could not be resolved; compared by identity."""
+"""Placeholder for an expression that could not be resolved; compared by identity."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What may stand in a text, and how complaints call it."""
+    """The name of a text in messages, and what is allowed in it."""
 
     what: str
     frame: Frame | None = None
     """None: bound names have no slots, quantifiers are unrolled."""
     random: bool = False
     effects: bool = False
-    """Calls of functions that assign."""
+    """True: functions that assign may be called."""
     unroll_clocks: bool = False
     network: Network | None = None
-    """Given in queries and inputs: `P.loc` and `P.x` are looked up there."""
+    """For queries and inputs: the network in which `P.loc` and `P.x` are looked up."""
 
 
 def kind_of(expression: Expression) -> Kind:
-    """INT, BOOL or DOUBLE: reading a clock gives a double."""
+    """INT, BOOL or DOUBLE; a clock reads as a double."""
     return Kind.DOUBLE if expression.kind is Kind.CLOCK else expression.kind
 
 
@@ -73,20 +69,21 @@ class NameResolver(ABC):
 
     @abstractmethod
     def resolve(self, node: tree.Expression) -> Expression:
-        """The resolved expression, or BROKEN after reporting why there is none."""
+        """Resolve an expression; BROKEN after reporting a problem."""
 
     def constant(self, node: tree.Expression, what: str) -> int | Fraction | None:
-        """The value of something that must be known now; None after reporting that it is not."""
+        """Resolve a value that must be constant; None after reporting a problem."""
         value = self.known(self.resolve(node), what, node.line)
-        if value is BROKEN:
-            return None
+        return None if value is BROKEN else self.value_of(value, what, node.line)
+
+    def value_of(self, value: Expression, what: str, line: int) -> int | Fraction | None:
         if not isinstance(value, Constant):
-            self.fail(f"{what} must be constant; this is only known when the model runs.", node.line)
+            self.fail(f"{what} must be constant; this is only known when the model runs.", line)
             return None
         return value.value
 
     def known(self, value: Expression, what: str, line: int) -> Expression:
-        """With calls of functions that depend on constants only already made."""
+        """Evaluate calls of functions that depend on constants only."""
         if value is BROKEN:
             return BROKEN
         try:
@@ -101,10 +98,8 @@ class NameResolver(ABC):
         if kind_of(value) is not Kind.INT:
             self.fail(f"{what} must be an int, found {self.describe(value)}.", node.line)
             return None
-        if not isinstance(value, Constant):
-            self.fail(f"{what} must be constant; this is only known when the model runs.", node.line)
-            return None
-        return int(value.value)
+        number = self.value_of(value, what, node.line)
+        return None if number is None else int(number)
 
     # --- problems ---
 
@@ -122,7 +117,7 @@ class NameResolver(ABC):
     # --- names ---
 
     def lookup(self, name: str, line: int, *, what: str = "name") -> Symbol | None:
-        """The symbol, or None after reporting that there is none."""
+        """Find the symbol; None after reporting a problem."""
         symbol = self.scope.find(name)
         if symbol is None:
             if name in self.assembly.system_outputs:
@@ -137,10 +132,46 @@ class NameResolver(ABC):
             return None
         return None if isinstance(symbol, BrokenSymbol) else symbol
 
+    # --- P.loc and P.x ---
+
+    def member(self, node: tree.Member) -> Symbol | AtLocation | None:
+        network = self.context.network
+        if network is None:
+            self.fail(f"{self.context.what}: '.{node.name}' is only allowed in queries and inputs.", node.line)
+            return None
+        process_name = self.process_name(node.base)
+        if process_name is None:
+            return None
+        for number, process in enumerate(network.processes):
+            if process.name == process_name:
+                return self.part_of(network, number, process, node)
+        self.unknown("process", process_name, [p.name for p in network.processes], node.line)
+        return None
+
+    def process_name(self, node: tree.Expression) -> str | None:
+        if isinstance(node, tree.Name):
+            return node.name
+        if isinstance(node, tree.Invocation):
+            values = [self.constant(argument, "an argument of a process") for argument in node.arguments]
+            return None if None in values else f"{node.name}({','.join(str(v) for v in values)})"
+        self.fail("only processes have parts: write P.location or P.variable.", node.line)
+        return None
+
+    def part_of(self, network: Network, number: int, process: Process, node: tree.Member) -> Symbol | AtLocation | None:
+        for position, location in enumerate(process.locations):
+            if location.name == node.name:
+                return AtLocation(number, position)
+        own = dict(visible_variables(network, process.name + "."))
+        if node.name in own:
+            return own[node.name]
+        known = [loc.name for loc in process.locations] + list(own)
+        self.unknown(f"location or variable of {process.name}", node.name, known, node.line)
+        return None
+
     # --- types ---
 
     def type_of(self, node: tree.TypeName) -> Type | None:
-        """The meaning of a type's name; None after reporting a problem."""
+        """Resolve a type; None after reporting a problem."""
         if node.low is not None or (node.high is not None and node.name == "int"):
             low: int | None
             high: int | None
@@ -205,7 +236,7 @@ class NameResolver(ABC):
         return Type(None, fields=tuple(fields.items()))
 
     def array(self, base: Type, dimensions: tuple[tree.Dimension, ...]) -> Type | None:
-        """The type with its dimensions evaluated; those of a typedef come last."""
+        """The array type with these dimensions, before those of the base type; None after reporting a problem."""
         ranges = [self.dimension(node) for node in dimensions]
         if any(values is None for values in ranges):
             return None
@@ -216,7 +247,7 @@ class NameResolver(ABC):
         return type_
 
     def dimension(self, node: tree.Dimension) -> range | None:
-        """The indices: 0 to a constant size, or those of a range type."""
+        """The indices of a dimension: 0 to a constant size, or those of a range type."""
         if isinstance(node, tree.Name) and isinstance(self.scope.find(node.name), TypeSymbol):
             node = tree.TypeName(node.name, node.line)
         if isinstance(node, tree.TypeName):

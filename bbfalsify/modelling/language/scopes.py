@@ -1,197 +1,27 @@
-"""What names mean while a model is being resolved: types, symbols, scopes, and the network under construction."""
+"""Scopes of names, frames of local variables, and the network under construction."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language import syntax
-from bbfalsify.modelling.language.syntax_tree import ChannelType, Declaration
-from bbfalsify.modelling.network.expressions import Bound, Expression, Function, Kind, Read
+from bbfalsify.modelling.language.symbols import (
+    DEFAULT_RANGE,
+    BrokenSymbol,
+    ConstantSymbol,
+    StructSymbol,
+    Symbol,
+    Type,
+    VariableSymbol,
+)
+from bbfalsify.modelling.language.syntax_tree import Declaration
+from bbfalsify.modelling.network.expressions import Bound, Function, Kind, Read
 from bbfalsify.modelling.network.network import Channel, Network, Variable
 from bbfalsify.records.documents import Text
-
-DEFAULT_RANGE = (Variable.low, Variable.high)
-UPPAAL_RANGE = (-(2**15), 2**15 - 1)
-"""Of `int` without bounds; a value outside is an error, but nobody chose these numbers: they bound no delay."""
-MANY = 10_000
-"""More values of a select, a quantifier, an array or a parameter than this are surely a mistake."""
-
-
-@dataclass(frozen=True)
-class Type:
-    kind: Kind | None
-    """None is void, or a struct if there are fields."""
-    low: int = DEFAULT_RANGE[0]
-    high: int = DEFAULT_RANGE[1]
-    dimensions: tuple[int, ...] = ()
-    origins: tuple[int, ...] = ()
-    """Lowest index in each dimension: `int a[id_t]` counts from the lower bound of id_t."""
-    fields: tuple[tuple[str, Type], ...] = ()
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.dimensions)
-
-    @property
-    def ranged(self) -> bool:
-        return (self.low, self.high) not in (DEFAULT_RANGE, UPPAAL_RANGE)
-
-    @property
-    def values(self) -> range | None:
-        """What a select or an instance can run through; None where that is not a small set of integers."""
-        if self.dimensions or self.fields:
-            return None
-        if self.kind is Kind.BOOL:
-            return range(2)
-        return range(self.low, self.high + 1) if self.kind is Kind.INT and self.ranged else None
-
-    @property
-    def default(self) -> int | Fraction:
-        """Zero, or the lower bound of a range that leaves zero out."""
-        if self.kind is Kind.INT and not self.low <= 0 <= self.high:
-            return self.low
-        return Fraction(0) if self.kind is not None and self.kind.is_real else 0
-
-    @property
-    def element(self) -> Type:
-        """Of one element of the array."""
-        return replace(self, dimensions=(), origins=())
-
-    @property
-    def is_single(self) -> bool:
-        return not self.dimensions and not self.fields
-
-    @property
-    def shape(self) -> tuple:
-        """What two types must share for a value of one to be copied to the other."""
-        kind = "real" if self.kind is not None and self.kind.is_real else self.kind
-        return kind, self.dimensions, tuple((name, type_.shape) for name, type_ in self.fields)
-
-    def in_array(self, dimensions: tuple[int, ...], origins: tuple[int, ...]) -> Type:
-        """Of an array of such values."""
-        return replace(self, dimensions=(*dimensions, *self.dimensions), origins=(*origins, *self.origins))
-
-    def __str__(self) -> str:
-        name = "struct" if self.fields else "void" if self.kind is None else str(self.kind)
-        if self.kind is Kind.INT and self.ranged:
-            name = f"int[{self.low},{self.high}]"
-        return name + "".join(f"[{d}]" for d in self.dimensions)
-
-
-@dataclass(eq=False)
-class ConstantSymbol:
-    name: str
-    type: Type
-    values: tuple[int | Fraction, ...]
-    line: int | None = None
-
-
-@dataclass(eq=False)
-class VariableSymbol:
-    name: str
-    type: Type
-    slot: int
-    offset: Expression | None = None
-    """Of a part passed by reference: where it begins in the array at `slot`, which has `extent` elements."""
-    extent: int = 0
-    line: int | None = None
-
-
-@dataclass(eq=False)
-class LocalSymbol:
-    """A function's argument or local variable, or a quantified name."""
-
-    name: str
-    type: Type
-    slot: int
-    assignable: bool = True
-    line: int | None = None
-
-
-@dataclass(eq=False)
-class ChannelSymbol:
-    name: str
-    first: int
-    type: Type
-    """Only its shape means anything."""
-    line: int | None = None
-
-
-@dataclass(eq=False)
-class StructSymbol:
-    """One symbol per field; those of an array of structs are arrays."""
-
-    name: str
-    type: Type
-    fields: dict[str, Symbol]
-    line: int | None = None
-
-
-@dataclass(eq=False)
-class TypeSymbol:
-    name: str
-    type: Type
-    channel: ChannelType | None = None
-    """`typedef broadcast chan signal`; the type then is only its shape."""
-    line: int | None = None
-
-
-@dataclass(frozen=True)
-class Reference:
-    """What a reference parameter of a function stands for in one call."""
-
-    symbol: Callable[[Expression], Symbol]
-    """Given the frame slot that holds the index, the thing itself."""
-    index: Expression | None
-    """Where it is in its array, if only the run knows."""
-    identity: tuple
-    """Calls with the same things share one body."""
-
-
-@dataclass(eq=False)
-class FunctionSymbol:
-    name: str
-    parameters: tuple[Type, ...]
-    result: Type
-    index: int | None = None
-    """None while its own body is being resolved."""
-    writes: bool = False
-    draws: bool = False
-    by_reference: tuple[bool, ...] = ()
-    specialise: Callable[[Mapping[int, Reference]], FunctionSymbol] | None = None
-    """Makes the function for given things; those with reference parameters are made for each call."""
-    special: dict[tuple, FunctionSymbol | None] = field(default_factory=dict)
-    """Made already; None while it is being made."""
-    line: int | None = None
-
-
-@dataclass(eq=False)
-class BrokenSymbol:
-    """Declared, but wrongly: the problem is reported once, uses of the name stay silent."""
-
-    name: str
-    line: int | None = None
-
-
-Symbol = (
-    ConstantSymbol | VariableSymbol | LocalSymbol | StructSymbol | ChannelSymbol | TypeSymbol | FunctionSymbol
-    | BrokenSymbol
-)  # fmt: skip
-
-KIND_OF_SYMBOL = {
-    ConstantSymbol: "a constant",
-    VariableSymbol: "a variable",
-    LocalSymbol: "a local variable",
-    StructSymbol: "a struct",
-    ChannelSymbol: "a channel",
-    TypeSymbol: "a type",
-    FunctionSymbol: "a function",
-}
 
 
 @dataclass(eq=False)
@@ -199,7 +29,7 @@ class Scope:
     parent: Scope | None = None
     symbols: dict[str, Symbol] = field(default_factory=dict)
     silent: set[str] = field(default_factory=set)
-    """Words of declarations that could not be read."""
+    """Words of declarations that could not be parsed."""
 
     def find(self, name: str) -> Symbol | None:
         scope: Scope | None = self
@@ -239,13 +69,13 @@ class Frame:
 
 @dataclass(eq=False)
 class Assembly:
-    """The network under construction, and every problem found on the way."""
+    """The network under construction, and all problems found so far."""
 
     as_uppaal: bool = False
     """An integer is a condition (not zero), a Boolean counts as 0 or 1, and `int` alone is int[-32768,32767]."""
     system_outputs: frozenset[str] = frozenset()
     alphabets: dict[int, list[str]] = field(default_factory=dict)
-    """Channel → the processes that take part in each of its synchronisations, if they have no ! and ?."""
+    """Channel → the processes that synchronise on it without ! and ?."""
     problems: list[Problem] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)
     channels: list[Channel] = field(default_factory=list)
@@ -257,7 +87,7 @@ class Assembly:
     _constant_arrays: dict[int, tuple[ConstantSymbol, int]] = field(default_factory=dict)
 
     def report(self, problem: Problem) -> None:
-        """Each problem once: a template's is found again in each of its instances."""
+        """Add a problem once: each instance of a template finds it again."""
         if problem not in self._seen:
             self._seen.add(problem)
             self.problems.append(problem)
@@ -288,7 +118,7 @@ class Assembly:
         return self._parsed[key]
 
     def add_variable(self, name: str, type_: Type, initial: tuple[int | Fraction, ...]) -> int:
-        """Reserves the slots; the first of them."""
+        """Reserve slots and return the first."""
         kind = type_.kind
         assert kind is not None
         slot = self.real_count if kind.is_real else len(self.integer_ranges)
@@ -303,7 +133,7 @@ class Assembly:
         return slot
 
     def slot_of_constants(self, symbol: ConstantSymbol) -> int:
-        """Constant arrays live in the state only when some index into them is not constant."""
+        """The slot of a constant array, which is part of the state only if some index is not constant."""
         if id(symbol) not in self._constant_arrays:
             slot = self.add_variable(symbol.name, symbol.type, symbol.values)
             self._constant_arrays[id(symbol)] = (symbol, slot)
@@ -320,7 +150,7 @@ class Assembly:
         )
 
     def range_of(self, read: Read | Bound, frame: Frame | None = None) -> tuple[int, int] | None:
-        """The declared range of what is read, for estimates of bounds."""
+        """The declared range of a variable, for estimates of bounds."""
         if read.kind is Kind.BOOL:
             return (0, 1)
         if read.kind is not Kind.INT:
@@ -331,7 +161,7 @@ class Assembly:
 
 
 def visible_variables(network: Network, prefix: str) -> Iterator[tuple[str, Symbol]]:
-    """The variables of a finished network whose names begin with the prefix, without it; "s.f" is a field of s."""
+    """The variables of a finished network with this prefix, by their names without it; "s.f" is a field of s."""
     structs: dict[str, Any] = {}
     processes = {process.name for process in network.processes}
     for variable in network.variables:
@@ -354,7 +184,7 @@ def visible_variables(network: Network, prefix: str) -> Iterator[tuple[str, Symb
 
 def _struct(name: str, parts: dict[str, Any]) -> StructSymbol:
     fields = {key: _struct(f"{name}.{key}", part) if isinstance(part, dict) else part for key, part in parts.items()}
-    # How many of the indices belong to the struct and not to its fields is forgotten: it takes as many as any field.
+    # Which indices belong to the struct and which to its fields is unknown: it takes as many as any field.
     types = [field.type for field in fields.values()]
     shape = max(types, key=lambda type_: len(type_.dimensions))
     known = tuple(zip(fields, types, strict=True))

@@ -1,4 +1,4 @@
-"""Updates and the bodies of functions: from the syntax tree to the few statements the engines know.
+"""Resolve updates and function bodies to the few statements of the engines.
 
 `for` and `do` become assignments and `while`; `n += 2` becomes `n = n + 2`; a local variable is a slot of the frame.
 """
@@ -9,29 +9,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language.assignments import AssignmentResolver
 from bbfalsify.modelling.language.folding import TRUE
-from bbfalsify.modelling.language.nested_assignments import contains_assignment, lift, names_in
-from bbfalsify.modelling.language.resolve_access import Part, chain, leaves_of, part_type
+from bbfalsify.modelling.language.resolve_access import leaves_of, part_type
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN
-from bbfalsify.modelling.language.scopes import (
+from bbfalsify.modelling.language.scopes import Frame, Scope
+from bbfalsify.modelling.language.storage import initial_nodes, kinds_in, laid_out
+from bbfalsify.modelling.language.symbols import (
     DEFAULT_RANGE,
-    KIND_OF_SYMBOL,
     MANY,
     UPPAAL_RANGE,
     BrokenSymbol,
-    ConstantSymbol,
-    Frame,
     LocalSymbol,
-    Scope,
     Symbol,
     Type,
-    VariableSymbol,
 )
-from bbfalsify.modelling.language.storage import initial_nodes, kinds_in, laid_out
+from bbfalsify.modelling.language.tree_walk import contains_assignment
 from bbfalsify.modelling.network.expressions import (
     Assign,
-    AtLocation,
     Binary,
     Bound,
     Call,
@@ -40,30 +36,19 @@ from bbfalsify.modelling.network.expressions import (
     Expression,
     If,
     Kind,
-    Read,
     Return,
     Statement,
     While,
 )
-from bbfalsify.modelling.network.visit import subexpressions, substatements
 
 
-class StatementResolver:
+class StatementResolver(AssignmentResolver):
     def __init__(self, expressions: ExpressionResolver, result: Type | None = None) -> None:
-        """`result` is the type a function returns; None outside functions."""
-        self.expressions = expressions
+        """`result` is the type that a function returns; None outside functions."""
+        super().__init__(expressions)
         self.result = result
         self.loops = 0
         self.returns = False
-
-    @property
-    def frame(self) -> Frame:
-        frame = self.expressions.context.frame
-        assert frame is not None
-        return frame
-
-    def fail(self, message: str, line: int) -> None:
-        self.expressions.fail(message, line)
 
     def function_body(self, definition: tree.FunctionDefinition, parameters: Frame) -> tuple[Statement, ...]:
         checks: list[Statement] = []
@@ -75,9 +60,6 @@ class StatementResolver:
         if definition.result.name != "void" and not self.returns:
             self.fail(f"function '{definition.name}' never returns a value.", definition.line)
         return (*checks, *body)
-
-    def line(self, line: int) -> int | None:
-        return self.expressions.place.line_of(line)
 
     def block(self, statements: Iterable[tree.Statement]) -> tuple[Statement, ...]:
         outer = self.expressions.scope
@@ -102,28 +84,6 @@ class StatementResolver:
                 node = replace(node, value=self.lifted(value, node, steps))
         return [*steps, *self.plain_statement(node)]
 
-    def lifted(
-        self, node: tree.Expression, whole: tree.Statement | tree.Expression, steps: list[Statement]
-    ) -> tree.Expression:
-        """The expression without the steps inside it (`len++`), which are added to `steps`."""
-        result, found = lift(node, self.frame.size)
-        for name, step in found:
-            base, _ = chain(step.target)
-            if isinstance(base, tree.Name) and names_in(whole).count(base.name) > 1:
-                message = f"'{base.name}' is changed and used in one statement; which comes first is not defined."
-                self.fail(message, step.line)
-                continue
-            target = self.single_target(step.target)
-            if target is None:
-                continue
-            slot = self.frame.allocate(target[1])
-            assert target[1].kind is not None
-            keep = Assign(Bound(slot, target[1].kind), target[0], line=self.line(step.line))
-            change = self.assignment(step)
-            steps += [keep, *change] if step.later else [*change, keep]
-            self.expressions.scope.symbols[name] = LocalSymbol(name, target[1], slot, line=0)
-        return result
-
     def plain_statement(self, node: tree.Statement) -> list[Statement]:
         match node:
             case tree.Assignment():
@@ -147,122 +107,6 @@ class StatementResolver:
             case tree.VariableDeclaration():
                 return self.local_variables(node)
         raise AssertionError(node)
-
-    # --- assignments ---
-
-    def target(self, node: tree.Expression) -> Part | None:
-        """What is to be assigned; None after reporting that it cannot be."""
-        base, _ = chain(node)
-        if not isinstance(base, tree.Name):
-            self.fail("only a variable or an element of an array can be assigned.", node.line)
-            return None
-        symbol = self.expressions.lookup(base.name, base.line)
-        if symbol is None or isinstance(symbol, BrokenSymbol):
-            return None
-        leaves = list(leaves_of(symbol))
-        if not leaves:
-            self.fail(f"'{base.name}' is {KIND_OF_SYMBOL[type(symbol)]} and cannot be assigned.", node.line)
-            return None
-        if any(isinstance(s, ConstantSymbol) or (isinstance(s, LocalSymbol) and not s.assignable) for s in leaves):
-            self.fail(f"'{base.name}' is constant and cannot be assigned.", node.line)
-            return None
-        part = self.expressions.part(node)
-        if part is None or isinstance(part, AtLocation):
-            return None
-        self.expressions.writes |= any(isinstance(leaf, VariableSymbol) for leaf in leaves)
-        return part
-
-    def single_target(self, node: tree.Expression) -> tuple[Read | Bound, Type] | None:
-        part = self.target(node)
-        target = None if part is None else self.expressions.access(node)
-        if part is None or target is BROKEN or not isinstance(target, Read | Bound):
-            return None
-        return target, part[0].type.element
-
-    def assignment(self, node: tree.Assignment) -> list[Statement]:
-        if isinstance(node.value, tree.Assignment):
-            # a = b = 0 and a = ++b assign b first, a = b++ assigns it afterwards.
-            inner = node.value
-            outer = tree.Assignment(node.operator, node.target, inner.target, node.line)
-            first, second = (outer, inner) if inner.later else (inner, outer)
-            return [*self.assignment(first), *self.assignment(second)]
-        if node.operator == "=" and self.expressions.whole(node.target) is not None:
-            source = self.expressions.whole(node.value)
-            if source is not None:
-                return self.copy(node.target, source, node.line)
-        found = self.single_target(node.target)
-        value_node = node.value
-        if node.operator != "=":
-            value_node = tree.Binary(node.operator[:-1], node.target, node.value, node.line)
-        if found is None:
-            self.expressions.resolve(node.value)  # its own problems are worth reporting, too
-            return []
-        target, type_ = found
-        if node.operator != "=" and self.calls_function_that_assigns(target):
-            self.fail(f"'{node.operator}' would evaluate the index twice, and the index has effects.", node.line)
-            return []
-        return self.assign(target, type_, value_node, node.line)
-
-    def copy(self, target: tree.Expression, source: Part, line: int) -> list[Statement]:
-        """The assignment of a whole struct or array, value by value."""
-        to = self.target(target)
-        if to is None:
-            return []
-        if part_type(source).shape != part_type(to).shape:
-            self.fail(f"what is assigned is of type {part_type(to)}, found {part_type(source)}.", line)
-            return []
-        statements: list[Statement] = []
-        to, source = self.with_fixed_indices(to, statements), self.with_fixed_indices(source, statements)
-        pairs = zip(self.expressions.elements(to, line), self.expressions.elements(source, line), strict=True)
-        for (element, type_), (new, _) in pairs:
-            if isinstance(element, Read | Bound) and element is not BROKEN and new is not BROKEN:
-                statements.append(self.store(element, type_, new, line))
-        return statements
-
-    def with_fixed_indices(self, part: Part, statements: list[Statement]) -> Part:
-        """Indices are evaluated once, before anything is copied."""
-        symbol, indices = part
-        fixed: list[tree.Expression] = []
-        for node in indices:
-            index = self.expressions.resolve(node)
-            if index is BROKEN or isinstance(index, Constant):
-                fixed.append(node)
-                continue
-            slot = self.frame.allocate(Type(Kind.INT))
-            statements.append(Assign(Bound(slot, Kind.INT), index, line=self.line(node.line)))
-            name = f"#{slot}"
-            self.expressions.scope.symbols[name] = LocalSymbol(name, Type(Kind.INT), slot, line=0)
-            fixed.append(tree.Name(name, node.line))
-        return symbol, fixed
-
-    def calls_function_that_assigns(self, target: Read | Bound) -> bool:
-        functions = self.expressions.assembly.functions
-        calls = [part for part in subexpressions(target.index) if isinstance(part, Call)]
-        return any(
-            isinstance(s, Assign) and isinstance(s.target, Read)
-            for call in calls
-            for s in substatements(functions[call.function].body)
-        )
-
-    def assign(self, target: Read | Bound, type_: Type, node: tree.Expression, line: int) -> list[Statement]:
-        value = self.expressions.resolve(node)
-        if type_.kind is Kind.CLOCK and value is not BROKEN and value.kind is Kind.BOOL:
-            self.fail("a clock is set to a number, found a bool.", line)
-            return []
-        value = self.expressions.converted(value, type_, "what is assigned", node)
-        if value is BROKEN:
-            return []
-        inner = node.operand if isinstance(node, tree.Unary) else node
-        if type_.kind is Kind.INT and isinstance(inner, tree.Number) and isinstance(value, Constant):
-            if not type_.low <= value.value <= type_.high:
-                self.fail(f"{value.value} is outside the variable's range {type_.low}…{type_.high}.", line)
-                return []
-        return [self.store(target, type_, value, line)]
-
-    def store(self, target: Read | Bound, type_: Type, value: Expression, line: int) -> Assign:
-        if type_.kind is not Kind.INT:
-            return Assign(target, value, line=self.line(line))
-        return Assign(target, value, type_.low, type_.high, self.line(line))
 
     def evaluation(self, node: tree.Evaluation) -> list[Statement]:
         if isinstance(node.expression, tree.Invocation):
@@ -365,7 +209,7 @@ class StatementResolver:
         return LocalSymbol(name, type_, self.frame.allocate(type_))
 
     def initialisation(self, symbol: Symbol, type_: Type, declarator: tree.Declarator) -> list[Statement]:
-        """Slots start at 0 on entry; in a loop, and for other values, that has to be said."""
+        """Initialise a local variable; a zero is only assigned in loops, as slots start at 0."""
         statements: list[Statement] = []
         source = None if declarator.initial is None else self.expressions.whole(declarator.initial)
         if source is not None and part_type(source).shape == type_.shape:

@@ -1,9 +1,9 @@
-"""How a declared type is laid out: one symbol per single field, one initial value per slot.
+"""Lay out a declared type: one symbol per single field, one initial value per slot.
 
     leaves = initial_nodes(resolver, type_, node, "s")       {("f",): [node, node, …], …}
     symbol = laid_out("s", type_, lambda path, name, leaf_type: …)
 
-Variables, constants, local variables and parameters all come this way, so structs work the same for each of them.
+Variables, constants, local variables and parameters all use it, so that structs work alike for each of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.resolve_names import NameResolver
-from bbfalsify.modelling.language.scopes import StructSymbol, Symbol, Type
+from bbfalsify.modelling.language.symbols import StructSymbol, Symbol, Type
 from bbfalsify.modelling.network.expressions import Kind
 
 Path = tuple[str, ...]
@@ -21,7 +21,7 @@ Initial = tree.Expression | tree.ArrayInitialiser | tree.FieldInitialiser | None
 
 
 def laid_out(name: str, type_: Type, make: Callable[[Path, str, Type], Symbol], path: Path = ()) -> Symbol:
-    """The symbol of a variable; `make` is called for each part that is no struct."""
+    """Make the symbol of a variable; `make` is called for each part that is no struct."""
     if not type_.fields:
         return make(path, name, type_)
     fields = {
@@ -32,7 +32,7 @@ def laid_out(name: str, type_: Type, make: Callable[[Path, str, Type], Symbol], 
 
 
 def initial_nodes(resolver: NameResolver, type_: Type, node: Initial, name: str) -> dict[Path, list] | None:
-    """What is written for each slot of each single field (None: nothing); None after reporting a problem."""
+    """The expression for each slot of each single field (None: default); None after reporting a problem."""
     if isinstance(node, tree.FieldInitialiser):
         resolver.fail(f"'{name}' is not a struct; it has no field '{node.name}'.", node.line)
         return None

@@ -1,11 +1,11 @@
-"""Text → syntax tree, by the grammar in language.lark.
+"""Parse texts of the modelling language by the grammar in language.lark.
 
-    parse("x >= 3 && !busy", "expression", place)      what stands in guards, invariants, inputs, queries
+    parse("x >= 3 && !busy", "expression", place)      guards, invariants, inputs, queries
     parse("x = 0, n++", "updates", place)
     parse_declarations(text, place)                     constants, variables, channels, functions
 
-A text that does not parse raises `UserError` with the line, what was found and what could stand there instead.
-Declarations are also parsed one by one when the whole fails, so that every wrong one is reported.
+A text that does not parse raises `UserError` with the line, the unexpected token and what is allowed there.
+Declarations are parsed one by one if the whole fails, so that every wrong one is reported.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ import lark
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.tree_builder import TreeBuilder
+from bbfalsify.modelling.language.tree_walk import depth
 
 DEEPEST = 250
-"""Expressions are walked recursively everywhere; a deeper one was not written by a person."""
+"""Limit for recursive walks; no person writes deeper expressions."""
 
 STARTS = ("expression", "updates", "declarations", "parameters", "selects", "sync", "instance", "definition")
 
@@ -35,22 +36,22 @@ def _parser() -> lark.Lark:
 
 
 def parse(text: str, start: str, place: Place, *, what: str | None = None) -> Any:
-    """The syntax tree of `text`; `what` names it in a complaint ("guard")."""
+    """Parse `text`; `what` names it in messages ("guard")."""
     try:
         result = _parser().parse(text, start=start)
     except lark.exceptions.UnexpectedInput as error:
         raise UserError(_syntax_problem(error, text, place, what or start)) from None
     except RecursionError:
         result = None
-    if result is None or tree.depth(result) > DEEPEST:
+    if result is None or depth(result) > DEEPEST:
         raise UserError(place.problem(f"{what or start}: the text is nested more than {DEEPEST} levels deep."))
     return result
 
 
 def parse_declarations(text: str, place: Place) -> tuple[tuple[tree.Declaration, ...], list[Problem], set[str]]:
-    """The declarations that parse, the problems of those that do not, and all words of the latter.
+    """Parse declarations; return those that parse, the problems of the others, and all words of the others.
 
-    The words let the resolver stay silent about names that only the unreadable declarations could have introduced.
+    The resolver reports no unknown name that is one of these words.
     """
     try:
         return parse(text, "declarations", place), [], set()
@@ -75,7 +76,7 @@ class _Piece:
 
 
 def _pieces(text: str) -> Iterator[_Piece]:
-    """Cuts after each `;` outside braces and after each closing brace of a function."""
+    """Cut after each `;` outside braces and after each closing brace of a function."""
     begin = depth = 0
     for match in re.finditer(r"//[^\n]*|/\*.*?\*/|[{};]", text, re.DOTALL):
         sign = match.group()
@@ -138,6 +139,6 @@ def _shortened(text: str, length: int = 60) -> str:
 
 
 def _allowed(terminals: set[str] | None) -> tuple[str, ...]:
-    """What could stand there, if that is a short list worth reading."""
+    """The allowed tokens, if the list is short enough to be helpful."""
     words = sorted({_WORDS.get(t, t) for t in terminals or ()})
     return tuple(words) if len(words) <= 5 and all(w[0] in "a'" for w in words) else ()

@@ -1,8 +1,7 @@
-"""The syntax tree: what the text says, before any name is looked up.
+"""The nodes of the syntax tree, before names are resolved.
 
-Nodes are plain data that nobody changes (not `frozen`, which would double the time to import them).  `line` counts
-from 1 within the text that was parsed; a `Place` turns it into the line of the file.  Nothing here knows about YAML,
-UPPAAL or types.
+Nodes are never changed (they are not `frozen`, which would double the time to import them).  `line` counts from 1
+within the parsed text; a `Place` turns it into the line of the file.
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ class Assignment:
     """`a = b = 0` has an assignment as value."""
     line: int
     later: bool = False
-    """`b++`: as a value, what stood there before."""
+    """True for `b++`: its value is the one before the assignment."""
 
 
 Expression = (
@@ -288,28 +287,4 @@ class Instance:
     arguments: tuple[Expression, ...]
     line: int
     parameters: tuple[Parameter, ...] = ()
-    """Of `Fast(int[0,3] i) = Train(i, 10)`, a definition: what is still open."""
-
-
-def contains_prime(node: object) -> bool:
-    """Whether a rate x' occurs anywhere in the expression."""
-    if isinstance(node, Prime):
-        return True
-    if isinstance(node, tuple):
-        return any(contains_prime(part) for part in node)
-    return hasattr(node, "__dataclass_fields__") and any(contains_prime(part) for part in vars(node).values())
-
-
-def depth(node: object) -> int:
-    """How many nodes lie above the deepest one; without recursion, so that any depth can be measured."""
-    deepest, level = 0, [node]
-    while level:
-        deepest += 1
-        below: list[object] = []
-        for item in level:
-            if isinstance(item, tuple):
-                below += item
-            elif hasattr(item, "__dataclass_fields__"):
-                below += vars(item).values()
-        level = below
-    return deepest
+    """The open parameters of a definition such as `Fast(int[0,3] i) = Train(i, 10)`."""

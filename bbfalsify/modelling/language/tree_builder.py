@@ -1,6 +1,6 @@
-"""One method per rule of language.lark: what the parser calls to make the syntax tree.
+"""Build the syntax tree: one method per rule of language.lark.
 
-Expressions arrive as flat chains of operands and operators; `_Chain` folds them by binding strength.
+Expressions are flat chains of operands and operators; `_Chain` folds them by binding strength.
 """
 
 from __future__ import annotations
@@ -86,7 +86,16 @@ def _exact(text: str) -> Fraction:
 
 
 class TreeBuilder(lark.Transformer):
-    """One method per rule of the grammar; children arrive already built, `[x]` that is absent arrives as None."""
+    """One method per rule of the grammar; children are already built, and an absent `[x]` is None."""
+
+    def _given(self, items):
+        return tuple(item for item in items if item is not None)
+
+    def _only(self, items):
+        return items[0]
+
+    arguments = declarations = parameters = selects = updates = _given
+    dimension = type = local = _only
 
     def expression(self, items):
         return items[0] if len(items) == 1 else _Chain(items).fold()
@@ -121,13 +130,7 @@ class TreeBuilder(lark.Transformer):
     def truth(self, items):
         return tree.Truth(str(items[0]) == "true", items[0].line)
 
-    def arguments(self, items):
-        return tuple(items)
-
     # declarations
-    def declarations(self, items):
-        return tuple(items)
-
     def variables(self, items):
         # `meta` and `hybrid` matter to a search that compares states; a walk keeps every variable alike.
         constant, _memory, type_, *declarators = items
@@ -150,14 +153,8 @@ class TreeBuilder(lark.Transformer):
     def array_initialiser(self, items):
         return tree.ArrayInitialiser(tuple(items[1:]), items[0].line)
 
-    def dimension(self, items):
-        return items[0]
-
     def plain_type(self, items):
         return tree.TypeName(str(items[0]), items[0].line)
-
-    def type(self, items):
-        return items[0]
 
     def range(self, items):
         return tree.TypeName("int", items[0].line, items[1], items[2])
@@ -172,9 +169,6 @@ class TreeBuilder(lark.Transformer):
         word, type_, name, *dimensions = (item for item in items if str(item) != "const")
         return tree.TypeDefinition(str(name), type_, tuple(dimensions), word.line)
 
-    def parameters(self, items):
-        return tuple(item for item in items if item is not None)
-
     def parameter(self, items):
         constant, type_, reference, name, *dimensions = items
         return tree.Parameter(
@@ -188,17 +182,11 @@ class TreeBuilder(lark.Transformer):
     def select(self, items):
         return tree.Selection(str(items[0]), items[1], items[0].line)
 
-    def selects(self, items):
-        return tuple(item for item in items if item is not None)
-
     def function(self, items):
         result, name, parameters, body = items
         return tree.FunctionDefinition(str(name), result, parameters, body, name.line)
 
     # statements
-    def updates(self, items):
-        return tuple(item for item in items if item is not None)
-
     def evaluate(self, items):
         return items[0] if isinstance(items[0], tree.Assignment) else tree.Evaluation(items[0], items[0].line)
 
@@ -221,9 +209,6 @@ class TreeBuilder(lark.Transformer):
 
     def block(self, items):
         return tree.Block(tuple(items[1:]), items[0].line)
-
-    def local(self, items):
-        return items[0]
 
     def empty(self, items):
         return tree.Block((), 1)

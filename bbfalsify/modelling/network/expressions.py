@@ -1,8 +1,7 @@
-"""Resolved expressions and statements: what the kernel compiles and the reference interpreter executes.
+"""Resolved expressions and statements: the input of the kernel and of the reference interpreter.
 
 Every name is resolved: a variable is a slot of the state, a bound name (function argument or local, quantifier) is a
-slot of a small frame.  Types are decided; `Binary("/", …)` on two integers is integer division.  The trees are plain
-frozen data, so that a reader, a builder and a test can all make them.
+slot of a small frame.  Types are decided; `Binary("/", …)` on two integers is integer division.
 
 Values.  Integers and Booleans are 64-bit integers (false 0, true 1); doubles and clocks are reals.  Integer `/` and `%`
 truncate towards zero as in C; dividing by zero, leaving an array's bounds or a bounded integer's range is a run-time
@@ -189,7 +188,7 @@ class If:
 
 @dataclass(frozen=True)
 class While:
-    """`for` loops arrive here as an assignment followed by a while whose body ends with the step."""
+    """A loop; `for` becomes an assignment and a while whose body ends with the step."""
 
     condition: Expression
     body: tuple[Statement, ...]
@@ -202,7 +201,7 @@ class Return:
 
 @dataclass(frozen=True)
 class Evaluate:
-    """An expression for its side effects: a call of a function that assigns."""
+    """A call of a function for its side effects."""
 
     expression: Expression
 

@@ -1,8 +1,8 @@
-"""The internal form of a model: a network of automata with everything resolved.
+"""A resolved network of automata, and its semantics.
 
 Readers (YAML, UPPAAL) and the builder end here; the kernel, the reference interpreter and the engines start here.
 Templates are instantiated, `select` bindings and channel-array indices are expanded into separate edges, names are
-slots.  What remains is what the semantics needs.
+slots.
 
 State = one location per process, `integers` (int and bool slots), `reals` (double and clock slots), and the time.
 
@@ -33,7 +33,7 @@ class Variable:
     """A scalar or an array of consecutive slots of the integer or of the real store."""
 
     name: str
-    """As the user wrote it; a local one is "Process.name"."""
+    """The name in the model; a local one is "Process.name"."""
     kind: Kind
     slot: int
     size: int = 1
@@ -60,7 +60,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class Rate:
-    """clock' == expression, while the process is in the location that says so."""
+    """The rate of a clock while the process is in a location: clock' == expression."""
 
     slot: int
     """Slot of the clock in the real store."""
@@ -73,7 +73,7 @@ class Location:
     invariant: Expression | None = None
     rates: tuple[Rate, ...] = ()
     exponential_rate: Expression | None = None
-    """Where no invariant bounds the stay; without one the rate is 1."""
+    """Used if no invariant bounds the stay; None: rate 1."""
     urgent: bool = False
     committed: bool = False
     cost_rate: Expression | None = None
@@ -87,7 +87,7 @@ class Branch:
     frame_size: int = 0
     """Frame slots the updates use (quantifiers)."""
     weight: Expression | None = None
-    """None is weight 1."""
+    """None: weight 1."""
 
 
 @dataclass(frozen=True)
@@ -100,15 +100,15 @@ class Edge:
     sends: bool = False
     """With a channel: True for `c!`, False for `c?`.  An edge without a channel is internal."""
     action: str = ""
-    """The label users and words see: the channel of an output, else the edge's name, else "Source->Target"."""
+    """The label in words: the channel of an output, else the edge's name, else "Source->Target"."""
     weight: Expression | None = None
-    """Stochastic choice among the enabled output edges of the winning component; None is 1."""
+    """Weight in the choice among the enabled output edges of the winning component; None: 1."""
     cost: Expression | None = None
     line: int | None = None
 
     @property
     def is_output(self) -> bool:
-        """The component itself decides when it fires: internal or sending."""
+        """Tell whether the component itself decides when it fires: the edge is internal or sends."""
         return self.channel is None or self.sends
 
 
@@ -131,13 +131,13 @@ class Network:
     real_count: int
     file: str | None = field(default=None, compare=False)
     largest_constant: int = 0
-    """Largest constant a clock is compared with: an unbounded window is taken to end one after its start plus this."""
+    """Largest constant that a clock is compared with; an unbounded window is cut one after its start plus this."""
     ode_step: float | None = None
-    """Step of the integration of ODEs that have no plain solution, and of the scan of guards; None: the default."""
+    """Step for ODEs without a plain solution and for the scan of guards; None: the default."""
     scope: object | None = field(default=None, compare=False, repr=False)
-    """Names of the model's text (constants, types, functions), for expressions written later: queries, inputs."""
+    """The scope of the model's text (constants, types, functions), for queries and inputs."""
     as_uppaal: bool = field(default=False, compare=False)
-    """Whether such expressions may mix ints and bools."""
+    """True: queries and inputs may mix ints and bools."""
 
     def variable(self, name: str) -> Variable:
         for variable in self.variables:

@@ -1,4 +1,4 @@
-"""An expression with the value of one variable replaced."""
+"""Replace a variable in an expression by a value."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from bbfalsify.modelling.network.expressions import (
 
 
 class NotPlain(Exception):  # noqa: N818  (an answer, not an error)
-    """The variable may be read where nobody can see it: in a function, or by an index that the run decides."""
+    """The variable may be read in a function or by an index that is not constant."""
 
 
 def substituted(expression: Expression, variable: Read, value: Expression) -> Expression:
-    """`expression` with `value` for every plain read of `variable`; raises NotPlain where that is not enough."""
+    """Replace every plain read of `variable` by `value`; raise NotPlain if there may be other reads."""
 
     def inside(part: Expression) -> Expression:
         match part:

@@ -1,4 +1,4 @@
-"""A network in numbers, for `bbfalsify validate`."""
+"""Summarise a network in numbers, for `bbfalsify validate`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bbfalsify.modelling.network.network import Network
 
 
 def describe_network(network: Network) -> list[tuple[str, str]]:
-    """(label, value) pairs in the order they are best read."""
+    """The summary as pairs (label, value)."""
 
     def slots(*kinds: Kind) -> int:
         return sum(variable.size for variable in network.variables if variable.kind in kinds)

@@ -1,4 +1,4 @@
-"""Walking over resolved expressions and statements, and what can be read off them without running the model."""
+"""Walk over resolved expressions and statements, and derive bounds without running the model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from bbfalsify.modelling.network.expressions import (
 
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _UNRANGED = 2**30
-"""A bound as large as this comes from an integer without a declared range and says nothing."""
+"""A bound as large as this comes from an integer without a declared range and is ignored."""
 
 Bounds = tuple[Fraction | int, Fraction | int]
 
@@ -73,7 +73,7 @@ def substatements(statements: Iterable[Statement]) -> Iterator[Statement]:
 
 
 def expressions_of(statements: Iterable[Statement]) -> Iterator[Expression]:
-    """The expressions that stand directly in the statements, those of assigned elements included."""
+    """The expressions in the statements, including indices of assigned elements."""
     for statement in substatements(statements):
         match statement:
             case Assign(target=target, value=value):
@@ -89,7 +89,7 @@ def expressions_of(statements: Iterable[Statement]) -> Iterator[Expression]:
 
 
 def reads_clock(expression: Expression | None, functions: tuple[Function, ...] | list[Function]) -> bool:
-    """Whether the value depends on a clock, also through functions."""
+    """Tell whether the value depends on a clock, also through functions."""
     for part in subexpressions(expression):
         if isinstance(part, Read) and part.kind is Kind.CLOCK:
             return True
@@ -101,7 +101,7 @@ def reads_clock(expression: Expression | None, functions: tuple[Function, ...] |
 
 
 def conjuncts(expression: Expression | None) -> Iterator[Expression]:
-    """The parts of a && b && c."""
+    """Split a && b && c into its parts."""
     if expression is None:
         return
     if isinstance(expression, Binary) and expression.operator == "&&":
@@ -112,7 +112,7 @@ def conjuncts(expression: Expression | None) -> Iterator[Expression]:
 
 
 def bounds(expression: Expression, range_of: Callable[[Read | Bound], Bounds | None]) -> Bounds | None:
-    """An interval that contains every value of the expression, or None where nothing is known."""
+    """An interval that contains every value of the expression, or None."""
     match expression:
         case Constant(value=value):
             return (value, value)
@@ -154,7 +154,7 @@ def bounds(expression: Expression, range_of: Callable[[Read | Bound], Bounds | N
 def clock_constants(
     expression: Expression | None, range_of: Callable[[Read | Bound], Bounds | None]
 ) -> Iterator[Fraction | int]:
-    """The sizes of what clocks are compared with: for `x - y <= 2*n` with n in 0…5 that is 10."""
+    """The largest absolute values that clocks are compared with: 10 for `x - y <= 2*n` with n in 0…5."""
 
     def without_clocks(read: Read | Bound) -> Bounds | None:
         return (0, 0) if read.kind is Kind.CLOCK else range_of(read)

@@ -1,1 +1,1 @@
-"""Networks that meet a system: profiles that drive its inputs, models that are played as a system."""
+"""Networks connected to a system: profiles that drive its inputs, and models simulated as a system."""

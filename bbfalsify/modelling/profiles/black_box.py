@@ -1,16 +1,16 @@
-"""Models as black boxes: which of their variables the outside sets and sees, or which channels it sends on.
+"""Read models that are simulated as black boxes: networks with ports.
 
 ports:                                  # signals
   inputs:
     heat: {unit: "1"}                   a variable of the model (int, bool or double), set from outside
-    flow: {variable: Tank.inflow}       … that has another name
+    flow: {variable: Tank.inflow}       … with another name
   outputs:
     T: {unit: degC}                     an expression over the model; if `value` is absent, the port's own name
     hot: {value: "T > 75"}
 
 ports:                                  # symbols
-  symbols: [coin, push]                 broadcast channels that the outside sends on
-  step: 0.5                             how long the model goes on after each symbol (0)
+  symbols: [coin, push]                 broadcast channels that are sent from outside
+  step: 0.5                             simulated time after each symbol (0)
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from bbfalsify.modelling.language.scopes import Assembly
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network, Variable
 from bbfalsify.modelling.profiles.profile import unit_of
-from bbfalsify.records.documents import Document, Text, parse_yaml, read_yaml
+from bbfalsify.records.documents import Document, Text, read_yaml
 from bbfalsify.records.yaml_node import Node
 
 
 @dataclass(frozen=True)
 class InputVariable:
-    """A variable that only the outside sets."""
+    """A variable that is set from outside only."""
 
     name: str
     unit: str | None
@@ -41,7 +41,7 @@ class InputVariable:
 
 @dataclass(frozen=True)
 class SeenValue:
-    """What the outside sees: an expression over the model's variables."""
+    """An output: an expression over the model's variables."""
 
     name: str
     unit: str | None
@@ -51,7 +51,7 @@ class SeenValue:
 
 @dataclass(frozen=True)
 class BlackBox:
-    """A network with ports: signals, or symbols where `symbols` is not empty."""
+    """A network with ports: signals, or symbols if `symbols` is not empty."""
 
     network: Network
     inputs: tuple[InputVariable, ...] = ()
@@ -59,18 +59,14 @@ class BlackBox:
     symbols: tuple[str, ...] = ()
     """Broadcast channels."""
     step: float = 0.0
-    """How long the model goes on after each symbol."""
+    """Simulated time after each symbol."""
 
 
 def load_black_box(path: str | Path) -> BlackBox:
-    return _black_box(read_yaml(path))
+    return read_black_box(read_yaml(path))
 
 
-def parse_black_box(text: str, file: str = "<text>") -> BlackBox:
-    return _black_box(parse_yaml(text, file=file))
-
-
-def _black_box(document: Document) -> BlackBox:
+def read_black_box(document: Document) -> BlackBox:
     problems: list[Problem] = []
     model = read_model(document, problems)
     assembly = new_assembly(model)

@@ -1,15 +1,14 @@
-"""The numbers a profile assumes: edge weights, branch weights and exponential rates, each with a name.
+"""Name the parameters of a profile: edge weights, branch weights and exponential rates.
 
     weight of User.S -> S (on)                  an edge's weight in the choice among the enabled output edges
     branch weight of User.S -> Busy (call)      a branch's weight in the choice among the branches of its edge
-    rate of User.Idle                           of the exponential stay in a location that nothing bounds
+    rate of User.Idle                           the rate of an unbounded stay in a location
 
-Names are built from what the model says, never from positions, so they survive edits elsewhere in the file.  Edges
-that would share a name (they differ in guard or update only) are numbered in the order written: `… (on) no. 2`.
+Names do not contain positions, so they survive edits elsewhere in the file.  Edges with the same name (they differ in
+guard or update only) are numbered in their order: `… (on) no. 2`.
 
-Only constants are parameters: a weight that is computed from the model's variables has no single value to change.
-Receivers of a broadcast react, they decide nothing; their weights are not parameters either.
-Knowing a parameter by its name, a profile can also say how well it is known; see `uncertainty` in `profile`.
+Only constants are parameters, not weights that are computed from variables, nor weights of receivers of a broadcast.
+The names are also used in the section `uncertainty` of a profile.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ WEIGHT, BRANCH_WEIGHT, RATE = "weight", "branch weight", "rate"
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number of the profile that its author (or a fit) has chosen."""
+    """A number of the profile that its author or a fit has chosen."""
 
     name: str
     kind: str
@@ -38,7 +37,7 @@ class Parameter:
     process: int
     """Index in the network's processes."""
     location: int
-    """Where the choice is made or the time is spent: index in the process's locations."""
+    """Index in the process's locations: the source of the choice, or the location of the stay."""
     edge: int | None
     """Index in the process's edges; None for a rate."""
     branch: int | None
@@ -48,9 +47,9 @@ class Parameter:
 
 
 def profile_parameters(network: Network) -> tuple[Parameter, ...]:
-    """Every constant weight and branch weight of output edges and every exponential rate, with a unique name.
+    """All constant weights and branch weights of output edges and all exponential rates, with unique names.
 
-    A choice with one option has a parameter as well, though changing it changes nothing.
+    A choice with a single option has a parameter too, though it has no effect.
     """
     edges, branches = edge_names(network), branch_names(network)
     found = []
@@ -75,7 +74,7 @@ def profile_parameters(network: Network) -> tuple[Parameter, ...]:
 
 
 def edge_names(network: Network) -> dict[tuple[int, int], str]:
-    """(process, edge) → User.S -> S (on), for every output edge; each name once."""
+    """(process, edge) → User.S -> S (on), for every output edge; names are unique."""
     return _numbered(
         {
             (number, index): _arrow(process, edge, edge.branches)
@@ -87,7 +86,7 @@ def edge_names(network: Network) -> dict[tuple[int, int], str]:
 
 
 def branch_names(network: Network) -> dict[tuple[int, int, int], str]:
-    """(process, edge, branch) → User.S -> Busy (call), for the branches of output edges that have several."""
+    """(process, edge, branch) → User.S -> Busy (call), for output edges with several branches."""
     return _numbered(
         {
             (number, index, k): _arrow(process, edge, (branch,))
@@ -105,7 +104,7 @@ def _arrow(process: Process, edge: Edge, branches: tuple[Branch, ...]) -> str:
 
 
 def _numbered(names: dict[Key, str]) -> dict[Key, str]:
-    """Names that occur several times get numbers, in order."""
+    """Number names that occur several times."""
     times, seen = Counter(names.values()), Counter[str]()
     result = {}
     for key, name in names.items():
@@ -115,14 +114,14 @@ def _numbered(names: dict[Key, str]) -> dict[Key, str]:
 
 
 def _may_be_unbounded(location: Location, network: Network) -> bool:
-    """Whether the stay is exponential: no invariant on a clock, or a rate that says so."""
+    """Tell whether the stay may be exponential: it has a rate, or its invariant reads no clock."""
     if location.urgent or location.committed:
         return False
     return location.exponential_rate is not None or not reads_clock(location.invariant, network.functions)
 
 
 def _constant(expression: Expression | None) -> float | None:
-    """The value where it is the same in every state; weights and rates that nobody wrote are 1."""
+    """The value if it is the same in every state, else None; the default is 1."""
     if expression is None:
         return 1.0
     return float(expression.value) if isinstance(expression, Constant) else None

@@ -1,16 +1,15 @@
-"""Profiles: how users (or the weather) drive the system under test, as a network plus the mapping to its inputs.
+"""Read profiles: networks that model users (or the weather), with a mapping to the inputs of the system.
 
     inputs:
       heat:  {actions: {on: 1, off: 0}, initial: 0, unit: "1"}    held from one action to the next
       T_out: {value: "yearly() + A", unit: degC}                  computed from the profile's variables, over time
     outputs:
-      T: {unit: degC}                                             what requirements may speak about
+      T: {unit: degC}                                             signals that requirements may use
     uncertainty:
-      weight of User.S -> S (on): 0.04                            how well a parameter is known, see `Profile`
+      weight of User.S -> S (on): 0.04                            variance of a parameter, see `Profile`
 
-Its automata stand beside them, as in any model, or in a file of their own: `model: gate.xml`.
-
-A profile is open loop: it never reads an output of the system.
+The automata are in the same file, as in any model, or in another one: `model: gate.xml`.  A profile is open loop: it
+never reads an output of the system.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from bbfalsify.records.yaml_node import Node
 
 @dataclass(frozen=True)
 class HeldInput:
-    """Keeps the value of the last action that names it."""
+    """An input that holds the value of the last action that sets it."""
 
     name: str
     unit: str | None
@@ -47,7 +46,7 @@ class HeldInput:
 
 @dataclass(frozen=True)
 class ComputedInput:
-    """An expression over the profile's variables, evaluated over time."""
+    """An input computed from the profile's variables over time."""
 
     name: str
     unit: str | None
@@ -76,7 +75,7 @@ def parse_network(text: str, file: str = "<text>") -> Network:
 
 
 def load_profile(path: str | Path) -> Profile:
-    """From YAML; one whose automata stand in a file of their own (`model: gate.xml`) names it."""
+    """Load a profile from YAML; its automata may be in another file (`model: gate.xml`)."""
     if is_uppaal(path):
         raise UserError(
             Problem(
@@ -120,7 +119,7 @@ def _uncertainty(root: Node, network: Network) -> dict[str, float]:
     section = root.get("uncertainty")
     if section is None or not section.mapping():
         return {}
-    # Of a model that could not be read, nobody knows all parameters.
+    # The parameters of a model with problems are not all known.
     names = None if root.problems else {p.name for p in profile_parameters(network)}
     variances = {}
     for name, node in section.items():
@@ -135,7 +134,7 @@ def _uncertainty(root: Node, network: Network) -> dict[str, float]:
 
 
 def unit_of(node: Node) -> str | None:
-    """The unit that an entry gives, checked."""
+    """Read and check the unit of an entry."""
     child = node.get("unit")
     unit = None if child is None else child.string()
     if child is not None and unit is not None:
@@ -180,7 +179,7 @@ def _inputs(root: Node, model: ModelText, network: Network, assembly: Assembly) 
 
 
 def _labels(model: ModelText, network: Network) -> dict[str, None]:
-    """The actions; those of edges that could not be built count, their problem is another one."""
+    """All actions, including those of edges with problems, which are reported elsewhere."""
     labels = dict.fromkeys(network.actions)
     labels.update(dict.fromkeys(e.action for t in model.templates for e in t.edges if e.action is not None))
     return labels

@@ -1,8 +1,7 @@
-"""What cannot work in a profile, found before anything runs.
+"""Find errors in the structure of a profile before anything runs.
 
-Four questions are asked of the structure alone, and each complaint is certain, never a guess:
-a handshake channel (it has no stochastic meaning), an action that can never be taken, a location in which the component
-is stuck, and a loop in which time can never pass.
+Four errors are found, without false alarms: a handshake channel (it has no stochastic meaning), an action that can
+never be taken, a location in which the component is stuck, and a loop in which time can never pass.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def check_network(network: Network) -> list[Problem]:
 
 
 def clock_limits(condition: Expression | None) -> tuple[dict[int, Limit], dict[int, Limit]]:
-    """(lower, upper): what the conjuncts of the form `clock <= constant` say about each clock."""
+    """(lower, upper) limits of each clock, from the conjuncts of the form `clock <= constant`."""
     lower: dict[int, Limit] = {}
     upper: dict[int, Limit] = {}
     for part in conjuncts(condition):
@@ -78,7 +77,7 @@ def _contradict(lower: dict[int, Limit], upper: dict[int, Limit]) -> bool:
 
 
 class _ProcessAnalysis:
-    """Which edges of a process can ever fire, and which locations it can reach, by the graph alone."""
+    """The edges of a process that may ever fire, and the locations that it can reach in the graph."""
 
     def __init__(self, network: Network, process: Process) -> None:
         self.network = network
@@ -105,7 +104,7 @@ class _ProcessAnalysis:
         return reached
 
     def reason(self, edge: Edge) -> str | None:
-        """Why the edge can never fire; None if it may."""
+        """The reason why the edge can never fire; None if it may."""
         if any(self.always_false(part) for part in conjuncts(edge.guard)):
             return "its guard is never true"
         lower, upper = clock_limits(edge.guard)
@@ -150,7 +149,7 @@ def _never(weight: Expression | None) -> bool:
     return isinstance(weight, Constant) and weight.value == 0
 
 
-# --- the four questions ----------------------------------------------------------------------------------------------
+# --- the four checks -------------------------------------------------------------------------------------------------
 
 
 def _handshakes(network: Network) -> Iterator[Problem]:
@@ -191,7 +190,7 @@ def _dead_actions(network: Network, analyses: list[_ProcessAnalysis]) -> Iterato
 
 
 def _stuck(network: Network, analyses: list[_ProcessAnalysis]) -> Iterator[Problem]:
-    """No edge can ever leave: a dead end, or worse, one in which time must stop."""
+    """Find locations that no edge can leave: dead ends, and those in which time must stop."""
     dead_ends: list[list[Problem]] = []
     for analysis in analyses:
         ends: list[Problem] = []
@@ -213,14 +212,14 @@ def _stuck(network: Network, analyses: list[_ProcessAnalysis]) -> Iterator[Probl
                 ends.append(place.problem(f"no edge can leave {name}: nothing happens after it is entered."))
         if analysis.has_outputs:
             dead_ends.append(ends)
-    # A component may well come to rest while others go on; only if all can rest does the profile fall silent.
+    # A component may stop while others continue; only if all can stop does the profile end.
     if dead_ends and all(dead_ends):
         for ends in dead_ends:
             yield from ends
 
 
 def _stopped(location: Location, clock: int) -> bool:
-    """Whether the location changes the clock's pace, so that an upper limit need not be hit."""
+    """Tell whether the location changes the clock's rate, so that an upper limit need not be reached."""
     return any(rate.slot == clock for rate in location.rates)
 
 
@@ -256,7 +255,7 @@ def _takes_no_time(location: Location) -> bool:
 
 
 def _final_loops(analysis: _ProcessAnalysis) -> list[list[int]]:
-    """Sets of reachable locations that reach each other and nothing else (bottom components with an edge)."""
+    """Bottom components: sets of reachable locations that reach each other and nothing else."""
     reach = {
         location: analysis.reached_from({b.target for e in analysis.live_edges(location) for b in e.branches})
         for location in analysis.reachable
@@ -272,7 +271,7 @@ def _final_loops(analysis: _ProcessAnalysis) -> list[list[int]]:
 
 
 def _assigned(network: Network, analyses: list[_ProcessAnalysis], number: int, loop: list[int], clock: int) -> bool:
-    """Whether some edge that can fire during the loop may set the clock."""
+    """Tell whether an edge that can fire during the loop may set the clock."""
     for other, analysis in enumerate(analyses):
         for edge in analysis.process.edges:
             if other == number and edge.source not in loop:

@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Final
 
 from bbfalsify.core.errors import BBFalsifyError, InvariantViolated
+from bbfalsify.modelling.language.folding import COMPARISONS, FLOAT_FUNCTIONS, truncated_quotient
 
 
 class ModelRuntimeError(BBFalsifyError):
@@ -135,7 +136,7 @@ def divide(left: Value, right: Value, *, integer: bool) -> Value:
     if right == 0:
         raise ModelRuntimeError("division", "division by zero")
     if integer:
-        return _wrapped(_truncated_quotient(*_integers(left, right)))
+        return _wrapped(truncated_quotient(*_integers(left, right)))
     if isinstance(left, Affine):
         return affine(left.constant / right, left.slope / right)
     return Fraction(left) / right if isinstance(left, int) else left / right
@@ -148,18 +149,13 @@ def remainder(left: Value, right: Value) -> Value:
     dividend, divisor = _integers(left, right)
     if divisor == 0:
         raise ModelRuntimeError("division", "remainder by zero")
-    return dividend - divisor * _truncated_quotient(dividend, divisor)
+    return dividend - divisor * truncated_quotient(dividend, divisor)
 
 
 def _integers(left: Value, right: Value) -> tuple[int, int]:
     if not (isinstance(left, int) and isinstance(right, int)):
         raise InvariantViolated(f"integers expected, found {left!r} and {right!r}")
     return left, right
-
-
-def _truncated_quotient(left: int, right: int) -> int:
-    magnitude = abs(left) // abs(right)
-    return magnitude if (left < 0) == (right < 0) else -magnitude
 
 
 def bitwise(operator: str, left: Value, right: Value) -> Value:
@@ -193,21 +189,10 @@ class Sample:
         return (number > 0) - (number < 0)
 
     def compare(self, operator: str, left: Value, right: Value) -> int:
-        sign = self.sign(subtract(left, right))
-        return int(_COMPARISONS[operator](sign))
+        return int(COMPARISONS[operator](self.sign(subtract(left, right)), 0))
 
     def truth(self, value: Value) -> bool:
         return self.sign(value) != 0
-
-
-_COMPARISONS: dict[str, Callable[[int], bool]] = {
-    "==": lambda sign: sign == 0,
-    "!=": lambda sign: sign != 0,
-    "<": lambda sign: sign < 0,
-    "<=": lambda sign: sign <= 0,
-    ">": lambda sign: sign > 0,
-    ">=": lambda sign: sign >= 0,
-}
 
 
 def apply_builtin(name: str, arguments: list[Value], sample: Sample) -> Value:
@@ -228,7 +213,7 @@ def apply_builtin(name: str, arguments: list[Value], sample: Sample) -> Value:
         return _EXACT_FUNCTIONS[name](*(Fraction(a) for a in numbers))
     approximate = any(isinstance(a, float) for a in numbers)
     try:
-        result = _FLOAT_FUNCTIONS[name](*(float(a) for a in numbers))
+        result = FLOAT_FUNCTIONS[name](*(float(a) for a in numbers))
     except (ValueError, OverflowError, ZeroDivisionError):
         result = math.nan
     if not math.isfinite(result):
@@ -248,19 +233,4 @@ _EXACT_FUNCTIONS: dict[str, Callable[..., int | Fraction]] = {
     "ceil": lambda a: Fraction(math.ceil(a)),
     "fint": math.trunc,
     "fmod": _fmod,
-}
-
-_FLOAT_FUNCTIONS: dict[str, Callable[..., float]] = {
-    "sqrt": math.sqrt,
-    "exp": math.exp,
-    "ln": math.log,
-    "log": math.log10,
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "asin": math.asin,
-    "acos": math.acos,
-    "atan": math.atan,
-    "atan2": math.atan2,
-    "pow": math.pow,
 }

@@ -30,7 +30,6 @@ from bbfalsify.records.counterexample import (
     Time,
     signals_as_samples,
 )
-from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.run_directory import versions
 from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.running.confirm import Confirmation, Status, confirm
@@ -43,7 +42,6 @@ class Scribe:
     """Listens to the engine: confirms each finding at once, and records what happens."""
 
     driver: Driver
-    recorder: Recorder
     requirements: Sequence[Requirement]
     options: Options
     progress: Progress = field(default_factory=Progress)
@@ -51,11 +49,11 @@ class Scribe:
 
     def found(self, finding: Finding) -> None:
         requirement, seen = self.requirements[finding.requirement].id, finding.judgement
-        self.recorder.record(
+        self.driver.recorder.record(
             FindingReported(requirement, finding.actions, finding.query, seen.robustness, seen.first_violation_time)
         )
         confirmation = self.confirm(finding)
-        self.recorder.record(
+        self.driver.recorder.record(
             CounterexampleConfirmed(
                 requirement,
                 finding.actions,
@@ -82,25 +80,25 @@ class Scribe:
 
     def advanced(self, search: Search, masses: Sequence[float]) -> None:
         words = tuple(len(known) for known in search.known)
-        self.recorder.record(SearchAdvanced(search.iterations, words, tuple(masses)))
+        self.driver.recorder.record(SearchAdvanced(search.iterations, words, tuple(masses)))
 
     def judging_again(self, simulations: int) -> None:
-        self.recorder.record(StageStarted("judging again", simulations))
+        self.driver.recorder.record(StageStarted("judging again", simulations))
 
     def judged_again(self, check: Check, *, refined: bool) -> None:
-        self.recorder.record(JudgedAgain(check.as_json(), refined))
+        self.driver.recorder.record(JudgedAgain(check.as_json(), refined))
         if refined:
-            self.recorder.record(StageStarted("searching", self.options.simulations))
+            self.driver.recorder.record(StageStarted("searching", self.options.simulations))
 
     def searched(self, search: Search) -> None:
         # D.9 may need as many traces again; the few short uses that D.8 needs are not foreseen.
         rounds = 2 if "d9" in self.options.columns and self.options.estimator != "splitting" else 1
         traces = len(search.findings) * self.options.passes * self.options.traces * rounds
-        self.recorder.record(StageStarted("estimating", traces))
+        self.driver.recorder.record(StageStarted("estimating", traces))
 
     def estimated(self, ranked: Ranked) -> None:
         requirement = self.requirements[ranked.finding.requirement].id
-        self.recorder.record(EstimateMade(requirement, ranked.probability.as_json(), ranked.finding.actions))
+        self.driver.recorder.record(EstimateMade(requirement, ranked.probability.as_json(), ranked.finding.actions))
 
     def counted(self, progress: smc.Progress) -> None:
         """The batches of plain simulation are recorded like all others; nothing more is to be said."""

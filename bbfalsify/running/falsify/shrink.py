@@ -52,7 +52,7 @@ def shrink_list(
     chosen = [
         [(rank, item.finding) for rank, item in enumerate(items) if item.status == "confirmed"] for items in listed
     ]
-    scribe.recorder.record(StageStarted("shrinking", options.shrink * sum(map(len, chosen))))
+    scribe.driver.recorder.record(StageStarted("shrinking", options.shrink * sum(map(len, chosen))))
     left = 0
     for rows in chosen:
         ranks = {finding.actions: rank for rank, finding in rows}
@@ -70,7 +70,7 @@ def shrink_list(
             cores[core] = found.core
             shrinking.shrunk[finding] = found
             requirement = scribe.requirements[finding.requirement].id
-            scribe.recorder.record(
+            scribe.driver.recorder.record(
                 CounterexampleShrunk(requirement, finding.actions, core.actions, found.simulations, status)
             )
     if left:
@@ -85,7 +85,9 @@ def _estimate(ask: Ask, usage: Usage, scribe: Scribe, shrinking: Shrinking, opti
     cores = dict.fromkeys(found.core.finding for found in shrinking.shrunk.values())
     missing = [core for core in cores if (core.requirement, core.actions) not in listed]
     if missing:
-        scribe.recorder.record(StageStarted("estimating shrunk ones", len(missing) * options.passes * options.traces))
+        scribe.driver.recorder.record(
+            StageStarted("estimating shrunk ones", len(missing) * options.passes * options.traces)
+        )
     for core in missing:
         shrinking.estimates[core] = estimate_finding(ask, usage, core, replace(options, fan=0), seeds)
         scribe.estimated(shrinking.estimates[core])

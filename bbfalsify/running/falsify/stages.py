@@ -36,8 +36,7 @@ from bbfalsify.running.falsify.task import Task
 class Stages:
     def __init__(self, task: Task, driver: Driver, memory: Memory | None) -> None:
         self.task, self.driver, self.memory = task, driver, memory
-        self.recorder = driver.recorder
-        self.scribe = Scribe(driver, driver.recorder, task.requirements, task.options)
+        self.scribe = Scribe(driver, task.requirements, task.options)
         self.shrinking = Shrinking()
         self.plain = smc.Progress()
         self._seeds = SeedTree(task.seed)
@@ -56,7 +55,7 @@ class Stages:
     def search(self) -> None:
         """Find counterexamples, confirm each at once, estimate how probable they are."""
         task = self.task
-        self.recorder.record(StageStarted("searching", task.options.simulations))
+        self.driver.recorder.record(StageStarted("searching", task.options.simulations))
         with self.driver.until_stopped() as self._ended:
             run(
                 self.driver.ask,
@@ -84,7 +83,7 @@ class Stages:
         baseline, requirements = self.task.settings.baseline, range(len(self.task.requirements))
         if baseline is None or not self._completed:
             return
-        self.recorder.record(StageStarted("simulating", baseline.simulations or 0))
+        self.driver.recorder.record(StageStarted("simulating", baseline.simulations or 0))
         with self.driver.until_stopped() as self._ended:
             smc.run(
                 self.driver.ask,

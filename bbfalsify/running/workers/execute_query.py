@@ -18,11 +18,11 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, cast
+from typing import Any, NoReturn, Protocol, cast
 
 import numpy as np
 
-from bbfalsify.core.errors import UserError
+from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError
 from bbfalsify.core.query import AnyQuery, Query, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
@@ -83,6 +83,11 @@ class Assignment:
             if hasattr(thing, "warm_up"):
                 thing.warm_up()
 
+    def have_system(self, *methods: str) -> None:
+        """Call these optional methods of the system, where it has them."""
+        for name in methods:
+            getattr(self.system, name, lambda: None)()
+
     @property
     def batches(self) -> bool:
         """Queries that come together are executed together."""
@@ -95,6 +100,11 @@ class Assignment:
     def judgements(self, trace: Trace, *, outliers: bool = False) -> tuple[Judgement, ...]:
         assert self.judge is not None, "words are judged by the engine"
         return self.judge(trace, outliers=True) if outliers else self.judge(trace)
+
+
+def raise_told(kind: int, text: str) -> NoReturn:
+    """Raise what a worker's message says that is no answer."""
+    raise {WRONG_INPUT: UserError, OUR_FAULT: InvariantViolated}.get(kind, SystemFailure)(text)
 
 
 def simulation_seed(seeds: SeedTree, query: AnyQuery) -> int:

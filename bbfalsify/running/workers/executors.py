@@ -19,11 +19,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from bbfalsify.core.errors import InvariantViolated, UserError, unknown_name
+from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.core.query import AnyQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.workers.execute_query import ANSWER, OUR_FAULT, WRONG_INPUT, Assignment, Judge, answer_all
+from bbfalsify.running.workers.execute_query import ANSWER, ONE_BY_ONE, Assignment, Judge, answer_all, raise_told
 from bbfalsify.running.workers.pool import Answers, WorkerPool, answer_of
 from bbfalsify.running.workers.remote import ExecutorPool
 from bbfalsify.systems.interface import BlackBox
@@ -146,23 +146,16 @@ class InProcessPool:
             for message in messages:
                 if message[0] == ANSWER:
                     yield answer_of(queries[start + message[1]], *message[2:])
-                elif message[0] == WRONG_INPUT:
-                    raise UserError(message[1])
-                elif message[0] == OUR_FAULT:
-                    raise InvariantViolated(message[1])
+                elif message[0] != ONE_BY_ONE:
+                    raise_told(*message)
 
     def _set_up(self) -> None:
         if not self._open:
             self._assignment.warm_up()
-            for name in ("set_up", "prepare"):
-                getattr(self._assignment.system, name, _nothing)()
+            self._assignment.have_system("set_up", "prepare")
             self._open = True
 
     def close(self) -> None:
         if self._open:
-            for name in ("close", "tear_down"):
-                getattr(self._assignment.system, name, _nothing)()
+            self._assignment.have_system("close", "tear_down")
             self._open = False
-
-
-def _nothing() -> None: ...

@@ -19,16 +19,14 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bbfalsify.core.errors import BBFalsifyError, SystemFailure, UserError
 from bbfalsify.running.workers.channel import BlockingChannel, unpacked
+from bbfalsify.running.workers.execute_query import OUR_FAULT, UNUSABLE, WRONG_INPUT, Assignment
 
-if TYPE_CHECKING:
-    from bbfalsify.running.workers.execute_query import Assignment
-
-ANSWERS, UNKNOWN_RUN, WRONG_INPUT, SYSTEM_FAILED, OUR_FAULT = range(5)
-"""The first item of what a task brings back."""
+ANSWERS, UNKNOWN_RUN = "answers", "unknown run"
+"""The first item of what a task brings back; else what a worker says that is no answer (`execute_query.py`)."""
 
 _START = "import sys; from bbfalsify.running.workers.host import main; main(sys.argv[1])"
 
@@ -134,7 +132,7 @@ class _Service:
         except UserError as error:
             return pickle.dumps((WRONG_INPUT, str(error)))
         except SystemFailure as error:
-            return pickle.dumps((SYSTEM_FAILED, str(error)))
+            return pickle.dumps((UNUSABLE, str(error)))
         except BBFalsifyError as error:
             return pickle.dumps((OUR_FAULT, str(error)))
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, SystemFailure, UserError
+from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, SystemFailure
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
@@ -39,12 +39,12 @@ from bbfalsify.running.workers.channel import PollingChannel
 from bbfalsify.running.workers.execute_query import (
     ANSWER,
     ONE_BY_ONE,
-    OUR_FAULT,
     READY,
-    WRONG_INPUT,
+    UNUSABLE,
     Assignment,
     Judge,
     Message,
+    raise_told,
 )
 from bbfalsify.running.workers.worker import work
 from bbfalsify.running.workers.worker_log import WorkerLog, WorkerOutput
@@ -226,12 +226,10 @@ class WorkerPool:
         elif kind == ONE_BY_ONE:
             worker.together = 1
             self._start_clock(worker, batch)
-        elif kind == WRONG_INPUT:  # a requirement that does not fit the system's traces, an input that has no value
-            raise UserError(message[1])
-        elif kind == OUR_FAULT:
-            raise InvariantViolated(message[1])
-        else:
+        elif kind == UNUSABLE:
             raise SystemFailure(f"the system '{self._assignment.system.name}' could not be started: {message[1]}")
+        else:  # a requirement that does not fit the system's traces, an input that has no value
+            raise_told(kind, message[1])
 
     # ------------------------------------------------------------------ limits and failures
 
@@ -283,7 +281,7 @@ class WorkerPool:
 
     def _start_worker(self) -> None:
         if not self._set_up:
-            getattr(self._assignment.system, "set_up", _nothing)()
+            self._assignment.have_system("set_up")
             self._set_up = True
         ours, theirs = socket.socketpair()
         output_ours, output_theirs = self._context.Pipe(duplex=False)
@@ -347,7 +345,7 @@ class WorkerPool:
             for worker in list(self._workers):
                 self._remove(worker)
             if self._set_up:
-                getattr(self._assignment.system, "tear_down", _nothing)()
+                self._assignment.have_system("tear_down")
                 self._set_up = False
             self._selector.close()
             self._log.close()
@@ -358,9 +356,6 @@ class WorkerPool:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def _nothing() -> None: ...
 
 
 def answer_of(

@@ -24,14 +24,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError
+from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.query import Answer, AnyQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.channel import packed
-from bbfalsify.running.workers.execute_query import Assignment, Judge
-from bbfalsify.running.workers.host import ANSWERS, OUR_FAULT, SYSTEM_FAILED, UNKNOWN_RUN, WRONG_INPUT, answer_there
+from bbfalsify.running.workers.execute_query import Assignment, Judge, raise_told
+from bbfalsify.running.workers.host import ANSWERS, UNKNOWN_RUN, answer_there
 from bbfalsify.running.workers.pool import Answers
 from bbfalsify.running.workers.worker_log import WorkerLog
 from bbfalsify.systems.interface import BlackBox
@@ -129,13 +129,8 @@ class ExecutorPool:
             return self._lost(task, error, finished)
         if kind == UNKNOWN_RUN:
             return [_Task(task.indices, task.tries, introduce=True)]
-        if kind == WRONG_INPUT:
-            raise UserError(content[0])
-        if kind == SYSTEM_FAILED:
-            raise SystemFailure(content[0])
-        if kind == OUR_FAULT:
-            raise InvariantViolated(content[0])
-        assert kind == ANSWERS
+        if kind != ANSWERS:
+            raise_told(kind, content[0])
         answers, printed = content
         self._log.write(printed)
         taken = (time.monotonic() - began) / len(task.indices)

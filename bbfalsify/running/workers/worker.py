@@ -52,7 +52,7 @@ def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: 
                 channel.send(message)
         for session in assignment.lasting:
             session.__exit__(None, None, None)
-        getattr(assignment.system, "close", _nothing)()
+        assignment.have_system("close")
     except (BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone
     finally:
@@ -66,15 +66,12 @@ def _prepare(assignment: Assignment) -> Message | None:
     except Exception:
         return OUR_FAULT, f"the monitor could not be prepared:\n{traceback.format_exc()}"
     try:
-        getattr(assignment.system, "prepare", _nothing)()
+        assignment.have_system("prepare")
     except (SessionFailure, BBFalsifyError) as error:
         return UNUSABLE, str(error)
     except BaseException as error:
         return UNUSABLE, describe(error)
     return None
-
-
-def _nothing() -> None: ...
 
 
 def _settle(output: Any, memory_limit_mb: float | None, with_parent: bool) -> None:

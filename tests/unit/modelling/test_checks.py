@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bbfalsify.examples.models.scheduling import preemptive_tasks
 from bbfalsify.modelling import NetworkBuilder, check_profile, parse_profile
 from bbfalsify.modelling.profiles.profile_checks import check_network
+from tests.support.classics import preemptive_tasks
 
 PROFILE = """\
 format_version: 1

@@ -1,4 +1,4 @@
-"""The well-known models of bbfalsify.testing: right structure, and cheap to build."""
+"""The models of `bbfalsify.examples.models`: right structure, and cheap to build."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from bbfalsify.examples.models.protocols import fischer, train_gate
-from bbfalsify.examples.models.scheduling import preemptive_tasks
 from bbfalsify.modelling.network.expressions import Binary, Call, Conditional, Constant, Kind, Read
 from bbfalsify.modelling.network.network import Rate
+from tests.support.classics import preemptive_tasks
 from tests.support.oracle import Oracle
 from tests.unit.modelling.evaluator import Evaluator
 

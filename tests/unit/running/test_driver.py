@@ -13,10 +13,11 @@ from bbfalsify.core.query import Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
-from bbfalsify.records.event_log import Recorder, read_events, recorded_answers
+from bbfalsify.records.event_log import Recorder, read_events
 from bbfalsify.records.recording import RunRecord
 from bbfalsify.running import Driver, Execution
 from bbfalsify.systems import FunctionSystem
+from tests.support.recorded import recorded_answers
 
 TIMES = np.linspace(0.0, 2.0, 5)
 

@@ -8,7 +8,8 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Query, WordQuery
 from bbfalsify.core.trace import Stimulus, sample_times
 from bbfalsify.core.verdict import SimulationStatus
-from bbfalsify.modelling.profiles.black_box import parse_black_box
+from bbfalsify.modelling.profiles.black_box import read_black_box
+from bbfalsify.records.documents import parse_yaml
 from bbfalsify.running import Driver, Execution
 from bbfalsify.systems import SymbolSystem, System, load_system
 from bbfalsify.systems.simulated import model_system
@@ -99,7 +100,7 @@ ports:
 
 
 def system_of(text):
-    return model_system(parse_black_box(text))
+    return model_system(read_black_box(parse_yaml(text)))
 
 
 def stimulus(times, **inputs):
@@ -267,7 +268,7 @@ ports:
     cold: {value: T, unt: degC}
 """
     with pytest.raises(UserError) as error:
-        parse_black_box(HEATER.split("ports:")[0] + ports)
+        read_black_box(parse_yaml(HEATER.split("ports:")[0] + ports))
     said = str(error.value)
     assert len(error.value.problems) == 6 and said.count("<text>:") == 6
     for part in (
@@ -302,7 +303,7 @@ def test_wrong_ports(ports, said):
         "automata: {A: {initial: S, locations: {S: }}}\n" + ports
     )
     with pytest.raises(UserError) as error:
-        parse_black_box(text)
+        read_black_box(parse_yaml(text))
     assert said in str(error.value) and len(error.value.problems) == 1
 
 

@@ -7,10 +7,11 @@ import pytest
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import WordQuery
 from bbfalsify.core.verdict import SimulationStatus
-from bbfalsify.records.event_log import Recorder, recorded_answers
+from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.recording import RunRecord
 from bbfalsify.running import Driver, Execution
 from bbfalsify.systems import Capabilities, SymbolSystem, load_system
+from tests.support.recorded import recorded_answers
 
 TURNSTILE = """digraph turnstile {
 locked -> open [label="coin/click"];

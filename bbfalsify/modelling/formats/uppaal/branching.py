@@ -1,4 +1,4 @@
-"""Edges through branch points: what UPPAAL draws as several arrows is one edge with branches here."""
+"""Join the edges to and from a branch point into one edge with branches."""
 
 from __future__ import annotations
 

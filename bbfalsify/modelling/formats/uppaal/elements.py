@@ -1,4 +1,4 @@
-"""XML elements that know their lines, read without trusting the file: no entities, nothing fetched."""
+"""XML elements with their lines, from untrusted files: entities are refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Element:
 
     @property
     def text(self) -> Text | None:
-        """The element's text from its first visible sign on; None if there is none."""
+        """The element's text without surrounding space; None if it is empty."""
         bare = self.words.lstrip()
         if not bare:
             return None
@@ -46,7 +46,7 @@ class Element:
 
 
 class _Listener:
-    """Builds elements while the parser runs; asks it for the line of everything it hears."""
+    """Builds elements with their lines while the parser runs."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -77,7 +77,7 @@ class _Listener:
 
 
 def read_elements(path: Path) -> Element:
-    """The root element; raises UserError with file and line for what is no XML or not to be trusted."""
+    """Read the root element; raise UserError with file and line if the XML is invalid or has entities."""
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import DefusedXMLParser
 

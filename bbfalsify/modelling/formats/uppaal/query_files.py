@@ -1,4 +1,4 @@
-"""Queries in a file of their own beside the model (`gate.q` of `gate.xta`): one a line, comments before it in /* */."""
+"""Read queries from a file beside the model (`gate.q` of `gate.xta`): one a line, after comments in /* */."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PART = re.compile(r"/\*(?P<block>.*?)\*/|//[^\n]*|(?P<query>(?:\\\r?\n|(?!/\*|/
 
 
 def queries_beside(model: Path) -> Iterator[StoredQuery]:
-    """Those of the file with the model's name and the suffix .q, if there is one."""
+    """The queries of the file with the model's name and the suffix .q, if there is one."""
     file = model.with_suffix(".q")
     if not file.is_file():
         return

@@ -1,6 +1,6 @@
-"""The words and signs of a text, with their places: enough to find where declarations, edges and fields begin and end.
+"""Split a text into tokens with their places, to find the ends of declarations, edges and fields.
 
-What stands inside them is parsed by the grammar of the modelling language, from the very same text.
+Their content is parsed by the grammar of the modelling language, from the same text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Token(NamedTuple):
 
 
 class Scanner:
-    """Tokens of one text, read from left to right."""
+    """The tokens of one text, and the current position."""
 
     def __init__(self, text: Text) -> None:
         self.source = text.text
@@ -73,13 +73,13 @@ class Scanner:
         return Place(self.place.file, self.place.line_of(token.line))
 
     def text(self, begin: int, end: int) -> Text:
-        """The text from token `begin` up to, not including, token `end`."""
+        """The text from token `begin` up to token `end`, exclusive."""
         first, last = self.tokens[begin], self.tokens[max(begin, end - 1)]
         stop = last.end if end > begin else first.begin
         return Text(self.source[first.begin : stop], self.place_of(first))
 
     def skip_to(self, *stops: str) -> int:
-        """Moves to the next of the signs outside all brackets (or to the end); its position."""
+        """Move to the next of the signs outside all brackets, or to the end; return the position."""
         depth = 0
         while not self.at_end:
             sign = self.current.text
@@ -92,14 +92,14 @@ class Scanner:
         return self.position
 
     def until(self, *stops: str) -> Text | None:
-        """The text up to the next of the signs; None if there is none."""
+        """Take the text up to the next of the signs; None if it is empty."""
         begin = self.position
         end = self.skip_to(*stops)
         return self.text(begin, end) if end > begin else None
 
 
 def split(text: Text, *signs: str) -> list[Text]:
-    """The parts between the signs that stand outside all brackets."""
+    """Split at the signs outside all brackets."""
     scanner = Scanner(text)
     parts: list[Text] = []
     while not scanner.at_end:
@@ -113,7 +113,7 @@ def split(text: Text, *signs: str) -> list[Text]:
 
 
 def conjunction(text: Text) -> Text:
-    """Guards and invariants of old models are lists: `x >= 2, y < 3` means both."""
+    """Join the lists of old models: the guard `x >= 2, y < 3` means both."""
     if "," not in text.text:
         return text
     parts = split(text, ",")
@@ -123,7 +123,7 @@ def conjunction(text: Text) -> Text:
 
 
 def joined(parts: list[Text], glue: str, *, brackets: bool = False) -> Text:
-    """One text of several, each still on its line."""
+    """Join texts; each stays on its line."""
     place, result, line = parts[0].place, "", parts[0].place.line or 0
     for number, part in enumerate(parts):
         result += glue if number else ""

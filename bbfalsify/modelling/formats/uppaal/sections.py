@@ -1,13 +1,13 @@
-"""What stands in declarations and in the system part, one thing after the other.
+"""Split declarations and the system part into sections.
 
     Section("declarations", …)   variables, channels, typedefs and functions, as the modelling language reads them
     Section("instance", …)       Fast(int[0,3] i) = Train(i, 10)
     Section("system", …)         the names after `system`, with their separators
     Section("priority", …)       a, b < default < c
     Section("IO", …)             IO P {a, b}: the channels of a process that synchronises without ! and ?
-    Section("process", …)        of an .xta file; the scanner is left where its name begins
+    Section("process", …)        of an .xta file; the scanner stops before its name
 
-Everything else UPPAAL knows there is either without effect on a walk (noted) or refused by name.
+Other sections of UPPAAL either have no effect on a walk (noted) or are refused.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def sections(scanner: Scanner, problems: list[Problem], notes: list[Problem]) ->
 
 
 def _special(scanner: Scanner) -> str | None:
-    """What begins here, if it is no declaration of the modelling language."""
+    """The kind of section that begins here; None for a declaration of the modelling language."""
     word, second = scanner.current, scanner.ahead()
     if word.kind != "word":
         return None
@@ -105,7 +105,7 @@ def _special(scanner: Scanner) -> str | None:
 
 
 def _skip_declaration(scanner: Scanner) -> None:
-    """Over one declaration: to its semicolon, or to the end of a function's body."""
+    """Skip one declaration, up to its semicolon or to the end of a function's body."""
     previous: Token | None = None
     while not scanner.at_end:
         token = scanner.current
@@ -139,7 +139,7 @@ def _closing(bracket: str) -> str:
 
 
 def add_section(model: ModelText, section: Section, problems: list[Problem]) -> None:
-    """Enters declarations, instances and the system line into the model."""
+    """Add a section to the model."""
     if section.kind == "declarations":
         model.declarations.append(modern_declarations(section.text))
     elif section.kind == "instance":
@@ -178,7 +178,7 @@ def _add_system(model: ModelText, text: Text, problems: list[Problem]) -> None:
 
 
 def modern_instance(text: Text) -> Text:
-    """`A = P` without brackets, and parameters in the old style."""
+    """Rewrite `A = P` without brackets, and parameters in the old style."""
     scanner = Scanner(text)
     scanner.take()
     parts = [scanner.text(0, 1)]
@@ -194,7 +194,7 @@ def modern_instance(text: Text) -> Text:
 
 
 def modern_parameters(text: Text) -> Text:
-    """Old models separate parameters by semicolons, and `const n` is an integer."""
+    """Rewrite parameters of old models, with semicolons and `const n` for an integer."""
     parts = split(text, ",", ";")
     modern: list[Text] = []
     for part in parts:
@@ -206,7 +206,7 @@ def modern_parameters(text: Text) -> Text:
 
 
 def modern_declarations(text: Text) -> Text:
-    """`const N 5, M 7;` of old models is `const int N = 5, M = 7;` now; everything else stays as it is."""
+    """Rewrite `const N 5, M 7;` of old models as `const int N = 5, M = 7;`."""
     if "const" not in text.text:
         return text
     scanner = Scanner(text)

@@ -1,4 +1,4 @@
-"""An UPPAAL file as a ModelText, and the whole way to a network."""
+"""Read an UPPAAL file as a ModelText."""
 
 from __future__ import annotations
 
@@ -6,28 +6,18 @@ from pathlib import Path
 
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.formats.uppaal.query_files import queries_beside
-from bbfalsify.modelling.language.model_text import ModelText, StoredQuery
-from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.language.model_text import ModelText
 
 SUFFIXES = (".xml", ".xta", ".ta")
 
 
 def is_uppaal(path: str | Path) -> bool:
-    """By the file's name."""
+    """Tell by the file's name whether it is an UPPAAL model."""
     return Path(path).suffix.lower() in SUFFIXES
 
 
-def read_uppaal(path: str | Path) -> tuple[Network, list[StoredQuery]]:
-    """The network, and the queries stored in the file; raises UserError with every problem of the model."""
-    from bbfalsify.modelling.formats.model_files import load_model
-
-    if not is_uppaal(path):
-        raise UserError(Problem(f"an UPPAAL model ends in {', '.join(SUFFIXES)}.", file=str(path)))
-    return load_model(path)
-
-
 def uppaal_text(path: str | Path, problems: list[Problem]) -> ModelText:
-    """The model's texts as far as they can be read; what is wrong is noted in `problems`."""
+    """Read the model's texts, and add what is wrong to `problems`."""
     path = Path(path)
     if not path.is_file():
         raise UserError(Problem("there is no such file.", file=str(path)))

@@ -1,4 +1,4 @@
-"""UPPAAL's XML → texts with their places."""
+"""Read UPPAAL's XML format."""
 
 from __future__ import annotations
 

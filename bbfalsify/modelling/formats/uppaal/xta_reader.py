@@ -1,4 +1,4 @@
-"""UPPAAL's text format → texts with their places.
+"""Read UPPAAL's text format.
 
 process Train(const int[0,3] id) {
   clock x;
@@ -6,7 +6,7 @@ process Train(const int[0,3] id) {
   urgent …; commit …; branchpoint …;
   init Safe;
   trans Safe -> Appr { select …; guard …; sync appr[id]!; assign x = 0; },
-        -> Safe { … };                              from where the edge before began (old models)
+        -> Safe { … };                              same source as the edge before (old models)
 }
 """
 
@@ -59,7 +59,7 @@ class _Process:
         self.problems.append(self.scanner.place_of(token).problem(f"unexpected {found}.", allowed=(wanted,)))
 
     def read(self) -> TemplateText | None:
-        """The process; None after reporting why reading cannot go on."""
+        """Read the process; None after reporting a problem that ends reading."""
         scanner = self.scanner
         name = scanner.take()
         template = TemplateText(name.text, scanner.place_of(name), None)
@@ -92,7 +92,7 @@ class _Process:
         return template
 
     def declarations(self, template: TemplateText) -> None:
-        """Everything up to the first of the parts that only processes have."""
+        """Read the declarations, up to the first part that only processes have."""
         scanner = self.scanner
         begin = scanner.position
         while not scanner.at_end and scanner.current.text not in (*_PARTS, "}"):
@@ -114,7 +114,7 @@ class _Process:
                     self.problems.append(place.problem(f"a process has no {section.kind} of its own."))
 
     def part(self, template: TemplateText, word: Token) -> None:
-        """The comma-separated names after `state`, `commit`, `urgent`, `branchpoint` or `init`."""
+        """Read the comma-separated names after `state`, `commit`, `urgent`, `branchpoint` or `init`."""
         scanner = self.scanner
         while scanner.current.kind == "word":
             name = scanner.take()

@@ -6,7 +6,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.modelling import load_model, load_network
-from bbfalsify.modelling.formats.uppaal import read_uppaal, uppaal_text
+from bbfalsify.modelling.formats.uppaal import uppaal_text
 from tests.unit.modelling.helpers import without_lines
 from tests.unit.modelling.uppaal.uppaal_files import LINES, after_first_edge, problems, read, xml_model
 
@@ -300,11 +300,9 @@ def test_entities_are_not_read(tmp_path, text):
     ]
 
 
-def test_a_file_that_is_not_there_or_not_uppaal(tmp_path):
+def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(UserError, match="there is no such file"):
-        read_uppaal(tmp_path / "no.xml")
-    with pytest.raises(UserError, match="an UPPAAL model ends in .xml, .xta, .ta"):
-        read_uppaal(tmp_path / "model.yaml")
+        load_model(tmp_path / "no.xml")
 
 
 def test_int_alone_has_the_range_that_uppaal_gives_it(tmp_path):

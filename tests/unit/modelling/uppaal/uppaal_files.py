@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.modelling import Network
-from bbfalsify.modelling.formats.uppaal import read_uppaal
+from bbfalsify.modelling import Network, load_model
 from tests.unit.modelling.evaluator import Evaluator
 
 DOCTYPE = (
@@ -54,7 +53,7 @@ LINES |= {"update": 15, "system": 17}
 def read(folder: Path, text: str, name: str = "model.xml") -> Network:
     file = folder / name
     file.write_text(text, encoding="utf-8")
-    return read_uppaal(file)[0]
+    return load_model(file)[0]
 
 
 def problems(folder: Path, text: str, name: str = "model.xml") -> list[tuple[int | None, str]]:

@@ -1,0 +1,222 @@
+"""Resolve calls of functions, and convert values to the types of parameters and variables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from bbfalsify.core.errors import Place
+from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language.builtin_functions import LIBRARY
+from bbfalsify.modelling.language.folding import make_binary, make_builtin, make_conditional
+from bbfalsify.modelling.language.resolve_access import AccessResolver, leaves_of, part_type
+from bbfalsify.modelling.language.resolve_names import BROKEN, is_number, kind_of
+from bbfalsify.modelling.language.symbols import (
+    KIND_OF_SYMBOL,
+    BrokenSymbol,
+    FunctionSymbol,
+    LocalSymbol,
+    Reference,
+    Symbol,
+    Type,
+    VariableSymbol,
+)
+from bbfalsify.modelling.network.expressions import (
+    BUILTINS,
+    RANDOM_DRAWS,
+    AtLocation,
+    Call,
+    Constant,
+    Expression,
+    Kind,
+    Random,
+)
+from bbfalsify.records.documents import Text
+
+_SYNONYMS = {"fabs": "abs"}
+
+
+class CallResolver(AccessResolver):
+    def as_condition(self, value: Expression, node: tree.Expression) -> Expression:
+        if value is BROKEN or kind_of(value) is Kind.BOOL:
+            return value
+        if kind_of(value) is Kind.INT and self.assembly.as_uppaal:
+            return make_binary("!=", value, Constant(0, Kind.INT), Kind.BOOL)
+        hint = " Compare it, for example with '!= 0'." if kind_of(value) is Kind.INT else ""
+        return self.fail(
+            f"{self.context.what}: a condition (bool) is needed, found {self.describe(value)}.{hint}", node.line
+        )
+
+    def as_number(self, value: Expression, line: int) -> Expression:
+        if value is not BROKEN and kind_of(value) is Kind.BOOL and self.assembly.as_uppaal:
+            one, zero = Constant(1, Kind.INT), Constant(0, Kind.INT)
+            return make_conditional(value, one, zero, Kind.INT)
+        return value
+
+    def converted(self, value: Expression, type_: Type, what: str, node: tree.Expression) -> Expression:
+        """Convert the value to this type."""
+        if value is BROKEN:
+            return BROKEN
+        kind, found = type_.kind, kind_of(value)
+        if kind is Kind.BOOL and found is not Kind.BOOL:
+            if found is Kind.INT and self.assembly.as_uppaal:
+                return make_binary("!=", value, Constant(0, Kind.INT), Kind.BOOL)
+            return self.fail(f"{what} is a bool, found {self.describe(value)}.", node.line)
+        if kind is not Kind.BOOL and found is Kind.BOOL:
+            if self.assembly.as_uppaal:
+                return self.as_number(value, node.line)
+            return self.fail(f"{what} is of type {type_}, found a bool. Write (… ? 1 : 0).", node.line)
+        if kind is Kind.INT and found is Kind.DOUBLE:
+            clock = " A clock is a real number: fint(…) truncates its value."
+            hint = clock if value.kind is Kind.CLOCK else " fint(…) truncates a double."
+            return self.fail(f"{what} is of type {type_}, found {self.describe(value)}.{hint}", node.line)
+        if kind is not None and kind.is_real and isinstance(value, Constant):
+            return Constant(Fraction(value.value), Kind.DOUBLE)
+        return value
+
+    def invocation(self, node: tree.Invocation, *, as_statement: bool = False) -> Expression:
+        symbol = self.scope.find(node.name) or self.from_library(node.name)
+        if isinstance(symbol, BrokenSymbol):
+            return BROKEN
+        if symbol is not None and not isinstance(symbol, FunctionSymbol):
+            return self.fail(f"'{node.name}' is {KIND_OF_SYMBOL[type(symbol)]} and cannot be called.", node.line)
+        if symbol is not None:
+            complete = symbol.index is not None or symbol.specialise is not None
+            if symbol.result.kind is None and complete and not as_statement:
+                return self.fail(f"function '{symbol.name}' returns nothing, so it has no value.", node.line)
+            return self.user_call(symbol, node)
+        arguments = [self.resolve(argument) for argument in node.arguments]
+        name = _SYNONYMS.get(node.name, node.name)
+        if name not in BUILTINS and name not in RANDOM_DRAWS:
+            known = {*self.scope.names(FunctionSymbol), *BUILTINS, *RANDOM_DRAWS, *LIBRARY}
+            return self.unknown("function", name, known, node.line)
+        needed = BUILTINS[name][0] if name in BUILTINS else RANDOM_DRAWS[name]
+        if len(arguments) != needed:
+            return self.fail(f"{name} takes {_arguments(needed)}, found {len(arguments)}.", node.line)
+        if any(argument is BROKEN for argument in arguments):
+            return BROKEN
+        arguments = [self.as_number(argument, node.line) for argument in arguments]
+        for argument in arguments:
+            if not is_number(argument):
+                return self.fail(f"{name} needs numbers, found {self.describe(argument)}.", node.line)
+        if name in RANDOM_DRAWS:
+            self.draws = True
+            if not self.context.random:
+                return self.fail(
+                    f"{self.context.what}: '{name}' draws at random, which is only allowed in updates.", node.line
+                )
+            return Random(name, tuple(arguments))
+        result = BUILTINS[name][1]
+        if result is None:
+            result = Kind.INT if all(kind_of(a) is Kind.INT for a in arguments) else Kind.DOUBLE
+        return make_builtin(name, tuple(arguments), result)
+
+    def from_library(self, name: str) -> Symbol | None:
+        """The library's function of this name, declared on its first use."""
+        if name not in LIBRARY or self.context.network is not None:
+            return None
+        from bbfalsify.modelling.language.declarations import Declarer
+
+        outermost = self.scope
+        while outermost.parent is not None:
+            outermost = outermost.parent
+        place = Place(f"the library's {name}")
+        declarations, _ = self.assembly.parse_declarations(Text(LIBRARY[name], place))
+        Declarer(self.assembly, outermost, place).declare(declarations)
+        return outermost.find(name)
+
+    def user_call(self, function: FunctionSymbol, node: tree.Invocation) -> Expression:
+        if function.index is None and function.specialise is None:
+            return self.fail(f"function '{node.name}' calls itself; recursion is not allowed.", node.line)
+        if len(node.arguments) != len(function.parameters):
+            return self.fail(
+                f"function '{node.name}' takes {_arguments(len(function.parameters))}, found {len(node.arguments)}.",
+                node.line,
+            )
+        passed: list[Expression] = []
+        references: dict[int, Reference] = {}
+        for number, (type_, argument) in enumerate(zip(function.parameters, node.arguments, strict=True)):
+            what = f"an argument of '{node.name}'"
+            if function.by_reference and function.by_reference[number]:
+                reference = self.referred(argument, type_, what)
+                if reference is None:
+                    return BROKEN
+                references[number] = reference
+                passed += [] if reference.index is None else [reference.index]
+            elif type_.is_single:
+                passed.append(self.converted(self.resolve(argument), type_, what, argument))
+            else:
+                part = self.whole(argument)
+                if part is None or part_type(part).shape != type_.shape:
+                    return self.fail(f"{what} is of type {type_}, found something else.", argument.line)
+                passed += [value for value, _ in self.elements(part, argument.line)]
+        if any(argument is BROKEN for argument in passed):
+            return BROKEN
+        if function.specialise is not None:
+            made = self.specialised(function, references, node)
+            if made is None:
+                return BROKEN
+            function = made
+        assert function.index is not None
+        self.draws |= function.draws
+        self.writes |= function.writes
+        if function.draws and not self.context.random:
+            return self.fail(
+                f"{self.context.what}: '{node.name}' draws at random, which is only allowed in updates.", node.line
+            )
+        if function.writes and not self.context.effects:
+            return self.fail(
+                f"{self.context.what}: '{node.name}' assigns variables, which is only allowed in updates.", node.line
+            )
+        return Call(function.index, tuple(passed), function.result.kind or Kind.INT)
+
+    def referred(self, node: tree.Expression, type_: Type, what: str) -> Reference | None:
+        """The variable passed by reference; None after reporting that the argument is none."""
+        part = self.part(node) if isinstance(node, tree.Name | tree.Index | tree.Member) else None
+        if part is None or isinstance(part, AtLocation) or part_type(part).shape != type_.shape:
+            if part is not None or not isinstance(node, tree.Name | tree.Index | tree.Member):
+                self.fail(f"{what} must be a variable of type {type_}, passed by reference.", node.line)
+            return None
+        symbol, rest = part[0], part_type(part)
+        found = self.reference(part)
+        if found is None:
+            return None
+        thing, index = found
+        if any(isinstance(leaf, LocalSymbol) for leaf in leaves_of(thing)):
+            self.fail(
+                f"{what} is a local variable; only variables of the model and of automata can be passed by reference.",
+                node.line,
+            )
+            return None
+        moving = [leaf for leaf in leaves_of(thing) if isinstance(leaf, VariableSymbol) and leaf.offset is not None]
+        identity = tuple((leaf.name, getattr(leaf, "slot", None), leaf.type) for leaf in leaves_of(thing))
+        if not moving:
+            return Reference(lambda _: replace(thing), None, identity)
+        if isinstance(thing, VariableSymbol):
+            return Reference(lambda slot: replace(thing, offset=slot), thing.offset, (*identity, thing.extent))
+        if any(leaf.offset is not None for leaf in leaves_of(symbol) if isinstance(leaf, VariableSymbol)):
+            self.fail(f"{what}: a part of a struct that was itself passed by reference cannot be passed on.", node.line)
+            return None
+        return Reference(lambda slot: self.portion(symbol, rest, None, slot), index, (*identity, "moving"))
+
+    def specialised(
+        self, function: FunctionSymbol, references: dict[int, Reference], node: tree.Invocation
+    ) -> FunctionSymbol | None:
+        """The function for given arguments of its reference parameters."""
+        if self.context.network is not None:
+            self.fail(f"'{node.name}' has reference parameters and cannot be called here.", node.line)
+            return None
+        assert function.specialise is not None
+        key = tuple(reference.identity for reference in references.values())
+        if key in function.special:
+            made = function.special[key]
+            if made is None:
+                self.fail(f"function '{node.name}' calls itself; recursion is not allowed.", node.line)
+            return made
+        function.special[key] = None
+        function.special[key] = made = function.specialise(references)
+        return made
+
+
+def _arguments(count: int) -> str:
+    return "1 argument" if count == 1 else f"{count} arguments"
