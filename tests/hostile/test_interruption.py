@@ -14,6 +14,7 @@ from bbfalsify.records.event_log import read_events
 from bbfalsify.running import Execution, WorkerPool
 from tests.hostile.hostile_systems import hangs, judge, misbehaving, queries
 from tests.hostile.processes import listen_to_interrupts, nothing_stays, survivors, worker_sessions
+from tests.support.recorded import recorded_answers
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -23,7 +24,6 @@ from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.recording import RunRecord
 from bbfalsify.running import Driver, Execution
 from tests.hostile.hostile_systems import hangs, judge, misbehaving, queries
-from tests.support.recorded import recorded_answers
 
 def engine(ask):
     ask(queries([0, 0, 0], prefix="first"))
