@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bbfalsify.results.falsify_result import FalsificationResult
     from bbfalsify.running.check.check_task import RequirementLike
     from bbfalsify.running.check.sampled_check import Symbols
-    from bbfalsify.running.reach.reach import ReachResult
+    from bbfalsify.running.reach.reach import SearchResult
     from bbfalsify.systems import System
     from bbfalsify.systems.symbols import SymbolSystem
 
@@ -186,7 +186,7 @@ def reach(
     seed: int | None = None,
     jobs: int | None = None,
     executor: str | Executor | None = None,
-) -> ReachResult:
+) -> SearchResult:
     """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
 
     `walks` limits the walks of each heuristic, `timeout` the seconds; None is no limit.  With `trace` "shortest" or

@@ -13,7 +13,7 @@ from bbfalsify.running.reach.reach_run import reach_all
 def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
     """Random walks to states of a model; a run directory that was begun is continued."""
     engine = plan.engine
-    return reach_all(
+    result = reach_all(
         plan.model.network,
         [p.requirement for p in plan.requirements],
         about=plan.model.about,
@@ -23,3 +23,4 @@ def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         execution=plan.execution,
         recording=recording,
     )
+    return result.as_json()

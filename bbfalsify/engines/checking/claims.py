@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.logic.ltl import Lasso, Property
-
-
-class CheckVerdict(StrEnum):
-    """What a check may say about a requirement.  There is deliberately no bare "satisfied"."""
-
-    VIOLATED = "violated"
-    SATISFIED_UP_TO_BOUND = "satisfied_up_to_bound"
-    """It holds if the system has at most as many states as the bound."""
-    MORE_STATES_THAN_BOUND = "more_states_than_bound"
-    """Not violated by what is known, but the system has more states than the bound."""
-    STOPPED = "stopped"
-    """Not violated by what is known when the budget was spent."""
+from bbfalsify.results.check_result import CheckVerdict
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
+from bbfalsify.results.falsify_insights import Convergence
 
 CYCLE = 11
 """Table B.3 has eleven delay distributions, used one after the other."""
@@ -76,17 +77,6 @@ class Run:
     walk: Walk
     stimulus: Stimulus
     answer: Answer
-
-
-@dataclass(frozen=True)
-class Convergence:
-    """What a search for probable counterexamples had after so many simulations."""
-
-    simulations: int
-    words: int
-    """Distinct counterexamples found by then."""
-    mass: float
-    """Probability of the best of them (as many as asked for), by the search's own rough estimates at its end."""
 
 
 @dataclass

@@ -14,8 +14,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bbfalsify.engines.falsification.accelerator import Convergence, Finding
+from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.neighbours import Key, Place
+from bbfalsify.results.falsify_insights import Convergence
 from bbfalsify.stats.intervals import clopper_pearson
 
 MOST_RUNS = 64

@@ -26,53 +26,13 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.engines.falsification.estimating import Ranked
 from bbfalsify.kernel import CompiledModel, score_walks
 from bbfalsify.modelling import Parameter
-from bbfalsify.records.json_files import finite_or_null
+from bbfalsify.results.falsify_insights import Elasticity, Swap
 from bbfalsify.stats.estimates import ratio_of_means
 
 FACTORS = 10.0 ** np.linspace(-1.0, 1.0, 41)
 """By how much a parameter may be wrong and still interest anybody; the middle one is 1."""
 LEAST_TRACES = 10
 """A probability under changed parameters needs so many effective violating traces to be taken seriously."""
-
-
-@dataclass(frozen=True)
-class Elasticity:
-    parameter: str
-    value: float
-    low: float
-    high: float
-    confidence: float
-
-    def as_json(self) -> dict:
-        return {
-            "parameter": self.parameter,
-            "value": self.value,
-            "low": finite_or_null(self.low),
-            "high": finite_or_null(self.high),
-            "confidence": self.confidence,
-        }
-
-
-@dataclass(frozen=True)
-class Swap:
-    """Multiplying the parameter by `factor` makes the counterexamples at these two ranks equally probable."""
-
-    first: int
-    second: int
-    parameter: str
-    factor: float
-    low: float
-    high: float
-
-    def as_json(self) -> dict:
-        return {
-            "first": self.first,
-            "second": self.second,
-            "parameter": self.parameter,
-            "factor": self.factor,
-            "low": finite_or_null(self.low),
-            "high": finite_or_null(self.high),
-        }
 
 
 @dataclass(frozen=True, eq=False)

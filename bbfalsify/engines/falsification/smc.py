@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from bbfalsify.core.verdict import StopReason, Verdict
 from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
+from bbfalsify.results.falsify_insights import Baseline, Key, Met
 from bbfalsify.stats.estimates import share_explained
 from bbfalsify.stats.sequential import ConfidenceSequence, Counts, StoppingRule
 
@@ -39,8 +40,6 @@ KEPT_TIMES = 10_000
 """Times of first violation kept per requirement; of more, a uniform sample."""
 KEPT_KEYS = 10_000
 """Distinct keys counted per requirement, besides those that are watched."""
-
-Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -89,42 +88,6 @@ class Tally:
         self.hits += 1
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """What plain simulation says about one requirement, beside the counterexamples that falsification found."""
-
-    probability: Estimate
-    """Of a violation, any violation."""
-    violations: int
-    failed: int
-    simulations: int
-    met: tuple[tuple[Key, int], ...]
-    """Keys of violating simulations and how often each was met, most often first."""
-    other_keys: int
-    violation_times: tuple[float, ...]
-    """In order; P(first violated by time t) is their fraction up to t, times the probability of a violation."""
-    never_met: tuple[Key, ...] = ()
-    """Found counterexamples that no simulation here has shown."""
-    explained: Estimate | None = None
-    """Share of the violation probability that the found counterexamples account for, by their own estimates."""
-    met_share: Estimate | None = None
-    """The same share, directly: of the violations met here, those with the key of a found counterexample."""
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "probability": self.probability.as_json(),
-            "violations": self.violations,
-            "failed": self.failed,
-            "simulations": self.simulations,
-            "met": [{"actions": list(key), "times": count} for key, count in self.met],
-            "other_keys": self.other_keys,
-            "never_met": [list(key) for key in self.never_met],
-            "explained": None if self.explained is None else self.explained.as_json(),
-            "met_share": None if self.met_share is None else self.met_share.as_json(),
-            "violation_times": list(self.violation_times),
-        }
-
-
 @dataclass
 class Progress:
     """The state of a run; filled in place, so that Ctrl-C keeps what is there."""
@@ -166,7 +129,7 @@ class Progress:
             violations=counts.hits,
             failed=counts.failed,
             simulations=counts.trials,
-            met=tuple(sorted(met.items(), key=lambda item: (-item[1], len(item[0]), item[0]))),
+            met=tuple(Met(*item) for item in sorted(met.items(), key=lambda item: (-item[1], len(item[0]), item[0]))),
             other_keys=tally.other_keys,
             violation_times=tuple(sorted(tally.times)),
             never_met=tuple(key for key in known if key not in met),

@@ -90,6 +90,7 @@ def check(
             for i, claim in enumerate(task.claims)
         ),
         machine=progress.hypothesis,
+        states=0 if progress.hypothesis is None else len(progress.hypothesis),
         queries=driver.spent.simulations,
         symbols=driver.symbols,
         hypotheses=progress.hypotheses,

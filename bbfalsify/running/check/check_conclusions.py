@@ -44,10 +44,10 @@ def checked(
     verdict, violation = progress.verdict(number), progress.violations.get(number)
     if violation is not None:
         return CheckedRequirement(
-            claim.id,
-            claim.text,
-            claim.property.text,
-            verdict,
+            id=claim.id,
+            text=claim.text,
+            formula=claim.property.text,
+            verdict=verdict,
             bound=violation.rests_on,
             rests_on_bound=violation.rests_on is not None,
             prefix=violation.lasso.prefix,
@@ -59,10 +59,10 @@ def checked(
         )
     machine = progress.hypothesis
     return CheckedRequirement(
-        claim.id,
-        claim.text,
-        claim.property.text,
-        verdict,
+        id=claim.id,
+        text=claim.text,
+        formula=claim.property.text,
+        verdict=verdict,
         bound=options.max_states if verdict is not CheckVerdict.STOPPED else progress.tested_bound or None,
         rests_on_bound=verdict is CheckVerdict.SATISFIED_UP_TO_BOUND,
         vacuous=None if machine is None else vacuity(machine, claim.property),

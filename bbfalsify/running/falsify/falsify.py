@@ -22,7 +22,7 @@ from bbfalsify.modelling import Profile
 from bbfalsify.records.accepted import Acceptances, load_acceptances
 from bbfalsify.records.recording import Recording, RunRecord
 from bbfalsify.records.store import Store
-from bbfalsify.results.falsify_result import FalsificationResult, RequirementResult
+from bbfalsify.results.falsify_result import AcceptanceResult, FalsificationResult, RequirementResult
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.conclusions import best_robustness, overall
@@ -101,19 +101,21 @@ def _conclude(
         baseline = stages.baseline(number, total)
         insights = stages.insights(number, total, baseline)
         listing.add(number, insights)
+        words, convergence = scribe.convergence(number)
         rows.append(
             RequirementResult(
-                requirement.id,
-                requirement.text,
-                requirement.formula.text,
-                stages.outcome(number),
-                total,
-                best_robustness(scribe.progress, number),
-                baseline,
-                insights.total,
-                insights.times,
-                insights.sensitivity,
-                *scribe.convergence(number),
+                id=requirement.id,
+                text=requirement.text,
+                stl=requirement.formula.text,
+                outcome=stages.outcome(number),
+                found_probability=total,
+                best_robustness=best_robustness(scribe.progress, number),
+                baseline=baseline,
+                found_probability_with_uncertainty=insights.total,
+                time_to_violation=insights.times,
+                sensitivity=insights.sensitivity,
+                found_words=words,
+                convergence=convergence,
             )
         )
     notes += listing.teach_the_store()
@@ -133,8 +135,8 @@ def _conclude(
         directory=record.path,
         notes=tuple(notes),
         store=None if memory is None else memory.store.path,
-        known=() if memory is None else tuple(known.as_json() for known in memory.known),
-        acceptance=judged,
+        known=() if memory is None else tuple(known.row() for known in memory.known),
+        acceptance=None if judged is None else AcceptanceResult.of(judged),
         columns=task.options.columns,
         profile_coverage=stages.coverage(),
         units=task.units,

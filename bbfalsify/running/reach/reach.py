@@ -15,18 +15,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
+from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.reachability.search import PORTFOLIO, Finding, Found, Options, Standing, Wanted, search
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
 from bbfalsify.logic.queries import Query, parse_query
 from bbfalsify.modelling import Network, load_network
 from bbfalsify.results.notebook import steps_frame, trace_html
+from bbfalsify.results.reach_result import Improvement, QueryResult
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.reach.team import Team
 from bbfalsify.running.reach.trace_files import trace_json
@@ -37,14 +38,10 @@ if TYPE_CHECKING:
 DEFAULT_TIMEOUT_S = 300.0
 
 
-class ReachOutcome(StrEnum):
-    REACHED = "reached"
-    NOT_REACHED = "not_reached"
-    MODEL_ERROR = "model_error"
-
-
 @dataclass(frozen=True, eq=False)
-class ReachResult:
+class SearchResult:
+    """The search for one query, with the exact trace; `row` is what is stored of it."""
+
     network: Network
     query: Query
     heuristic: str
@@ -54,10 +51,15 @@ class ReachResult:
     found: Found
 
     @property
-    def outcome(self) -> ReachOutcome:
+    def outcome(self) -> Outcome:
+        """The outcome in the words of campaigns: an `A[]` is falsified, an `E<>` reached."""
         if self.found.best is not None:
-            return ReachOutcome.REACHED
-        return ReachOutcome.NOT_REACHED if self.found.failure is None else ReachOutcome.MODEL_ERROR
+            return Outcome.FALSIFIED if self.query.universal else Outcome.REACHED
+        if self.found.failure is not None:
+            return Outcome.MODEL_ERROR
+        if self.found.stopped == "timeout":
+            return Outcome.INCONCLUSIVE
+        return Outcome.NOT_FALSIFIED if self.query.universal else Outcome.NOT_REACHED
 
     @property
     def finding(self) -> Finding | None:
@@ -77,19 +79,49 @@ class ReachResult:
 
     def in_words(self) -> str:
         """The outcome as a sentence."""
-        query, reached, failed = self.query, self.found.best, self.found.failure
-        if reached is not None:
-            trace = reached.trace
+        query, best, failure = self.query, self.found.best, self.found.failure
+        if best is not None:
+            trace = best.trace
             return (
                 f"{query.text}: {query.holds_word.upper()}{' (deadlock)' if trace.deadlocked else ''} after "
-                f"{len(trace.steps)} steps and {float(trace.time):g} time units, by {reached.heuristic.value} in its "
-                f"walk {reached.walk}; every step re-checked by the exact interpreter"
+                f"{len(trace.steps)} steps and {float(trace.time):g} time units, by {best.heuristic.value} in its "
+                f"walk {best.walk}; every step re-checked by the exact interpreter"
             )
-        if failed is not None:
-            return f"{query.text}: THE MODEL FAILS after {len(failed.trace.steps)} steps: {failed.trace.error}"
+        if failure is not None:
+            return f"{query.text}: THE MODEL FAILS after {len(failure.trace.steps)} steps: {failure.trace.error}"
         why = "the time is up" if self.found.stopped == "timeout" else "all walks are made"
         word = "not falsified" if query.universal else "not reached"
         return f"{query.text}: {word.upper()} ({why}; random walks prove nothing)"
+
+    def row(self, id: str, text: str, file: str | None) -> QueryResult:
+        """The result to store; `file` holds the trace."""
+        found, finding = self.found, self.finding
+        trace = None if finding is None else finding.trace
+        return QueryResult(
+            id=id,
+            text=text,
+            query=self.query.text,
+            outcome=self.outcome,
+            in_words=self.in_words(),
+            heuristic=self.heuristic if finding is None else finding.heuristic.value,
+            walk=None if finding is None else finding.walk,
+            walks=found.walks,
+            steps=found.steps,
+            seconds=round(found.seconds, 3),
+            stopped=found.stopped,
+            length=None if trace is None else len(trace.steps),
+            time=None if trace is None else float(trace.time),
+            error=None if trace is None else trace.error,
+            timelocks=found.timelocks,
+            zeno=found.zeno,
+            unconfirmed=tuple(found.unconfirmed),
+            improvements=tuple(
+                Improvement(f.seconds, len(f.trace.steps), float(f.trace.time), f.heuristic.value)
+                for f in found.findings
+            ),
+            actions=() if trace is None else tuple(step.action for step in trace.steps),
+            file=file,
+        )
 
 
 @dataclass(frozen=True)
@@ -122,7 +154,7 @@ def reach(
     watch: Callable[[Found], None] = lambda found: None,
     report: Callable[[Standing], None] = lambda standing: None,
     standing: Standing | None = None,
-) -> ReachResult:
+) -> SearchResult:
     """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
 
     The settings are explained by `bbfalsify.reach`.  `watch` is told what was found so far, now and then; `report` how
@@ -145,4 +177,4 @@ def reach(
             target, asked, team.execute, options, seeds=seeds, go_on=team.go_on, watch=watch, report=report,
             standing=standing,
         )  # fmt: skip
-    return ReachResult(network, asked, settings.heuristic, options.wanted, seed, found)
+    return SearchResult(network, asked, settings.heuristic, options.wanted, seed, found)

@@ -1,7 +1,7 @@
 """Searches for states as a recorded run: queries about one model in, a run directory with exact traces out.
 
-    results = reach_all(network, [Question("Q1", "no two inside", "A[] not (P(1).cs && P(2).cs)")], about={"model": …})
-    results["requirements"][0]["outcome"], results["run_directory"]
+    result = reach_all(network, [Question("Q1", "no two inside", "A[] not (P(1).cs && P(2).cs)")], about={"model": …})
+    result.requirements[0].outcome, result.directory
 
 A run that was interrupted is continued: queries that are answered are not asked again, and the one that was being
 searched goes on between two turns, from its last checkpoint (`reach_checkpoint.py`).
@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.budget import Budget
@@ -25,15 +24,16 @@ from bbfalsify.core.events import (
     TraceFound,
     WalksMade,
 )
-from bbfalsify.core.verdict import FOUND, Outcome, StopReason
+from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.reachability.search import Found, Standing
 from bbfalsify.modelling import Network
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.recording import Recording, RunRecord
 from bbfalsify.records.run_directory import file_name
+from bbfalsify.results.reach_result import QueryResult, ReachResult
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.reach.reach import ReachOutcome, ReachResult, Settings, reach
+from bbfalsify.running.reach.reach import SearchResult, Settings, reach
 from bbfalsify.running.reach.reach_checkpoint import read_standing, standing_json
 from bbfalsify.running.reach.trace_files import write_trace
 
@@ -51,6 +51,10 @@ class Question:
         """The query as a specification file has it."""
         return {"query": self.query}
 
+    def not_searched(self) -> QueryResult:
+        in_words = f"{self.query}: not searched to the end"
+        return QueryResult(id=self.id, text=self.text, query=self.query, in_words=in_words)
+
 
 def reach_all(
     network: Network,
@@ -62,8 +66,8 @@ def reach_all(
     seed: int | None = None,
     execution: Execution = Execution(),
     recording: Recording = Recording(name="reach"),
-) -> dict[str, Any]:
-    """Answer all queries; return the results as they are stored.
+) -> ReachResult:
+    """Search for each query and store the result.
 
     `about` says where the model comes from: `model` and `model_sha256`, or `example`; trace files repeat it.  The
     seconds of `budget` are for all queries together.
@@ -87,31 +91,32 @@ def reach_all(
             else RunStarted(name, network.name, ids, seed, None, budget.seconds, execution.jobs)
         )
         asking = _Asking(network, settings, about, seed, execution, record, len(questions) > 1)
-        rows: list[dict[str, Any]] = []
+        rows: list[QueryResult] = []
         reason = StopReason.COMPLETED
         for question in questions:
             left = None if budget.seconds is None else budget.seconds - before.seconds - (time.monotonic() - started)
             if question.id in answered:
-                rows.append(answered[question.id])
+                rows.append(QueryResult.from_json(answered[question.id]))
                 continue
             if reason is StopReason.COMPLETED and left is not None and left <= 0:
                 reason = StopReason.BUDGET_TIME
             if reason is not StopReason.COMPLETED:
-                rows.append(_not_asked(question))
+                rows.append(question.not_searched())
                 continue
             try:
                 rows.append(asking.answer(question, left))
             except KeyboardInterrupt:
                 reason = StopReason.INTERRUPTED
-                rows.append(_not_asked(question))
+                rows.append(question.not_searched())
                 continue
-            recorder.record(QueryAnswered(question.id, rows[-1]))
+            recorder.record(QueryAnswered(question.id, rows[-1].as_json()))
         seconds = before.seconds + time.monotonic() - started
-        walks = sum(row["walks"] for row in rows)
-        recorder.record(RunStopped(reason.value, walks, round(seconds, 3)))
-    results = _results(name, seed, rows, reason, seconds, record.path)
-    record.write_results(results)
-    return results
+        result = ReachResult(
+            name=name, requirements=tuple(rows), stop_reason=reason, seconds=seconds, seed=seed, directory=record.path
+        )
+        recorder.record(RunStopped(reason.value, result.walks, round(seconds, 3)))
+    record.write_results(result.as_json())
+    return result
 
 
 @dataclass(frozen=True)
@@ -126,8 +131,8 @@ class _Asking:
     record: RunRecord
     several: bool
 
-    def answer(self, question: Question, left: float | None) -> dict[str, Any]:
-        """Search for one query; return the row of results about it."""
+    def answer(self, question: Question, left: float | None) -> QueryResult:
+        """Search for one query."""
         asked, recorder = self.settings, self.record.recorder
         timeout = min((limit for limit in (asked.timeout, left) if limit is not None), default=None)
         each = len(asked.options.heuristics)
@@ -147,9 +152,9 @@ class _Asking:
         telling.watch(result.found)
         file = self._write(question, result)
         checkpoint.remove()
-        return _row(question, result, file)
+        return result.row(question.id, question.text, file)
 
-    def _write(self, question: Question, result: ReachResult) -> str | None:
+    def _write(self, question: Question, result: SearchResult) -> str | None:
         """Write the trace file, where something was found."""
         if self.record.path is None or result.finding is None:
             return None
@@ -194,92 +199,3 @@ class _Telling:
 
     def turn(self, now: Standing) -> None:
         self._depth = now.depth
-
-
-def outcome_of(result: ReachResult) -> Outcome:
-    """Translate to the words of campaigns: an `A[]` is falsified, an `E<>` reached."""
-    if result.outcome is ReachOutcome.MODEL_ERROR:
-        return Outcome.MODEL_ERROR
-    if result.outcome is ReachOutcome.REACHED:
-        return Outcome.FALSIFIED if result.query.universal else Outcome.REACHED
-    if result.found.stopped == "timeout":
-        return Outcome.INCONCLUSIVE
-    return Outcome.NOT_FALSIFIED if result.query.universal else Outcome.NOT_REACHED
-
-
-def _row(question: Question, result: ReachResult, file: str | None) -> dict[str, Any]:
-    found, finding = result.found, result.finding
-    return {
-        "id": question.id,
-        "requirement": question.id,
-        "text": question.text,
-        "query": result.query.text,
-        "outcome": outcome_of(result).value,
-        "in_words": result.in_words(),
-        "heuristic": finding.heuristic.value if finding else result.heuristic,
-        "walk": finding.walk if finding else None,
-        "walks": found.walks,
-        "steps": found.steps,
-        "seconds": round(found.seconds, 3),
-        "stopped": found.stopped,
-        "length": len(finding.trace.steps) if finding else None,
-        "time": float(finding.trace.time) if finding else None,
-        "error": finding.trace.error if finding else None,
-        "timelocks": found.timelocks,
-        "zeno": found.zeno,
-        "unconfirmed": list(found.unconfirmed),
-        "improvements": [
-            {"seconds": f.seconds, "length": len(f.trace.steps), "time": float(f.trace.time),
-             "heuristic": f.heuristic.value}
-            for f in found.findings
-        ],
-        "actions": [step.action for step in finding.trace.steps] if finding else [],
-        "file": file,
-    }  # fmt: skip
-
-
-def _not_asked(question: Question) -> dict[str, Any]:
-    """The row of a query that was not searched to its end."""
-    return {
-        "id": question.id, "requirement": question.id, "text": question.text, "query": question.query,
-        "outcome": Outcome.INCONCLUSIVE.value, "in_words": f"{question.query}: not searched to the end",
-        "heuristic": None, "walk": None, "walks": 0, "steps": 0, "seconds": 0.0, "stopped": "not searched",
-        "length": None, "time": None, "error": None, "timelocks": 0, "zeno": 0, "unconfirmed": [], "improvements": [],
-        "actions": [], "file": None,
-    }  # fmt: skip
-
-
-_WEIGHT = (
-    Outcome.MODEL_ERROR, Outcome.FALSIFIED, Outcome.REACHED, Outcome.INCONCLUSIVE, Outcome.NOT_FALSIFIED,
-    Outcome.NOT_REACHED,
-)  # fmt: skip
-"""Outcomes by weight: a run is called by its most telling query."""
-
-
-def _results(
-    name: str, seed: int, rows: list[dict[str, Any]], reason: StopReason, seconds: float, path: Path | None
-) -> dict[str, Any]:
-    outcomes = {row["outcome"] for row in rows}
-    found = [row for row in rows if row["outcome"] in FOUND]
-    return {
-        "engine": "reach",
-        "name": name,
-        "outcome": next((o.value for o in _WEIGHT if o in outcomes), Outcome.INCONCLUSIVE.value),
-        "requirements": rows,
-        "counterexamples": [
-            {
-                "rank": rank, "requirement": row["id"], "status": "confirmed", "actions": row["actions"],
-                "probability": None, "first_violation_time": row["time"], "robustness": None, "file": row["file"],
-            }
-            for rank, row in enumerate(found, start=1)
-        ],
-        "found_probability": None,
-        "smc": None,
-        "simulations": sum(row["walks"] for row in rows),
-        "steps": sum(row["steps"] for row in rows),
-        "stop_reason": reason.value,
-        "seconds": round(seconds, 3),
-        "seed": seed,
-        "run_directory": None if path is None else str(path),
-        "notes": [],
-    }  # fmt: skip

@@ -23,7 +23,8 @@ def ask(
     network, family = named_model(model)
     questions = [Question("Q1", "", query or family.query)]
     how = {"execution": Execution(jobs=jobs, executor=executor), "recording": Recording(folder, directory)}
-    return reach_all(network, questions, about={"example": model}, settings=settings, seed=4, **how, **more)
+    about = {"example": model}
+    return reach_all(network, questions, about=about, settings=settings, seed=4, **how, **more).as_json()
 
 
 def without_times(results):
@@ -116,9 +117,9 @@ def test_the_seconds_of_a_run_are_for_all_its_queries(tmp_path):
     network, _ = named_model("fischer:3")
     questions = [Question(f"Q{i}", "", "E<> false") for i in range(3)]
     settings = Settings(heuristic="ret", timeout=None, walks=10**9)
-    results = reach_all(
+    result = reach_all(
         network, questions, about={"example": "fischer:3"}, settings=settings, seed=1,
         recording=Recording(tmp_path), budget=Budget(seconds=0.3),
     )  # fmt: skip
-    assert results["stop_reason"] == "budget: time" and results["seconds"] < 60
-    assert [row["stopped"] for row in results["requirements"]] == ["timeout", "not searched", "not searched"]
+    assert result.stop_reason == "budget: time" and result.seconds < 60
+    assert [row.stopped for row in result.requirements] == ["timeout", "not searched", "not searched"]

@@ -46,8 +46,8 @@ def test_a_core_on_the_list_is_named_and_not_estimated_again(tmp_path):
         assert replay(core.file, heater_system).outcome is ReplayOutcome.SAME
     estimates = [e for e in read_events(result.directory / "events.jsonl") if e.kind == "EstimateMade"]
     assert len(estimates) == 4
-    [check] = result.sampling["checks"]
-    again = check["findings"] + check["passing"] + check["closest"]
+    [check] = result.sampling.checks
+    again = check.findings + check.passing + check.closest
     assert result.simulations == 220 + again + 4 * 200 + sum(row.shrunk.simulations for row in rows.values())
 
 

@@ -11,13 +11,14 @@ from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.checking.box import Box, NonDeterministic
-from bbfalsify.engines.checking.claims import CheckVerdict, Claim, Progress
+from bbfalsify.engines.checking.claims import Claim, Progress
 from bbfalsify.engines.checking.deadlock import find_deadlock
 from bbfalsify.engines.checking.learners import from_aalpy, to_aalpy
 from bbfalsify.engines.checking.off_line import identify
 from bbfalsify.engines.checking.on_the_fly import search
 from bbfalsify.engines.checking.strategy import Options, run
 from bbfalsify.logic.ltl import find_violation, ltl, violates
+from bbfalsify.results.check_result import CheckVerdict
 from tests.support.boxes import AskedBox, combination_lock
 from tests.support.machines import random_machine
 
