@@ -5,6 +5,7 @@ import pytest
 from scipy import special
 
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.engines.falsification.estimating import estimate_word
 from tests import heater
 from tests.unit.engines.test_falsification import ask, usage_of
@@ -39,7 +40,11 @@ def test_each_equation_reaches_its_limit(estimator):
     bias of 20 % are caught in more than 95 % of the cases.
     """
     found = estimate_word(
-        ask, usage_of(), WORD, passes=200, traces=300, seeds=SeedTree(7), estimator=estimator, columns=("d8", "d9")
+        ask,
+        usage_of(),
+        WORD,
+        Options(passes=200, traces=300, estimator=estimator, columns=("d8", "d9"), fan=0),
+        seeds=SeedTree(7),
     )
     assert set(found.columns) == set(LIMITS)
     quantile = special.stdtrit(199, 0.975)
@@ -58,7 +63,11 @@ def test_quasi_random_passes_are_unbiased_and_better():
     less than the binomial law says; its variance estimated from 100 passes is known to ±14 %.
     """
     found = estimate_word(
-        ask, usage_of(), WORD[:4], passes=100, traces=100, seeds=SeedTree(8), quasi_random=True, estimator="conditional"
+        ask,
+        usage_of(),
+        WORD[:4],
+        Options(passes=100, traces=100, quasi_random=True, estimator="conditional", fan=0),
+        seeds=SeedTree(8),
     )
     values = found.passes.values
     assert abs(values.mean() - KEY) <= 4 * values.std(ddof=1) / 10

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
 from bbfalsify.results.falsify_insights import Convergence
+
+if TYPE_CHECKING:
+    from bbfalsify.engines.falsification.engine import Options
 
 CYCLE = 11
 """Table B.3 has eleven delay distributions, used one after the other."""
@@ -255,25 +258,22 @@ def accelerate(
     ask: Ask,
     usage: Usage,
     search: Search,
+    options: Options,
     *,
     requirements: int,
-    wanted: int,
     simulations: int,
     seeds: SeedTree,
-    batch: int,
     listener: Listener,
-    delays: str = "cycle",
-    guiding: bool = False,
-    adaptive_duration: bool = False,
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Walk, simulate and judge until every requirement has `wanted` distinct counterexamples or the budget is spent."""
+    """Walk, simulate and judge until every requirement has its counterexamples or so many `simulations` are made."""
+    wanted = options.counterexamples
     search.begin(requirements)
     for finding in search.carried:
         if search.add(finding, wanted):
             listener.found(finding)
     duration = AdaptiveDuration(usage.duration)
-    accelerator = Accelerator(ask, usage, search, seeds.words(simulations), delays, guiding)
+    accelerator = Accelerator(ask, usage, search, seeds.words(simulations), options.delays, options.guiding)
     while search.stopped is None:
         missing = [r for r in range(requirements) if len(search.known[r]) < wanted]
         if not missing:
@@ -283,8 +283,8 @@ def accelerate(
         elif out_of_time():
             search.stopped = StopReason.BUDGET_TIME
         else:
-            until = duration.limit(missing) if adaptive_duration else usage.duration
-            iterations = range(search.iterations + 1, min(search.iterations + batch, simulations) + 1)
+            until = duration.limit(missing) if options.adaptive_duration else usage.duration
+            iterations = range(search.iterations + 1, min(search.iterations + options.batch, simulations) + 1)
             for run in accelerator.runs(iterations, until):
                 for finding in search.read(usage, run, wanted):
                     duration.found(finding.requirement, finding.judgement.first_violation_time, finding.iteration)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
@@ -141,13 +142,14 @@ def run(
         passing = Passing(requirements, seeds.child("passing", level)) if level < len(sampling.finer) else None
         progress.usage, progress.search.passing = usage, passing
         names = seeds.child("search", level) if level else seeds.child("search")
-        _search(ask, usage, progress.search, options, requirements, listener, out_of_time, names)
+        search = _search(ask, usage, progress.search, options, requirements, listener, out_of_time, names)
+        search()
         if passing is None or not _refine(ask, usage, progress, passing, sampling, level, listener):
             break
         usage = sampling.finer[level]
     listener.searched(progress.search)
     for finding in progress.search.findings:
-        ranked = estimate_finding(ask, usage, finding, options, seeds.child("estimate"))
+        ranked = estimate(ask, usage, finding, options, seeds.child("estimate"))
         progress.ranked.append(ranked)
         listener.estimated(ranked)
 
@@ -187,56 +189,38 @@ def _search(
     listener: FalsificationListener,
     out_of_time: Callable[[], bool],
     seeds: SeedTree,
-) -> None:
+) -> Callable[[], None]:
+    """Choose the search that the options ask for."""
     simulations = search.iterations + options.simulations
     if options.search == "first":
-        accelerate(
+        return partial(
+            accelerate,
             ask,
             usage,
             search,
+            options,
             requirements=requirements,
-            wanted=options.counterexamples,
             simulations=simulations,
             seeds=seeds,
-            batch=options.batch,
-            delays=options.delays,
-            guiding=options.guiding,
-            adaptive_duration=options.adaptive_duration,
             listener=listener,
             out_of_time=out_of_time,
         )
-    else:
-        exact = supports_conditional(usage.model) is None  # whatever the estimator: it only decides what is looked for
-        ProbableSearch(
-            ask,
-            usage,
-            search,
-            conditional_split if exact else importance_split,
-            effort=FEW_PARTICLES if exact else options.traces,
-            wanted=options.counterexamples,
-            simulations=simulations,
-            patience=options.patience,
-            plain_walks=options.plain_walks,
-            seeds=seeds,
-            batch=options.batch,
-            listener=listener,
-            delays=options.delays,
-            guiding=options.guiding,
-            adaptive_duration=options.adaptive_duration,
-        ).run(requirements, out_of_time)
-
-
-def estimate_finding(ask: Ask, usage: Usage, finding: Finding, options: Options, seeds: SeedTree) -> Ranked:
-    return estimate(
+    exact = supports_conditional(usage.model) is None  # whatever the estimator: it only decides what is looked for
+    probable = ProbableSearch(
         ask,
         usage,
-        finding,
-        passes=options.passes,
-        traces=options.traces,
-        estimator=options.estimator,
-        confidence=options.confidence,
+        search,
+        conditional_split if exact else importance_split,
+        effort=FEW_PARTICLES if exact else options.traces,
+        wanted=options.counterexamples,
+        simulations=simulations,
+        patience=options.patience,
+        plain_walks=options.plain_walks,
         seeds=seeds,
-        columns=options.columns,
-        quasi_random=options.quasi_random,
-        fan=options.fan,
+        batch=options.batch,
+        listener=listener,
+        delays=options.delays,
+        guiding=options.guiding,
+        adaptive_duration=options.adaptive_duration,
     )
+    return partial(probable.run, requirements, out_of_time)

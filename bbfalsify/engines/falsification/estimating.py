@@ -15,9 +15,10 @@ given; what needs more uses of the system has to be asked for:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,6 +41,9 @@ from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage, violating_step
 from bbfalsify.kernel import Walk, supports_conditional
 from bbfalsify.stats.intervals import Passes, splitting_estimate
+
+if TYPE_CHECKING:
+    from bbfalsify.engines.falsification.engine import Options
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,36 +96,17 @@ def check_estimator(usage: Usage, estimator: str, *, quasi_random: bool = False)
         raise UserError(Problem(problem, file=usage.profile.file))
 
 
-def estimate(
-    ask: Ask,
-    usage: Usage,
-    finding: Finding,
-    *,
-    passes: int,
-    traces: int,
-    estimator: str,
-    confidence: float,
-    seeds: SeedTree,
-    columns: Collection[str] = (),
-    quasi_random: bool = False,
-    fan: int = 0,
-) -> Ranked:
+def estimate(ask: Ask, usage: Usage, finding: Finding, options: Options, seeds: SeedTree) -> Ranked:
     """Estimate one finding; its queries and seeds are named after it, so no other finding changes its number."""
     name = f"{finding.requirement}/{finding.name}"
     found = estimate_word(
         ask,
         usage,
         finding.actions,
-        finding.requirement,
+        options,
+        requirement=finding.requirement,
         name=f"estimate/{name}",
-        passes=passes,
-        traces=traces,
-        estimator=estimator,
-        confidence=confidence,
         seeds=seeds.child(name),
-        columns=columns,
-        quasi_random=quasi_random,
-        fan=fan,
     )
     return Ranked(finding, found.passes, found.probability, found.cylinder, found.evidence, found.columns)
 
@@ -130,21 +115,17 @@ def estimate_word(
     ask: Ask,
     usage: Usage,
     word: Sequence[str],
-    requirement: int = 0,
+    options: Options,
     *,
-    passes: int,
-    traces: int,
     seeds: SeedTree,
-    estimator: str = "auto",
-    confidence: float = 0.95,
-    columns: Collection[str] = (),
-    quasi_random: bool = False,
-    fan: int = 0,
+    requirement: int = 0,
     name: str = "estimate/word",
 ) -> WordEstimate:
     """Estimate any word of actions, not only a counterexample's key."""
+    estimator, confidence, columns = options.estimator, options.confidence, options.columns
+    quasi_random = options.quasi_random
     conditional = estimator == "conditional" or (estimator == "auto" and supports_conditional(usage.model) is None)
-    session = _Session(ask, usage, word, requirement, passes, traces, fan)
+    session = _Session(ask, usage, word, requirement, options.passes, options.traces, options.fan)
     if conditional:
         split, method = partial(conditional_split, quasi_random=quasi_random), CONDITIONAL
         method += ", quasi-random" if quasi_random else ""

@@ -13,6 +13,7 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.conditional import conditional_split
+from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.engines.falsification.estimating import estimate_word
 from bbfalsify.engines.falsification.exact import NotExact, exact_cylinder, why_not_exact
 from bbfalsify.engines.falsification.usage import Usage
@@ -186,7 +187,11 @@ def estimated(text: str, word: str, **options):
     profile = parse_profile(text + INPUT)
     usage = Usage(profile, compile_network(profile.network), 10.0, 1.0)
     return estimate_word(
-        first_half_violates, usage, word.split(), passes=10, traces=10, seeds=SeedTree(1), columns=("d8",), **options
+        first_half_violates,
+        usage,
+        word.split(),
+        Options(passes=10, traces=10, columns=("d8",), **options, fan=0),
+        seeds=SeedTree(1),
     )
 
 
