@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bbfalsify.core.engine_kind import EngineKind
+from bbfalsify.core.engine_kind import EngineKind as EngineKind  # engines of other packages import it from here
 from bbfalsify.core.errors import Problem, UserError
 
 ENTRY_POINTS = "bbfalsify.engines"

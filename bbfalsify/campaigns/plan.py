@@ -230,7 +230,8 @@ def _varies(settings: Mapping[str, list], point: Mapping[str, Any]) -> dict[str,
     varies = {key: point[key] for key, values in settings.items() if key not in structured and len(values) > 1}
     for key in structured:
         for option in fields(point[key]):
-            values = {getattr(other, option.name, None) for other in settings[key]}
+            # By their text: a mapping (the symbols of a check) is not hashable.
+            values = {repr(getattr(other, option.name, None)) for other in settings[key]}
             if len(values) > 1:
                 varies[option.name if key == "engine" else f"budget.{option.name}"] = getattr(point[key], option.name)
     return varies

@@ -33,7 +33,7 @@ outputs:
 _HEAD = """# QUESTION
 #   bbfalsify validate FILE        every mistake at once, runs nothing
 #   bbfalsify run FILE             runs it; --resume continues what was interrupted
-# Every key is explained in experiments/README.md; `bbfalsify schema campaign` describes them to your editor.
+# Every key is explained in docs/reference/campaign.md; `bbfalsify schema campaign` describes them to your editor.
 format_version: 1
 name: NAME
 """

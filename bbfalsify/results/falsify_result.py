@@ -1,6 +1,6 @@
 """Result of a falsification: objects for Python, `results.json` for everyone else.
 
-The names of the members are a contract with scripts; see "JSON" in experiments/README.md.  More may be added.
+The names of the members are a contract with scripts; see docs/reference/json.md.  More may be added.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from bbfalsify.engines.reachability.search import PORTFOLIO, Options, in_this_pr
 from bbfalsify.examples.models import named_model
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
-from bbfalsify.logic.queries import Query, parse_query
+from bbfalsify.logic.reach_query import ReachQuery, parse_query
 
 MODELS = (
     "fischer-faulty:10", "fischer-faulty:25", "fischer-faulty:50",
@@ -35,7 +35,7 @@ MODELS = (
 
 
 def seconds_to_target(
-    target: Target, query: Query, heuristics: tuple[Heuristic, ...], seed: int, limit: float
+    target: Target, query: ReachQuery, heuristics: tuple[Heuristic, ...], seed: int, limit: float
 ) -> float | None:
     start = time.process_time()
 

@@ -11,7 +11,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.reachability.search import PORTFOLIO, Options, in_this_process, search
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Target, TargetSearch
-from bbfalsify.logic.queries import Query, parse_query
+from bbfalsify.logic.reach_query import ReachQuery, parse_query
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.delay_sets import contains, endpoints
 from bbfalsify.modelling.reference.step_replay import Replayer
@@ -76,7 +76,7 @@ def targets_at_the_start_are_seen(network: Network, text: str) -> None:
         assert (batch.ended == "met") == expected
 
 
-def is_met_by_a_delay(replayer: Replayer, query: Query) -> bool:
+def is_met_by_a_delay(replayer: Replayer, query: ReachQuery) -> bool:
     """At all delays where something may change, and between them, by the definition: what holds there, what can fire
     from there?"""
     start = replayer.initial_state()

@@ -20,7 +20,7 @@ from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.logic.queries import Query, parse_query
+from bbfalsify.logic.reach_query import ReachQuery, parse_query
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.formats.model_files import load_model, model_hash
 from bbfalsify.modelling.language.model_text import StoredQuery
@@ -128,7 +128,7 @@ def _chosen(queries: Sequence[StoredQuery], query: str, label: str) -> str:
 
 def _parsed(
     reader: Reader, path: KeyPath, text: str, model: PlannedModel, stored: StoredQuery | None = None
-) -> Query | None:
+) -> ReachQuery | None:
     document = reader.document
     file, line = (document.file or None, document.line(path)) if stored is None else (stored.file, stored.line)
     try:
@@ -138,7 +138,7 @@ def _parsed(
         return None
 
 
-def _fits(reader: Reader, path: KeyPath, name: str, query: Query, expected: str | None) -> bool:
+def _fits(reader: Reader, path: KeyPath, name: str, query: ReachQuery, expected: str | None) -> bool:
     """An expectation that can never be met is a slip of the pen."""
     words = _WORDS[query.universal]
     if expected is None or expected in words:

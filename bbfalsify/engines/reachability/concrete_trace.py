@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bbfalsify.kernel.target_search import Recording
-from bbfalsify.logic.queries import Query
+from bbfalsify.logic.reach_query import ReachQuery
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 from bbfalsify.modelling.reference.long_replay import LongReplay
@@ -52,7 +52,7 @@ class ConcreteTrace:
         return self.end.time
 
 
-def checked_trace(network: Network, query: Query, recording: Recording) -> ConcreteTrace:
+def checked_trace(network: Network, query: ReachQuery, recording: Recording) -> ConcreteTrace:
     """The recorded walk as an exact trace; NotAllowed where the reference interpreter disagrees."""
     times: Sequence[float] = [float(t) for t in recording.times]
     values = None if recording.values is None else [tuple(float(v) for v in row) for row in recording.values]
@@ -109,7 +109,7 @@ def follow(
 
 
 def met(
-    replayer: Replayer, query: Query, state: State, delay: Fraction, *, prefer_bounds: bool = False
+    replayer: Replayer, query: ReachQuery, state: State, delay: Fraction, *, prefer_bounds: bool = False
 ) -> tuple[Fraction, bool]:
     """When, at or near this delay, the state is a target, and whether it is deadlocked; NotAllowed if it is none."""
     tolerance = _tolerance(state.exact)

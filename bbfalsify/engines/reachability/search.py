@@ -27,7 +27,7 @@ from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, checked
 from bbfalsify.engines.reachability.schedule import Unit, turns
 from bbfalsify.kernel.target_search import Batch, Heuristic, Recording, Target, TargetSearch
 from bbfalsify.kernel.walker import Walker
-from bbfalsify.logic.queries import Query
+from bbfalsify.logic.reach_query import ReachQuery
 from bbfalsify.modelling.reference.step_replay import NotAllowed
 
 PORTFOLIO = (Heuristic.RET, Heuristic.SEM, Heuristic.RLC, Heuristic.RLC_A, Heuristic.RCF)
@@ -148,7 +148,7 @@ class Walking:
 
 def search(
     target: Target,
-    query: Query,
+    query: ReachQuery,
     execute: Execute,
     options: Options,
     *,
@@ -213,7 +213,7 @@ def _count(found: Found, answer: Answer, coverage: dict[Heuristic, np.ndarray]) 
         coverage[answer.unit.heuristic] = answer.coverage
 
 
-def _finding(target: Target, query: Query, answer: Answer, found: Found) -> Finding | None:
+def _finding(target: Target, query: ReachQuery, answer: Answer, found: Found) -> Finding | None:
     if answer.recording is None:
         return None
     unit, batch = answer.unit, answer.batch

@@ -1,4 +1,4 @@
-"""Property patterns and assertions: what requirements of protocols and hardware usually say, under short names.
+"""Property patterns and assertions: frequent requirements of protocols and hardware under short names.
 
     response(in == request, out == grant)                      every request is granted at once or later
     absence(out == error, after(in == login))                  no error after the first login
@@ -23,7 +23,7 @@ from bbfalsify.logic.ltl.ltl_formula import Binary, Formula, Unary, conjunction
 
 @dataclass(frozen=True)
 class Scope:
-    """Where a pattern must hold: everywhere, before the first `end`, after the first `begin`, or between both."""
+    """Part of a word in which a pattern must hold: all, before the first `end`, after the first `begin`, or between."""
 
     begin: Formula | None = None
     end: Formula | None = None
@@ -45,7 +45,7 @@ def between(begin: Formula | str, end: Formula | str) -> Scope:
 
 
 def read(formula: Formula | str) -> Formula:
-    """A text as a formula."""
+    """Parse a text; return a formula unchanged."""
     if not isinstance(formula, str):
         return formula
     from bbfalsify.logic.ltl.ltl_parser import parse
@@ -101,10 +101,6 @@ def precedence(s: Formula | str, p: Formula | str, scope: Scope = GLOBALLY) -> F
         return preceded if q is None else _weak(_not(q), _and(q, preceded))
     preceded = _until(_not(p), _or(s, r))
     return _implies(_f(r), preceded) if q is None else _g(_implies(_opened(q, r), preceded))
-
-
-def always(p: Formula | str) -> Formula:
-    return _g(read(p))
 
 
 def never(p: Formula | str) -> Formula:
@@ -187,5 +183,5 @@ def _weak(p: Formula, q: Formula) -> Formula:
 
 
 def _opened(q: Formula, r: Formula) -> Formula:
-    """The begin of a scope that does end."""
+    """The begin of a scope that ends."""
     return conjunction([q, _not(r), _f(r)])

@@ -1,11 +1,10 @@
-"""`parse_stl`: text → `Formula`.  RTAMT's grammar reads the normalised text, its tree becomes our frozen tree.
+"""Parse STL formulas: RTAMT's grammar reads the normalised text, and its tree is converted to our frozen tree.
 
-Everything that can be wrong is said in a `UserError` with file, line and column; nothing of RTAMT (its exceptions,
-its log lines, its error output) leaves this module.  RTAMT is imported when the first formula is parsed.
+Every mistake is a `UserError` with file, line and column; nothing of RTAMT (its exceptions, its log lines, its error
+output) leaves this module.  RTAMT is imported when the first formula is parsed.
 
-One reading differs from RTAMT's: a comparison compares numbers and a connective joins conditions, so `x > y > z`, `(x
-> 0) + 1` and a bare signal used as a condition are refused (a verdict needs a condition; RTAMT only computes
-numbers).
+One rule differs from RTAMT's: a comparison compares numbers and a connective joins conditions, so `x > y > z`, `(x >
+0) + 1` and a bare signal used as a condition are refused (a verdict needs a condition; RTAMT only computes numbers).
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class _Refused(Exception):
 
 
 def _rtamt_grammar() -> tuple[Any, Any, Any, Any, Any]:
-    """RTAMT's lexer, parser, tree builder and factory, and ANTLR's listener class."""
+    """Import RTAMT's lexer, parser, tree builder and factory, and ANTLR's listener class."""
     # ANTLR's old runtime imports typing.io, which warns and which Python 3.13 no longer has.
     if "typing.io" not in sys.modules:
         replacement = types.ModuleType("typing.io")
@@ -98,8 +97,6 @@ def _rtamt_tree(source: Normalised) -> Any:
     lexer, parser, visitor, factory, listener = _rtamt_grammar()
 
     class Listener(listener):  # type: ignore[misc,valid-type]
-        """Unlike RTAMT's own listener this one does not take an internal report of ANTLR for a mistake of the user."""
-
         def syntaxError(self, recognizer, offendingSymbol, line, column, msg, e):  # noqa: N802, N803 (ANTLR's names)
             raise _Refused("", _origin(source, column))
 
@@ -127,7 +124,7 @@ def _origin(source: Normalised, column: int) -> Token:
 
 
 class _Reader:
-    """RTAMT's tree into ours, checking that conditions and numbers stand where they belong."""
+    """Conversion of RTAMT's tree to ours, which checks that conditions and numbers stand where they belong."""
 
     def __init__(self, source: Normalised) -> None:
         self.source = source

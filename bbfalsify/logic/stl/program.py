@@ -1,4 +1,4 @@
-"""A formula as a short table of core operations, evaluated in order by the compiled monitors.
+"""Compile a formula to a table of core operations, which the compiled monitors evaluate in order.
 
 Everything is rewritten to: atoms, not, and, or, windows of the future and past, unbounded until and since, next and
 previous.  Equal parts appear once.  Bounded until uses  p until[a:b] q  =  eventually[a:b] q  and  (always p on [t,
@@ -64,21 +64,15 @@ class Op(IntEnum):
     STRONG_PREVIOUS = 16
 
 
-ROBUSTNESS, TRUE_AT, FALSE_AT = 0, 1, 2
-"""The three quantities: robustness, and the earliest times at which truth and falsity are certain."""
+TRUE_AT = 1
+"""Bit of one of the three quantities: robustness (0), and the earliest times of certain truth (1) and falsity (2)."""
 
 
 @dataclass(frozen=True)
 class Program:
     atoms: tuple[Compare, ...]
-    op: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    """Bounds in the trace's unit of time; infinite where unbounded."""
-    need: np.ndarray
-    """Per operation a bit for each quantity that somebody asks for."""
+    table: tuple[np.ndarray, ...]
+    """Per operation: op, left, right, lower, upper (in the trace's unit of time), a bit for each needed quantity."""
     root: int
     trigger: int
     """-1 when the formula has no implication that could be vacuous."""
@@ -157,7 +151,7 @@ class _Compiler:
         return result
 
     def trigger(self, node: Condition) -> int:
-        """The trigger of a condition; -1 where it is simply true."""
+        """Compile the trigger of a condition; -1 where it is true."""
         match node:
             case Connective("implies", left, right):
                 first, second = self.condition(left), self.trigger(right)
@@ -173,7 +167,7 @@ class _Compiler:
 
 
 def compile_formula(formula: Formula) -> Program:
-    """The program of a formula, made once per formula object."""
+    """Return the program of a formula, made once per formula object."""
     program = formula.__dict__.get("_program")
     if program is None:
         program = _compile(formula.root)
@@ -200,22 +194,14 @@ def _compile(root: Condition) -> Program:
         need[left] |= bits
         if right >= 0:
             need[right] |= bits
-    table = list(zip(*rows, strict=True))
-    return Program(
-        tuple(compiler.atoms),
-        np.array(table[0], np.int64),
-        np.array(table[1], np.int64),
-        np.array(table[2], np.int64),
-        np.array(table[3], np.float64),
-        np.array(table[4], np.float64),
-        np.array(need, np.int64),
-        top,
-        trigger,
-    )
+    kinds = (np.int64, np.int64, np.int64, np.float64, np.float64, np.int64)
+    columns = [*zip(*rows, strict=True), need]
+    table = tuple(np.array(column, kind) for column, kind in zip(columns, kinds, strict=True))
+    return Program(tuple(compiler.atoms), table, top, trigger)
 
 
 def term_values(term: Term, signals: dict[str, np.ndarray]) -> np.ndarray | float:
-    """The value of a term at every sample; what is undefined (square root of -1) becomes nan, checked by the caller."""
+    """Compute a term at every sample; undefined values (square root of -1) are nan, which the caller checks."""
     match term:
         case Signal(name):
             return signals[name]
@@ -235,18 +221,12 @@ _COMPARE = {
 
 
 def atom_values(atoms: tuple[Compare, ...], signals: dict[str, np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Per atom and sample: the margin by which the comparison holds, and whether it holds (its own strictness
-    decides).
-    """
+    """Compute per atom and sample the margin of the comparison, and whether it holds (strict or not, as written)."""
     margins = np.empty((len(atoms), n))
     truths = np.empty((len(atoms), n), np.bool_)
     for i, atom in enumerate(atoms):
-        plain = isinstance(atom.left, Signal) and isinstance(atom.right, Number | Signal)
-        if plain:
+        with np.errstate(all="ignore"):
             left, right = term_values(atom.left, signals), term_values(atom.right, signals)
-        else:
-            with np.errstate(all="ignore"):
-                left, right = term_values(atom.left, signals), term_values(atom.right, signals)
         _COMPARE[atom.operator](left, right, out=truths[i])
         if atom.operator in ("<=", "<"):
             np.subtract(right, left, out=margins[i])

@@ -5,6 +5,6 @@ symbols, scopes, storage                                types, symbols, scopes, 
 resolve_names → _access → _calls → _expressions         expressions, by inheritance; folding folds constants
 assignments, statements, nested_assignments             updates and function bodies
 declarations, constant_calls, builtin_functions         declarations of variables and functions
-template_resolver → edge_builder → process_builder      one process; instances makes them all
+template_resolver → edge_builder → process_builder      one process; process_instances makes them all
 resolve, priorities, model_text                         a whole model: texts → network
 """

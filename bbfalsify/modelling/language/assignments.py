@@ -17,18 +17,17 @@ from bbfalsify.modelling.language.symbols import (
     VariableSymbol,
 )
 from bbfalsify.modelling.language.tree_walk import names_in
+from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.expressions import (
     Assign,
     AtLocation,
     Bound,
-    Call,
     Constant,
     Expression,
     Kind,
     Read,
     Statement,
 )
-from bbfalsify.modelling.network.visit import subexpressions, substatements
 
 
 class AssignmentResolver:
@@ -117,7 +116,7 @@ class AssignmentResolver:
             self.expressions.resolve(node.value)  # its own problems are worth reporting, too
             return []
         target, type_ = found
-        if node.operator != "=" and self.calls_function_that_assigns(target):
+        if node.operator != "=" and EffectAnalysis(self.expressions.assembly.functions).expression(target.index).writes:
             self.fail(f"'{node.operator}' would evaluate the index twice, and the index has effects.", node.line)
             return []
         return self.assign(target, type_, value_node, node.line)
@@ -153,15 +152,6 @@ class AssignmentResolver:
             self.expressions.scope.symbols[name] = LocalSymbol(name, Type(Kind.INT), slot, line=0)
             fixed.append(tree.Name(name, node.line))
         return symbol, fixed
-
-    def calls_function_that_assigns(self, target: Read | Bound) -> bool:
-        functions = self.expressions.assembly.functions
-        calls = [part for part in subexpressions(target.index) if isinstance(part, Call)]
-        return any(
-            isinstance(s, Assign) and isinstance(s.target, Read)
-            for call in calls
-            for s in substatements(functions[call.function].body)
-        )
 
     def assign(self, target: Read | Bound, type_: Type, node: tree.Expression, line: int) -> list[Statement]:
         value = self.expressions.resolve(node)

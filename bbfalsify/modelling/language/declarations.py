@@ -22,7 +22,7 @@ from bbfalsify.modelling.language.symbols import (
     ConstantSymbol,
     FunctionSymbol,
     LocalSymbol,
-    Reference,
+    ReferenceArgument,
     Symbol,
     Type,
     TypeSymbol,
@@ -200,7 +200,7 @@ class Declarer:
             self.body(definition, symbol, {})
 
     def body(
-        self, definition: tree.FunctionDefinition, symbol: FunctionSymbol, given: Mapping[int, Reference]
+        self, definition: tree.FunctionDefinition, symbol: FunctionSymbol, given: Mapping[int, ReferenceArgument]
     ) -> FunctionSymbol:
         """Resolve the body of a function; `given` are the arguments of its reference parameters."""
         scope, frame = Scope(self.scope), Frame()
@@ -231,7 +231,7 @@ class Declarer:
         self.assembly.functions.append(Function(name, tuple(kinds), symbol.result.kind, frame.size, body, line))
         return symbol
 
-    def parameter_type(self, definition: tree.FunctionDefinition, parameter: tree.Parameter) -> Type | None:
+    def parameter_type(self, definition: tree.FunctionDefinition, parameter: tree.FormalParameter) -> Type | None:
         if isinstance(parameter.type, tree.ChannelType) or channel_type(self.scope, parameter.type) is not None:
             self.resolver.fail(f"function '{definition.name}' cannot take a channel.", parameter.line)
             return None

@@ -11,18 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bbfalsify.modelling.language import syntax_tree as tree
-from bbfalsify.modelling.language.syntax_tree import (
-    Assignment,
-    Binary,
-    Conditional,
-    Index,
-    Invocation,
-    Member,
-    Name,
-    Unary,
-)
 
-Step = tuple[str, Assignment]
+Step = tuple[str, tree.Assignment]
 
 
 def lift(node: tree.Expression, number: int = 0) -> tuple[tree.Expression, list[Step]]:
@@ -30,22 +20,22 @@ def lift(node: tree.Expression, number: int = 0) -> tuple[tree.Expression, list[
 
     def inside(part: tree.Expression) -> tree.Expression:
         match part:
-            case Assignment():
+            case tree.Assignment():
                 name = f"#step{number + len(steps)}"
                 steps.append((name, part))
-                return Name(name, part.line)
-            case Index(base=base, index=index):
+                return tree.Name(name, part.line)
+            case tree.Index(base=base, index=index):
                 return replace(part, base=inside(base), index=inside(index))
-            case Member(base=base):
+            case tree.Member(base=base):
                 return replace(part, base=inside(base))
-            case Unary(operand=operand):
+            case tree.Unary(operand=operand):
                 return replace(part, operand=inside(operand))
-            case Binary(operator=operator, left=left, right=right):
+            case tree.Binary(operator=operator, left=left, right=right):
                 always = operator not in ("&&", "||", "imply")
                 return replace(part, left=inside(left), right=inside(right) if always else right)
-            case Conditional(condition=condition):
+            case tree.Conditional(condition=condition):
                 return replace(part, condition=inside(condition))
-            case Invocation(arguments=arguments):
+            case tree.Invocation(arguments=arguments):
                 return replace(part, arguments=tuple(inside(argument) for argument in arguments))
         return part
 

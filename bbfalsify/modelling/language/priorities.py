@@ -68,7 +68,8 @@ class Priorities:
         for number, process in enumerate(self.network.processes):
             guarded = []
             for position, edge in enumerate(process.edges):
-                condition = blocked.get(rank_of.get((number, position), ranks[-1]))
+                own = rank_of.get((number, position))
+                condition = None if own is None else blocked.get(own)
                 guarded.append(edge if condition is None else self.guarded(edge, condition))
             processes.append(replace(process, edges=tuple(guarded)))
         return replace(self.network, processes=tuple(processes), functions=tuple(self.functions))

@@ -16,7 +16,7 @@ from bbfalsify.modelling.language.symbols import (
     BrokenSymbol,
     FunctionSymbol,
     LocalSymbol,
-    Reference,
+    ReferenceArgument,
     Symbol,
     Type,
     VariableSymbol,
@@ -134,7 +134,7 @@ class CallResolver(AccessResolver):
                 node.line,
             )
         passed: list[Expression] = []
-        references: dict[int, Reference] = {}
+        references: dict[int, ReferenceArgument] = {}
         for number, (type_, argument) in enumerate(zip(function.parameters, node.arguments, strict=True)):
             what = f"an argument of '{node.name}'"
             if function.by_reference and function.by_reference[number]:
@@ -170,7 +170,7 @@ class CallResolver(AccessResolver):
             )
         return Call(function.index, tuple(passed), function.result.kind or Kind.INT)
 
-    def referred(self, node: tree.Expression, type_: Type, what: str) -> Reference | None:
+    def referred(self, node: tree.Expression, type_: Type, what: str) -> ReferenceArgument | None:
         """The variable passed by reference; None after reporting that the argument is none."""
         part = self.part(node) if isinstance(node, tree.Name | tree.Index | tree.Member) else None
         if part is None or isinstance(part, AtLocation) or part_type(part).shape != type_.shape:
@@ -191,16 +191,16 @@ class CallResolver(AccessResolver):
         moving = [leaf for leaf in leaves_of(thing) if isinstance(leaf, VariableSymbol) and leaf.offset is not None]
         identity = tuple((leaf.name, getattr(leaf, "slot", None), leaf.type) for leaf in leaves_of(thing))
         if not moving:
-            return Reference(lambda _: replace(thing), None, identity)
+            return ReferenceArgument(lambda _: replace(thing), None, identity)
         if isinstance(thing, VariableSymbol):
-            return Reference(lambda slot: replace(thing, offset=slot), thing.offset, (*identity, thing.extent))
+            return ReferenceArgument(lambda slot: replace(thing, offset=slot), thing.offset, (*identity, thing.extent))
         if any(leaf.offset is not None for leaf in leaves_of(symbol) if isinstance(leaf, VariableSymbol)):
             self.fail(f"{what}: a part of a struct that was itself passed by reference cannot be passed on.", node.line)
             return None
-        return Reference(lambda slot: self.portion(symbol, rest, None, slot), index, (*identity, "moving"))
+        return ReferenceArgument(lambda slot: self.portion(symbol, rest, None, slot), index, (*identity, "moving"))
 
     def specialised(
-        self, function: FunctionSymbol, references: dict[int, Reference], node: tree.Invocation
+        self, function: FunctionSymbol, references: dict[int, ReferenceArgument], node: tree.Invocation
     ) -> FunctionSymbol | None:
         """The function for given arguments of its reference parameters."""
         if self.context.network is not None:

@@ -138,7 +138,7 @@ class TypeSymbol:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceArgument:
     """The argument of a reference parameter in one call."""
 
     symbol: Callable[[Expression], Symbol]
@@ -159,7 +159,7 @@ class FunctionSymbol:
     writes: bool = False
     draws: bool = False
     by_reference: tuple[bool, ...] = ()
-    specialise: Callable[[Mapping[int, Reference]], FunctionSymbol] | None = None
+    specialise: Callable[[Mapping[int, ReferenceArgument]], FunctionSymbol] | None = None
     """Makes the function for given arguments of its reference parameters; None if it has none."""
     special: dict[tuple, FunctionSymbol | None] = field(default_factory=dict)
     """The functions made so far; None while one is being made."""

@@ -119,7 +119,7 @@ def _files(row: RankedCounterexample) -> list[str]:
 
 def _robustness(found: Counterexample, trace: Trace, most: int) -> dict[str, Any] | None:
     """Robustness of what stands under the outermost always, over time; None where it has no meaning in dense time."""
-    from bbfalsify.logic.stl.monitor import robustness_over_time
+    from bbfalsify.logic.stl.stl_monitor import robustness_over_time
     from bbfalsify.running.judge import on_grid
 
     if not found.outputs:

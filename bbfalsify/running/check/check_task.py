@@ -89,7 +89,7 @@ def prepare(
     if not isinstance(box, SymbolSystem):
         what = "it takes signals; give a system with an alphabet" if isinstance(box, System) else "it has no alphabet"
         raise UserError(
-            f"'{getattr(box, 'name', type(box).__name__)}' cannot be checked: {what} (see adapters/README.md)."
+            f"'{getattr(box, 'name', type(box).__name__)}' cannot be checked: {what} (see docs/how-to/server.md)."
         )
     sent = tuple(box.alphabet if settings.alphabet is None else settings.alphabet)
     problems += [*_box_problems(box, sent, claims), *_settings_problems(box, settings, budget)]

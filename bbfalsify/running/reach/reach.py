@@ -24,7 +24,7 @@ from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.reachability.search import PORTFOLIO, Finding, Found, Options, Standing, Wanted, search
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
-from bbfalsify.logic.queries import Query, parse_query
+from bbfalsify.logic.reach_query import ReachQuery, parse_query
 from bbfalsify.modelling import Network, load_network
 from bbfalsify.results.notebook import steps_frame, trace_html
 from bbfalsify.results.reach_result import Improvement, QueryResult
@@ -43,7 +43,7 @@ class SearchResult:
     """The search for one query, with the exact trace; `row` is what is stored of it."""
 
     network: Network
-    query: Query
+    query: ReachQuery
     heuristic: str
     """The name asked for; the finding names the winner of a portfolio."""
     wanted: Wanted

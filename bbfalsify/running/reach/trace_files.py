@@ -17,7 +17,7 @@ from typing import Any
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, Step, fails, follow, met
 from bbfalsify.engines.reachability.search import Finding
-from bbfalsify.logic.queries import parse_query
+from bbfalsify.logic.reach_query import parse_query
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.reference.state import Move, State
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer

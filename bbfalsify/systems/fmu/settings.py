@@ -11,7 +11,7 @@ import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.systems.fmu.description import Description, Variable
-from bbfalsify.systems.fmu.values import Element, elements_of, unfit
+from bbfalsify.systems.fmu.variable_access import Element, elements_of, unfit
 
 Names = Iterable[str] | Mapping[str, str]
 """Names of variables, or port names with the variables they stand for."""

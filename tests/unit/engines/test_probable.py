@@ -12,7 +12,7 @@ from bbfalsify.engines.falsification.engine import Options, Progress, run
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
 from bbfalsify.engines.falsification.pool import MOST_RUNS, Pool, Word
 from bbfalsify.logic import parse_stl
-from bbfalsify.logic.stl.monitor import judge
+from bbfalsify.logic.stl.stl_monitor import judge
 from tests import heater
 from tests.unit.engines.test_falsification import FORMULA, simulate_heater, usage_of
 

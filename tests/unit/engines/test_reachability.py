@@ -11,7 +11,7 @@ from bbfalsify.engines.reachability.search import PORTFOLIO, Options, Wanted, in
 from bbfalsify.examples.models import FAMILIES, named_model
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target
-from bbfalsify.logic.queries import parse_query
+from bbfalsify.logic.reach_query import parse_query
 from bbfalsify.modelling import Network, NetworkBuilder
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from bbfalsify.systems.fmu.native import FmuError, Instance, Library
 from bbfalsify.systems.fmu.settings import Plan
-from bbfalsify.systems.fmu.values import reader, writer
+from bbfalsify.systems.fmu.variable_access import reader, writer
 
 _WORTH_IT_S = 1.0
 """A longer simulation gains nothing from a reset, and should not be run twice within one time limit."""

@@ -1,10 +1,10 @@
-"""Queries over models: can a state be reached (`E<> φ`), and is something always so (`A[] φ`)?
+"""Parse queries over models: can a state be reached (`E<> φ`), and does a condition always hold (`A[] φ`)?
 
     query = parse_query("A[] forall (i : id_t) forall (j : id_t) P(i).cs && P(j).cs imply i == j", network)
 
 φ speaks about locations (`P.cs`, `P(3).cs`), variables (`id`, `P(3).x`) and clocks, and may contain `deadlock`: nothing
-can ever fire any more.  What is looked for is a state in which φ holds (`E<>`), or in which it does not (`A[]`).
-`deadlock` splits that predicate in two: what must hold while something can still fire, and what once nothing can.
+can ever fire any more.  The target is a state in which φ holds (`E<>`), or in which it does not (`A[]`).  `deadlock`
+splits that predicate in two: one for states where something can still fire, one for the others.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ _DEADLOCK = re.compile(r"\bdeadlock\b")
 
 
 @dataclass(frozen=True)
-class Query:
+class ReachQuery:
     text: str
     universal: bool
     """A[]: finding a trace falsifies it."""
     alive: Expression
-    """What makes a state a target while something can still fire."""
+    """Target predicate of states where something can still fire."""
     dead: Expression | None
-    """What does once nothing can; None where the query does not speak about deadlocks."""
+    """Target predicate of states where nothing can; None if the query does not speak about deadlocks."""
 
     @property
     def holds_word(self) -> str:
-        """What a found trace means."""
+        """The meaning of a found trace."""
         return "violated" if self.universal else "reached"
 
     def target(self, deadlocked: bool) -> Expression:
         return self.dead if deadlocked and self.dead is not None else self.alive
 
 
-def parse_query(text: str, network: Network, *, file: str | None = None, line: int | None = None) -> Query:
-    """The query, or a UserError that says what cannot be asked."""
+def parse_query(text: str, network: Network, *, file: str | None = None, line: int | None = None) -> ReachQuery:
+    """Parse a query, or raise a UserError that says what cannot be asked."""
     stripped = text.strip()
     match = re.match(r"(E\s*<>|A\s*\[\s*\](?!\s*<))", stripped)
     if match is None or "-->" in stripped:
@@ -72,7 +72,7 @@ def parse_query(text: str, network: Network, *, file: str | None = None, line: i
     for deadlocked in (False, True) if mentions else (False,):
         part = parse_condition(condition, network, {"deadlock": deadlocked} if mentions else {}, file=file, line=line)
         parts.append(simplified(part, negated=universal))
-    return Query(stripped, universal, parts[0], parts[1] if mentions else None)
+    return ReachQuery(stripped, universal, parts[0], parts[1] if mentions else None)
 
 
 def _refusal(text: str, file: str | None, line: int | None) -> Problem:
@@ -87,9 +87,9 @@ _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def simplified(e: Expression, *, negated: bool = False) -> Expression:
-    """The same condition (or its negation) with negations at its leaves, and without parts that decide nothing.
+    """Move the negations of a condition (or of its negation) to its leaves, and drop parts that decide nothing.
 
-    So that the parts of a conjunction can be told apart, and a query that only deadlocks can satisfy is seen to be one.
+    This separates the parts of a conjunction, and shows which queries only deadlocks can satisfy.
     """
     if isinstance(e, Unary) and e.operator == "!":
         return simplified(e.operand, negated=not negated)
@@ -122,5 +122,5 @@ def _may_fail(e: Expression) -> bool:
 
 
 def _may_be_nan(e: Binary) -> bool:
-    """Comparisons of reals that are no numbers are all false, so that their negation is not the opposite."""
+    """Tell whether a comparison may involve NaN: it is false then, and so is its opposite."""
     return any(isinstance(p, Builtin | Call) or getattr(p, "operator", "") == "/" for p in subexpressions(e))

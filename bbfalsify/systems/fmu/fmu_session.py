@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.systems.fmu.instances import Instances, Prepared
+from bbfalsify.systems.fmu.instance_reuse import Instances, Prepared
 from bbfalsify.systems.fmu.native import FmuError
-from bbfalsify.systems.fmu.values import unfit
+from bbfalsify.systems.fmu.variable_access import unfit
 from bbfalsify.systems.interface import Enough, StepwiseSession
 
 if TYPE_CHECKING:
     import ctypes
 
-    from bbfalsify.systems.fmu.system import FmuSystem
+    from bbfalsify.systems.fmu.fmu_system import FmuSystem
 
 _EARLY = 1e-9
 """A sample so close before a grid point (in grid steps) is on it."""

@@ -15,12 +15,11 @@ for vacuity.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.logic.stl.dense import is_sound, judge_dense, robustness_dense
 from bbfalsify.logic.stl.discrete import first_off_grid, judge_discrete
@@ -41,13 +40,12 @@ def judge(
         if formula.discrete_only:
             raise UserError(dense_problems(formula))
         robustness, true_at, false_at, occurred, scale, ticks = judge_dense(
-            times, margins, truths, program.op, program.left, program.right, program.lower, program.upper, program.need,
-            program.root, program.trigger,
-        )  # fmt: skip
+            times, margins, truths, program.table, program.root, program.trigger
+        )
         violated = math.inf if false_at == math.inf else _moment(false_at, times, ticks, scale)
     elif time == "discrete":
         lower, upper = _sample_bounds(formula, program, times, period)
-        found = judge_discrete(margins, truths, program.op, program.left, program.right, lower, upper, program.need)
+        found = judge_discrete(margins, truths, (*program.table[:3], lower, upper, program.table[5]))
         robustness, true_at, false_at = found[program.root, :, 0].tolist()
         occurred = float(found[program.trigger, 1, 0]) if program.trigger >= 0 else -math.inf
         violated = math.inf if false_at == math.inf else float(times[max(0, int(max(false_at, 0.0)))])
@@ -62,22 +60,10 @@ def judge(
     return Judgement(verdict, float(robustness), violated, vacuous)
 
 
-def judge_batch(
-    formula: Formula,
-    traces: Iterable[Trace | tuple[np.ndarray, Signals]],
-    *,
-    time: str = "dense",
-    period: float | None = None,
-) -> list[Judgement]:
-    """Judge many traces, each a `Trace` or a pair (times, signals)."""
-    pairs = ((t.times, t.signals) if isinstance(t, Trace) else t for t in traces)
-    return [judge(formula, times, signals, time=time, period=period) for times, signals in pairs]
-
-
 def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) -> tuple[np.ndarray, np.ndarray]:
-    """The robustness of what stands under the outermost always or eventually, as steps in dense time.
+    """Robustness of the body of the outermost always or eventually, as steps in dense time.
 
-    (The robustness of a whole `always` only ever falls towards time 0 and says nothing about when things went wrong.)
+    (The robustness of a whole `always` only ever falls towards time 0, and does not show the time of a violation.)
     Entry i holds from its time until the next; the last time is that of the last sample.
     """
     body = formula.root
@@ -88,10 +74,8 @@ def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) 
         raise UserError(dense_problems(inner))
     program = compile_formula(inner)
     times, margins, truths = _prepared(inner, program, times, signals)
-    keys, levels, scale, last = robustness_dense(
-        times, margins, truths, program.op, program.left, program.right, program.lower, program.upper, program.need & 1,
-        program.root,
-    )  # fmt: skip
+    only_robustness = (*program.table[:5], program.table[5] & 1)
+    keys, levels, scale, last = robustness_dense(times, margins, truths, only_robustness, program.root)
     inside = keys <= 2 * last
     keys, levels = keys[inside], levels[inside]
     moments = times[0] + (keys >> 1) / scale
@@ -107,7 +91,7 @@ def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) 
 def _prepared(
     formula: Formula, program: Program, times: np.ndarray, signals: Signals
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times, margins and truth of every comparison; anything wrong with the trace in one `UserError`."""
+    """Compute times, margins and truth of every comparison, or raise a `UserError` with all mistakes of the trace."""
     try:
         times = np.ascontiguousarray(times, np.float64)
         values = {name: np.asarray(signals[name], np.float64) for name in formula.signals}
@@ -160,7 +144,7 @@ def _diagnosis(formula: Formula, program: Program, times: np.ndarray, signals: S
 
 
 def _moment(at: float, times: np.ndarray, ticks: np.ndarray, scale: float) -> float:
-    """The time of a tick: exactly that of the sample there, if there is one."""
+    """Time of a tick: exactly that of the sample there, if there is one."""
     if at <= 0:
         return float(times[0])
     index = int(np.searchsorted(ticks, at))
@@ -172,12 +156,13 @@ def _moment(at: float, times: np.ndarray, ticks: np.ndarray, scale: float) -> fl
 def _sample_bounds(
     formula: Formula, program: Program, times: np.ndarray, period: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds as numbers of samples; -1 where there is none."""
+    """Convert the bounds to numbers of samples; -1 where there is none."""
     n = len(times)
+    starts, ends = program.table[3], program.table[4]
     farthest = n + 100_000  # longer bounds reach far past every sample, and need memory
     if period is None and n == 1:
-        # Of a single sample nothing is known about the period; every positive bound is one that was not seen.
-        period = max([1.0, *program.upper[np.isfinite(program.upper)]])
+        # A single sample does not show the period; every positive bound lies beyond it.
+        period = max([1.0, *ends[np.isfinite(ends)]])
         step, problems = period, []
     else:
         step = float(times[-1] - times[0]) / (n - 1) if period is None else period
@@ -191,8 +176,8 @@ def _sample_bounds(
         )
     if problems:
         raise UserError(problems)
-    lower, upper = (np.minimum(np.ceil(bound / step - 1e-6), farthest) for bound in (program.lower, program.upper))
-    return lower.astype(np.int64), np.where(np.isinf(program.upper), -1, upper).astype(np.int64)
+    lower, upper = (np.minimum(np.ceil(bound / step - 1e-6), farthest) for bound in (starts, ends))
+    return lower.astype(np.int64), np.where(np.isinf(ends), -1, upper).astype(np.int64)
 
 
 def warm_up() -> None:

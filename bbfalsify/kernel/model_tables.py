@@ -1,16 +1,18 @@
-"""`compile_network`: a network becomes tables (see `layout`), in milliseconds and without compiling anything.
+"""Pack a network into the tables of `layout`, in milliseconds and without compiling machine code.
 
 Guards are split: comparisons `integer ⋈ constant` and `clock ⋈ bound` become *atoms* that are decided without the
-interpreter, the rest becomes bytecode, sorted by how it changes during a delay.  Updates `x = 0`, `v = 3`, `v++` become
-fast rows.  Read and write sets give the dependency index: which deadlines a branch may change, and which edges must
-check the invariants of the state they enter.
+interpreter, the rest becomes bytecode, sorted by its kind of change during a delay.  Updates `x = 0`, `v = 3`, `v++`
+become fast rows.  Read and write sets give the dependency index: which deadlines a branch may change, and which edges
+must check the invariants of the state they enter.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -37,7 +39,7 @@ _MAXIMUM_KEYS = 4
 
 @dataclass(frozen=True, eq=False)
 class CompiledModel:
-    """A network as the kernel sees it."""
+    """A network packed for the kernel."""
 
     network: Network
     actions: tuple[str, ...]
@@ -57,7 +59,7 @@ class CompiledModel:
         return process, self.network.processes[process].edges[number - self.first_edge[process]]
 
     def digest(self) -> str:
-        """SHA-256 of the packed tables: models with the same walks for the same seed have the same."""
+        """SHA-256 of the packed tables, equal for models with the same walks for the same seed."""
         return hashlib.sha256(self.T.tobytes() + self.F.tobytes() + repr(self.actions).encode()).hexdigest()
 
     def edge_number(self, process: int, edge: int) -> int:
@@ -69,7 +71,7 @@ class CompiledModel:
 
 
 def compile_network(network: Network, *, ode_step: float | None = None) -> CompiledModel:
-    """Pack a network; `ode_step` overrules the step that the model asks for."""
+    """Pack a network; `ode_step` overrides the step of the model."""
     if ode_step is None:
         ode_step = DEFAULT_ODE_STEP if network.ode_step is None else network.ode_step
     if not ode_step > 0:
@@ -84,8 +86,8 @@ def _edge_text(network: Network, process: int, edge: Edge) -> str:
     return f"edge {p.name}: {p.locations[edge.source].name} -> {target} '{edge.action}'{line}"
 
 
-def _constant_value(e: Expression):
-    """The number an expression of constants stands for, or None."""
+def _constant_value(e: Expression) -> Fraction | int | None:
+    """Value of an expression of constants, or None."""
     if isinstance(e, Constant):
         return e.value
     if isinstance(e, Unary) and e.operator == "-" and isinstance(e.operand, Constant):
@@ -104,21 +106,29 @@ def _slot_of(e: Expression) -> int | None:
 
 
 class _Pool:
-    """Rows and lists of T behind the code."""
+    """Header of T, and the rows and lists behind the code."""
 
     def __init__(self, offset: int) -> None:
+        self.header = np.zeros(at.HEADER_SIZE, np.int64)
         self.offset = offset
         self.words: list[int] = []
 
-    def add(self, words: list[int]) -> int:
+    def add(self, words: Iterable[int]) -> int:
         place = self.offset + len(self.words)
         self.words.extend(int(w) for w in words)
         return place
 
+    def add_rows(self, rows: Iterable[Iterable[int]]) -> int:
+        return self.add(word for row in rows for word in row)
+
+    def add_list(self, place: int, count: int, words: list[int]) -> None:
+        """Add a list whose place and length are in the header."""
+        self.header[place], self.header[count] = self.add(words), len(words)
+
 
 @dataclass
 class _Split:
-    """A guard or invariant, taken apart."""
+    """The parts of a guard or invariant."""
 
     integer_atoms: list[list[int]]
     clock_atoms: list[list[int]]
@@ -146,7 +156,7 @@ class _Packer:
         self.invariant_readers = self._invariant_readers()
 
     def _invariant_readers(self) -> dict[Place, set[int]]:
-        """Which processes have some invariant that reads a place."""
+        """Map each place to the processes that have an invariant reading it."""
         readers: dict[Place, set[int]] = {}
         for p, location in self.locations:
             for place in self.analysis.expression(location.invariant).reads:
@@ -156,18 +166,17 @@ class _Packer:
     # --- parts -------------------------------------------------------------------------------------------------------
 
     def _integer_atom(self, e: Expression) -> list[int] | None:
-        if isinstance(e, Read) and e.kind == Kind.BOOL and _slot_of(e) is not None:
-            return [_slot_of(e), at.NOT_EQUAL, at.BOUND_CONSTANT, 0]
-        if isinstance(e, Unary) and e.operator == "!" and isinstance(e.operand, Read) and e.operand.kind == Kind.BOOL:
-            slot = _slot_of(e.operand)
-            return None if slot is None else [slot, at.EQUAL, at.BOUND_CONSTANT, 0]
+        negated = isinstance(e, Unary) and e.operator == "!"
+        read = e.operand if isinstance(e, Unary) and negated else e
+        if read.kind == Kind.BOOL and (slot := _slot_of(read)) is not None:
+            return [slot, at.EQUAL if negated else at.NOT_EQUAL, at.BOUND_CONSTANT, 0]
         if not isinstance(e, Binary) or e.operator not in COMPARISONS:
             return None
         for left, right, operator in ((e.left, e.right, e.operator), (e.right, e.left, _MIRRORED[e.operator])):
             slot, value = _slot_of(left), _constant_value(right)
             if slot is None or value is None or left.kind.is_real or right.kind.is_real:
                 continue
-            if abs(value) < 2**31:
+            if abs(int(value)) < 2**31:
                 return [slot, COMPARISONS[operator], at.BOUND_CONSTANT, int(value)]
         return None
 
@@ -188,7 +197,8 @@ class _Packer:
 
     def _split(self, e: Expression | None, place: str, *, integers: bool) -> _Split:
         result = _Split([], [])
-        discrete, timed = [], []
+        discrete: list[Expression] = []
+        timed: list[Expression] = []
         worst = Flow.DISCRETE
         for part in conjuncts(e):
             atom = self._integer_atom(part) if integers else None
@@ -200,7 +210,7 @@ class _Packer:
                 result.clock_atoms.append(atom)
                 continue
             flow = self.analysis.flow(part)
-            # What may fail behind a condition on time must not be evaluated before that condition holds.
+            # A part that may fail behind a condition on time must not be evaluated before that condition holds.
             guarded = bool(timed or result.clock_atoms) and self.analysis.expression(part).may_fail
             if flow == Flow.DISCRETE and integers and not guarded:
                 discrete.append(part)
@@ -216,16 +226,15 @@ class _Packer:
                 self.flags |= at.FLAG_NUMERIC
             else:
                 result.timed = code
-        if conjuncts(e):
+        if e is not None and conjuncts(e):
             result.whole = self.compiler.condition(e, place)
         return result
 
     def _fast_updates(self, statements: tuple[Statement, ...]) -> list[list[int]] | None:
-        """Rows for updates that are all of the common shapes, or None."""
+        """Make rows for updates that are all of the common shapes, or return None."""
         rows = []
         for s in statements:
-            slot = _slot_of(s.target) if isinstance(s, Assign) else None
-            if slot is None:
+            if not isinstance(s, Assign) or not isinstance(s.target, Read) or (slot := _slot_of(s.target)) is None:
                 return None
             value = _constant_value(s.value)
             low, high = (-(2**31) + 1, 2**31 - 1) if s.low is None or s.high is None else (s.low, s.high)
@@ -241,7 +250,7 @@ class _Packer:
                 step = _constant_value(s.value.right)
                 if step is None or _slot_of(s.value.left) != slot or s.value.left.kind != Kind.INT:
                     return None
-                if s.value.right.kind != Kind.INT or abs(step) >= 2**31:
+                if s.value.right.kind != Kind.INT or abs(int(step)) >= 2**31:
                     return None
                 rows.append([at.UPDATE_ADD, slot, int(step if s.value.operator == "+" else -step), low, high, site])
             else:
@@ -256,16 +265,18 @@ class _Packer:
 
     # --- the state entered -------------------------------------------------------------------------------------------
 
-    def _writes(self, process: int, branch: Branch) -> frozenset:
+    def _writes(self, process: int, branch: Branch) -> frozenset[Place]:
         return self.analysis.statements(branch.updates).writes | {("l", process)}
 
     def _refreshed(self, process: int, branch: Branch) -> list[int]:
-        """Other processes with an invariant that reads what the branch writes."""
-        reading = set().union(*(self.invariant_readers.get(w, ()) for w in self._writes(process, branch)))
-        return sorted(reading - {process})
+        """Find other processes with an invariant that reads what the branch writes."""
+        reading: set[int] = set()
+        return sorted(
+            reading.union(*(self.invariant_readers.get(w, ()) for w in self._writes(process, branch))) - {process}
+        )
 
     def _entry(self, process: int, source: Location, branch: Branch) -> int:
-        """Whether firing must look at the invariants of the state entered, and how."""
+        """Find out whether and how firing must check the invariants of the state entered."""
         writes = self._writes(process, branch)
         values = plain_assignments(branch.updates)
         target = self.network.processes[process].locations[branch.target]
@@ -337,24 +348,23 @@ class _Packer:
         if any(e.is_output and self.analysis.expression(e.weight).reads & self.analysis.clocks for _, e in self.edges):
             self.flags |= at.FLAG_TIMED_WEIGHTS
 
-        header = np.zeros(at.HEADER_SIZE, np.int64)
         pool = _Pool(at.HEADER_SIZE + len(compiler.code))
-        processes = len(network.processes)
-        header[at.H_PROCESSES] = processes
+        header = pool.header
+        header[at.H_PROCESSES] = len(network.processes)
         header[at.H_INTEGERS] = network.integer_count
         header[at.H_REALS] = network.real_count
         header[at.H_EDGES] = len(self.edges)
         header[at.H_FIRST_LOCATION] = pool.add(compiler.first_location)
-        header[at.H_FUNCTION_TABLE] = pool.add([word for row in functions for word in row])
+        header[at.H_FUNCTION_TABLE] = pool.add_rows(functions)
         header[at.H_FLAGS] = self.flags
-        self._pack_locations(header, pool, invariants, rates, exponentials)
-        groups, members = self._groups(header, pool, guards)
-        self._pack_edges(header, pool, guards, weights, branch_code, groups)
-        self._pack_channels(header, pool)
-        self._pack_clocks(header, pool, invariants, rates)
+        header[at.H_DEFAULT_RATE] = one
+        self._pack_locations(pool, invariants, rates, exponentials)
+        groups, members = self._groups(pool, guards)
+        self._pack_edges(pool, guards, weights, branch_code, groups)
+        self._pack_channels(pool)
+        self._pack_clocks(pool, rates)
         self._layout_walker(header, members)
         table = np.concatenate([header, np.array(compiler.code, np.int64), np.array(pool.words, np.int64)])
-        table = self._with_default_rate(table, one)
         action_index = {a: i for i, a in enumerate(self.actions)}
         return CompiledModel(
             network=network,
@@ -369,24 +379,22 @@ class _Packer:
             analysis=self.analysis,
         )
 
-    def _with_default_rate(self, table: np.ndarray, one: int) -> np.ndarray:
-        table[at.H_DEFAULT_RATE] = one
-        return table
-
     def _location_text(self, process: int, location: Location) -> str:
         return f"location {self.network.processes[process].name}.{location.name}"
 
-    def _constant_rate(self, e: Expression):
+    def _constant_rate(self, e: Expression) -> Fraction | int:
         value = _constant_value(e)
         return 0 if value is None else value
 
     def _rate_code(self, process: int, location: Location, e: Expression) -> int:
-        """−1 for a constant, which needs no code — except that ODE slots are always integrated from code."""
+        """Compile a rate; −1 for a constant, unless there are ODEs, which are always integrated from code."""
         if _constant_value(e) is not None and not self.analysis.ode_slots:
             return -1
         return self.compiler.number(e, f"rate in {self._location_text(process, location)}")
 
-    def _pack_locations(self, header, pool, invariants, rates, exponentials) -> None:
+    def _pack_locations(
+        self, pool: _Pool, invariants: list[_Split], rates: list[list[list[int]]], exponentials: list[int]
+    ) -> None:
         rows = []
         leaving: list[list[int]] = [[] for _ in self.locations]
         for number, (p, edge) in enumerate(self.edges):
@@ -397,14 +405,13 @@ class _Packer:
             inputs = [e for e in own if not self.edges[e][1].is_output]
             flags = at.LOCATION_URGENT * location.urgent | at.LOCATION_COMMITTED * location.committed
             rows.append([
-                flags, pool.add([w for atom in split.clock_atoms for w in atom]), len(split.clock_atoms), split.timed,
-                split.numeric, split.whole, pool.add([w for row in rates[number] for w in row]), len(rates[number]),
-                exponentials[number], pool.add(outputs + inputs), len(outputs), len(inputs),
+                flags, pool.add_rows(split.clock_atoms), len(split.clock_atoms), split.timed, split.numeric,
+                split.whole, pool.add_rows(rates[number]), len(rates[number]), exponentials[number],
+                pool.add(outputs + inputs), len(outputs), len(inputs),
             ])  # fmt: skip
-        header[at.H_LOCATION_TABLE] = pool.add([w for row in rows for w in row])
+        pool.header[at.H_LOCATION_TABLE] = pool.add_rows(rows)
         numeric = sorted({p for (p, _), split in zip(self.locations, invariants, strict=True) if split.numeric >= 0})
-        header[at.H_NUMERIC_PROCESSES] = pool.add(numeric)
-        header[at.H_NUMERIC_COUNT] = len(numeric)
+        pool.add_list(at.H_NUMERIC_PROCESSES, at.H_NUMERIC_COUNT, numeric)
 
     def _kind(self, edge: Edge) -> int:
         if edge.channel is None:
@@ -413,8 +420,9 @@ class _Packer:
             return at.KIND_BROADCAST_SEND if edge.sends else at.KIND_BROADCAST_RECEIVE
         return at.KIND_HANDSHAKE_SEND if edge.sends else at.KIND_HANDSHAKE_RECEIVE
 
-    def _groups(self, header, pool, guards) -> tuple[list[int], int]:
-        """Candidate lists: 0 unindexed; one per indexed `variable == constant`; two per handshake channel."""
+    def _groups(self, pool: _Pool, guards: list[_Split]) -> tuple[list[int], int]:
+        """Make candidate lists: 0 unindexed; one per indexed `variable == constant`; two per handshake channel."""
+        header = pool.header
         users: dict[int, set[int]] = {}
         uses: Counter[int] = Counter()
         single = [self._kind(e) in (at.KIND_INTERNAL, at.KIND_BROADCAST_SEND) for _, e in self.edges]
@@ -453,7 +461,7 @@ class _Packer:
             rows += [slot, low, high, pool.add(groups)]
         header[at.H_KEYS] = len(rows) // at.KEY_WIDTH
         header[at.H_KEY_TABLE] = pool.add(rows)
-        handshakes: dict[int, int] = {}
+        handshakes: dict[int | None, int] = {}
         result = []
         for number, (_, edge) in enumerate(self.edges):
             kind = self._kind(edge)
@@ -465,18 +473,25 @@ class _Packer:
             elif kind == at.KIND_BROADCAST_RECEIVE:
                 group = -1
             else:
-                group = 0 if chosen[number] is None else number_of[chosen[number]]
+                indexed = chosen[number]
+                group = 0 if indexed is None else number_of[indexed]
             if group >= 0:
                 sizes[group] += 1
             result.append(group)
         header[at.H_HANDSHAKES] = len(handshakes)
         header[at.H_HANDSHAKE_TABLE] = pool.add([g + k for g in handshakes.values() for k in (0, 1)])
         header[at.H_GROUPS] = len(sizes)
-        starts = [sum(sizes[:i]) for i in range(len(sizes))] if len(sizes) < 64 else list(np.cumsum([0, *sizes[:-1]]))
-        header[at.H_GROUP_START] = pool.add(starts)
+        header[at.H_GROUP_START] = pool.add(np.cumsum([0, *sizes[:-1]]).tolist())
         return result, sum(sizes)
 
-    def _pack_edges(self, header, pool, guards, weights, branch_code, groups) -> None:
+    def _pack_edges(
+        self,
+        pool: _Pool,
+        guards: list[_Split],
+        weights: list[int],
+        branch_code: list[list[tuple[list[list[int]] | None, int, int]]],
+        groups: list[int],
+    ) -> None:
         entries = []
         for p, edge in self.edges:
             source = self.network.processes[p].locations[edge.source]
@@ -485,7 +500,8 @@ class _Packer:
             *(self.analysis.expression(r.expression).reads for _, loc in self.locations for r in loc.rates)
         )
         action_index = {a: i for i, a in enumerate(self.actions)}
-        edge_rows, branch_rows = [], []
+        edge_rows: list[list[int]] = []
+        branch_rows: list[list[int]] = []
         for number, (p, edge) in enumerate(self.edges):
             kind, split = self._kind(edge), guards[number]
             entry = entries[number]
@@ -499,24 +515,23 @@ class _Packer:
             for branch, (fast, code, weight) in zip(edge.branches, branch_code[number], strict=True):
                 refresh = self._refreshed(p, branch)
                 branch_rows.append([
-                    self.compiler.first_location[p] + branch.target, pool.add([w for row in fast or [] for w in row]),
+                    self.compiler.first_location[p] + branch.target, pool.add_rows(fast or []),
                     -1 if fast is None else len(fast), code, weight, pool.add(refresh), len(refresh),
                     int(bool(self._writes(p, branch) & rate_reads)), p,
                 ])  # fmt: skip
             edge_rows.append([
-                p, self.compiler.first_location[p] + edge.source,
-                pool.add([w for atom in split.integer_atoms for w in atom]), len(split.integer_atoms),
-                pool.add([w for atom in split.clock_atoms for w in atom]), len(split.clock_atoms),
-                split.discrete, split.timed, split.numeric, split.whole, first, len(edge.branches),
+                p, self.compiler.first_location[p] + edge.source, pool.add_rows(split.integer_atoms),
+                len(split.integer_atoms), pool.add_rows(split.clock_atoms), len(split.clock_atoms), split.discrete,
+                split.timed, split.numeric, split.whole, first, len(edge.branches),
                 -1 if edge.channel is None else edge.channel, kind, groups[number],
                 action_index[edge.action] if edge.is_output else -1, weights[number], entry,
             ])  # fmt: skip
-        header[at.H_BRANCH_TABLE] = pool.add([w for row in branch_rows for w in row])
+        branch_table = pool.header[at.H_BRANCH_TABLE] = pool.add_rows(branch_rows)
         for row in edge_rows:
-            row[at.E_BRANCHES] = header[at.H_BRANCH_TABLE] + at.BRANCH_WIDTH * row[at.E_BRANCHES]
-        header[at.H_EDGE_TABLE] = pool.add([w for row in edge_rows for w in row])
+            row[at.E_BRANCHES] = branch_table + at.BRANCH_WIDTH * row[at.E_BRANCHES]
+        pool.header[at.H_EDGE_TABLE] = pool.add_rows(edge_rows)
 
-    def _pack_channels(self, header, pool) -> None:
+    def _pack_channels(self, pool: _Pool) -> None:
         listeners: dict[int, set[int]] = {}
         for p, edge in self.edges:
             if edge.channel is not None and not edge.sends:
@@ -527,12 +542,11 @@ class _Packer:
             rows += [pool.add(listening), len(listening)]
         sending = [(e.channel, i) for i, (_, e) in enumerate(self.edges) if e.channel is not None and e.sends]
         urgent = [i for channel, i in sorted(sending) if self.network.channels[channel].urgent]
-        header[at.H_BROADCAST_TABLE] = pool.add(rows)
-        header[at.H_URGENT_EDGES] = pool.add(urgent)
-        header[at.H_URGENT_COUNT] = len(urgent)
+        pool.header[at.H_BROADCAST_TABLE] = pool.add(rows)
+        pool.add_list(at.H_URGENT_EDGES, at.H_URGENT_COUNT, urgent)
 
-    def _pack_clocks(self, header, pool, invariants, rates) -> None:
-        rows = []
+    def _pack_clocks(self, pool: _Pool, rates: list[list[list[int]]]) -> None:
+        rows: list[int] = []
         rating: dict[int, set[int]] = {}
         for (p, _), given in zip(self.locations, rates, strict=True):
             for slot, *_ in given:
@@ -543,10 +557,9 @@ class _Packer:
             ode = slot in self.analysis.ode_slots
             default = int(("r", slot) in self.analysis.clocks and not ode)
             rows += [pool.add(readers), len(readers), pool.add(raters), len(raters), int(ode), default]
+        header = pool.header
         header[at.H_CLOCK_TABLE] = pool.add(rows)
-        rated = sorted({r[0] for given in rates for r in given})
-        header[at.H_RATED_SLOTS] = pool.add(rated)
-        header[at.H_RATED_COUNT] = len(rated)
+        pool.add_list(at.H_RATED_SLOTS, at.H_RATED_COUNT, sorted({r[0] for given in rates for r in given}))
         solved = self.analysis.solved_slots
         integrated = self.analysis.ode_slots - solved
         header[at.H_ODE_SLOTS] = pool.add(sorted(integrated) + sorted(solved))
@@ -554,16 +567,15 @@ class _Packer:
         header[at.H_SOLVED_SLOTS] = header[at.H_ODE_SLOTS] + len(integrated)
         header[at.H_SOLVED_COUNT] = len(solved)
 
-    def _layout_walker(self, header, members: int) -> None:
-        """Sizes of S and X for one walker of this model."""
+    def _layout_walker(self, header: np.ndarray, members: int) -> None:
+        """Lay out S and X of one walker of this model."""
         processes, integers, reals = len(self.network.processes), self.network.integer_count, self.network.real_count
         leaves = 1
         while leaves < processes:
             leaves *= 2
         header[at.H_TREE_LEAVES] = leaves
         options = sum(len(e.branches) for _, e in self.edges)
-        place = at.INTEGERS + integers
-        for name, size in (
+        header[at.H_S_SIZE] = _lay_out(header, at.INTEGERS + integers, (
             (at.H_S_LOCATIONS, processes),
             (at.H_S_SCRATCH_INTEGERS, integers),
             (at.H_S_SCRATCH_LOCATIONS, processes),
@@ -576,15 +588,11 @@ class _Packer:
             (at.H_S_RATE_CODE, reals),
             (at.H_S_MOVES, 2 * processes),
             (at.H_S_CHOICE, 4 * processes + 2 * options + 8),
-        ):
-            header[name] = place
-            place += size
-        header[at.H_S_SIZE] = place
+        ))  # fmt: skip
         solved = len(self.analysis.solved_slots)
         ode = len(self.analysis.ode_slots) - solved
         racers = sum(any(e.is_output for e in p.edges) for p in self.network.processes)
-        place = at.CLOCKS + 3 * reals
-        for name, size in (
+        header[at.H_X_SIZE] = _lay_out(header, at.CLOCKS + 3 * reals, (
             (at.H_X_SCRATCH_CLOCKS, 3 * reals),
             (at.H_X_VALUES, reals),
             (at.H_X_DEADLINE, 2 * processes),
@@ -598,7 +606,12 @@ class _Packer:
             (at.H_X_ODE_WORK, 8 * ode + 8),
             (at.H_X_SOLVED, 2 * solved),
             (at.H_X_GRID, at.GRID_ROWS * ode),
-        ):
-            header[name] = place
-            place += size
-        header[at.H_X_SIZE] = place
+        ))  # fmt: skip
+
+
+def _lay_out(header: np.ndarray, place: int, sizes: tuple[tuple[int, int], ...]) -> int:
+    """Put parts of these sizes one after the other, their places into the header; return the end."""
+    for name, size in sizes:
+        header[name] = place
+        place += size
+    return place

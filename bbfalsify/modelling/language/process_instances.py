@@ -26,14 +26,14 @@ class Pattern:
     """A template, or a partial instance such as `Fast(int[0,3] i) = Train(i, 10)`."""
 
     name: str
-    parameters: tuple[tree.Parameter, ...]
+    parameters: tuple[tree.FormalParameter, ...]
     place: Place
     template: TemplateText | None = None
     target: Pattern | None = None
     arguments: tuple[tree.Expression, ...] = ()
 
 
-class Instances:
+class ProcessInstances:
     """Builds the processes of a network: one per entry of `system` and value of its open parameters."""
 
     def __init__(self, model: ModelText, assembly: Assembly, scope: Scope) -> None:
@@ -171,7 +171,7 @@ class Instances:
         return symbols
 
     def argument(
-        self, pattern: Pattern, parameter: tree.Parameter, node: tree.Expression, place: Place, scope: Scope
+        self, pattern: Pattern, parameter: tree.FormalParameter, node: tree.Expression, place: Place, scope: Scope
     ) -> Symbol | None:
         declared = ExpressionResolver(self.assembly, self.scope, pattern.place, Context("parameters"))
         given = ExpressionResolver(self.assembly, scope, place, Context(f"argument '{parameter.name}'"))
@@ -194,7 +194,7 @@ class Instances:
 
     def channel_argument(
         self, wanted: tree.ChannelType, base: Type, declared: ExpressionResolver, given: ExpressionResolver,
-        parameter: tree.Parameter, node: tree.Expression,
+        parameter: tree.FormalParameter, node: tree.Expression,
     ) -> Symbol | None:  # fmt: skip
         type_ = declared.array(base, parameter.dimensions)
         if type_ is None:
@@ -223,7 +223,7 @@ class Instances:
         return found
 
     def reference(
-        self, given: ExpressionResolver, parameter: tree.Parameter, type_: Type, node: tree.Expression
+        self, given: ExpressionResolver, parameter: tree.FormalParameter, type_: Type, node: tree.Expression
     ) -> Symbol | None:
         """The variable, array, struct or element that is passed by reference."""
         if isinstance(node, tree.Name | tree.Index | tree.Member):

@@ -93,7 +93,7 @@ class FmuSystem:
     def prepare(self) -> None:
         """Load the library, in the process that simulates."""
         if self._instances is None:
-            from bbfalsify.systems.fmu.instances import Instances
+            from bbfalsify.systems.fmu.instance_reuse import Instances
             from bbfalsify.systems.fmu.native import Library
 
             folder = self._unpack() if self._folder is None else self._folder
@@ -114,7 +114,7 @@ class FmuSystem:
         return folder
 
     def open(self, seed: int) -> Any:
-        from bbfalsify.systems.fmu.session import FmuSession
+        from bbfalsify.systems.fmu.fmu_session import FmuSession
 
         self.prepare()
         return FmuSession(self, self._instances)
