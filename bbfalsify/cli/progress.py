@@ -123,3 +123,25 @@ class Progress:
             self._live.stop()
             self._live = self._bar = self._task = None
         self._stage = ""
+
+
+class CampaignClock:
+    """Estimates how long the rest of a campaign takes, from the runs that are done."""
+
+    def __init__(self, runs: int) -> None:
+        self._runs, self._done, self._seconds = runs, 0, 0.0
+        self._begun = time.monotonic()
+
+    def finished(self, seconds: float | None) -> None:
+        """Note how long a run took; None where it was finished before."""
+        self._done += seconds is not None
+        self._seconds += seconds or 0.0
+        self._runs -= 1
+        self._begun = time.monotonic()
+
+    @property
+    def left(self) -> str:
+        if self._done == 0:
+            return ""
+        seconds = max(0.0, self._runs * self._seconds / self._done - (time.monotonic() - self._begun))
+        return f", about {int(seconds) // 60}:{int(seconds) % 60:02d} left"

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from bbfalsify.cli.ci_files import CiFiles
 from bbfalsify.cli.exits import Exit, exit_of_run
-from bbfalsify.cli.progress import Progress
+from bbfalsify.cli.progress import CampaignClock, Progress
 from bbfalsify.cli.report import left_out, write_at_the_end
 from bbfalsify.core.verdict import FOUND, StopReason
 from bbfalsify.registry import ENGINES
-from bbfalsify.reporting.terminal.progress_lines import CampaignClock, RunProgress
+from bbfalsify.reporting.terminal.progress_lines import RunProgress
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns import Campaign, RunPlan
-    from bbfalsify.campaigns.run_all import Done
+    from bbfalsify.campaigns.execute import Done
 
 MOST_REPORTS = 100
 """Of campaigns with more runs, summary and tables are written for all together: pictures, tables and a report of each

@@ -41,6 +41,7 @@ class RunRecord:
         self.answers = RecordedAnswers() if answers is None else answers
         self.directory = directory
         self.path: Path | None = None if directory is None else directory.path
+        self.log: Path | None = None if directory is None else directory.log
         self._annotate = annotate
 
     def write_results(self, results: Results) -> None:

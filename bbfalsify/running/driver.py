@@ -88,8 +88,7 @@ class Driver:
         self._deadline: float | None = None
         self._failure_message = ""
         self._failures = Failures(execution.on_failure, system.name, self.requirements)
-        log = None if self.record.directory is None else self.record.directory.log
-        self._pool = open_pool(system, judge, execution, seeds=seeds, shared=shared, log=log)
+        self._pool = open_pool(system, judge, execution, seeds=seeds, shared=shared, log=self.record.log)
 
     # ------------------------------------------------------------------ answering
 

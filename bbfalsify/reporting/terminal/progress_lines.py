@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -10,6 +9,13 @@ from bbfalsify.reporting.formatting import number, probability, shorten_word
 
 MOST_LISTED = 5
 """Counterexamples shown while a run goes on."""
+
+
+class Clock(Protocol):
+    """Knows how long the rest of a campaign takes (`cli/progress.py`)."""
+
+    @property
+    def left(self) -> str: ...
 
 
 class Progress(Protocol):
@@ -28,7 +34,7 @@ class Progress(Protocol):
 class CheckProgress:
     """Listens to the events of a check: states, queries, symbols, how far the tests are."""
 
-    def __init__(self, progress: Progress, name: str = "", clock: CampaignClock | None = None) -> None:
+    def __init__(self, progress: Progress, name: str = "", clock: Clock | None = None) -> None:
         self._progress = progress
         self._name, self._clock = name, clock
         self._budget, self._done, self._symbols, self._states, self._tested, self._violated = 0, 0, 0, 0, 0, 0
@@ -54,7 +60,7 @@ class CheckProgress:
 class ReachProgress:
     """Listens to the events of a search for states: walks, steps, how deep they are, and each better trace."""
 
-    def __init__(self, progress: Progress, name: str = "", clock: CampaignClock | None = None) -> None:
+    def __init__(self, progress: Progress, name: str = "", clock: Clock | None = None) -> None:
         self._progress = progress
         self._name, self._clock = name, clock
         self._budget, self._found = 0, 0
@@ -75,37 +81,15 @@ class ReachProgress:
             self._progress.show(f"{event.requirement}: walks", event.walks, self._budget, note, above=above)
 
 
-def _above(name: str, clock: CampaignClock | None) -> str:
+def _above(name: str, clock: Clock | None) -> str:
     """Name the run of a campaign, and how long the others may take."""
     return name + (clock.left if clock is not None and name else "")
-
-
-class CampaignClock:
-    """Estimates how long the rest of a campaign takes, from the runs that are done."""
-
-    def __init__(self, runs: int) -> None:
-        self._runs, self._done, self._seconds = runs, 0, 0.0
-        self._begun = time.monotonic()
-
-    def finished(self, seconds: float | None) -> None:
-        """Note how long a run took; None where it was finished before."""
-        self._done += seconds is not None
-        self._seconds += seconds or 0.0
-        self._runs -= 1
-        self._begun = time.monotonic()
-
-    @property
-    def left(self) -> str:
-        if self._done == 0:
-            return ""
-        seconds = max(0.0, self._runs * self._seconds / self._done - (time.monotonic() - self._begun))
-        return f", about {int(seconds) // 60}:{int(seconds) % 60:02d} left"
 
 
 class RunProgress:
     """Listens to the events of one run and shows how far it is, how close it came and what it found."""
 
-    def __init__(self, progress: Progress, name: str = "", clock: CampaignClock | None = None) -> None:
+    def __init__(self, progress: Progress, name: str = "", clock: Clock | None = None) -> None:
         self._progress = progress
         self._name, self._clock = name, clock
         self._stage, self._total, self._done, self._found = "", 0, 0, 0
