@@ -47,8 +47,10 @@ def run_all(
     first = campaign.runs[0].execution
     with opened(replace(first, executor=executor or first.executor)) as where:
         if len(campaign.runs) == 1:
-            plan = _executed_at(where, campaign.runs[0])
-            yield run_one(plan, campaign, Recording(out, directory, listeners=listeners(plan)), extend=extend)
+            [plan] = campaign.runs
+            written = configuration_of(plan, campaign)  # with the name of the executor, not with the one that is open
+            recording = Recording(out, directory, listeners=listeners(plan), configuration=written)
+            yield run_one(_executed_at(where, plan), campaign, recording, extend=extend)
         else:
             with together():  # hundreds of short runs would wait for the disk as long as they simulate
                 yield from _run_several(campaign, out, directory, where, listeners)
