@@ -10,10 +10,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.events import Listener
+from bbfalsify.engines.checking.settings import CheckSettings
+from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory
@@ -22,8 +24,9 @@ from bbfalsify.running.execution import Execution, OnFailure
 if TYPE_CHECKING:
     from bbfalsify.automata.mealy import MealyMachine
     from bbfalsify.campaigns import Campaign
+    from bbfalsify.campaigns.plan import Given
     from bbfalsify.engines.falsification import smc
-    from bbfalsify.engines.falsification.engine import Options
+    from bbfalsify.engines.falsification.settings import Options
     from bbfalsify.logic import Requirement
     from bbfalsify.modelling import Network, Profile
     from bbfalsify.records.accepted import Acceptances
@@ -47,10 +50,10 @@ def falsify(
     max_time: float | None = None,
     budget: Budget | None = None,
     seed: int | None = None,
-    jobs: int = 1,
-    time_limit_s: float | None = 60.0,
-    on_failure: OnFailure = "inconclusive",
-    votes: int = 1,
+    jobs: int = Execution.jobs,
+    time_limit_s: float | None = Execution.time_limit,
+    on_failure: OnFailure = Execution.on_failure,
+    votes: int = Execution.votes,
     memory_limit_mb: float | None = None,
     early_stop: bool = False,
     out: str | Path | None = "runs",
@@ -86,7 +89,7 @@ def falsify(
     Simulations run in `jobs` worker processes, or on an `executor`: "in-process", "dask", "dask:ADDRESS", or whatever
     has the interface of `concurrent.futures`.
     """
-    from bbfalsify.engines.falsification.engine import Options
+    from bbfalsify.engines.falsification.settings import Options
     from bbfalsify.running.falsify.falsify import falsify as run
     from bbfalsify.running.falsify.task import Settings
 
@@ -118,17 +121,17 @@ def check(
     *,
     max_states: int | None = None,
     alphabet: Sequence[str] | None = None,
-    learner: str = "lsharp",
-    tester: str = "h",
+    learner: str = CheckSettings.learner,
+    tester: str = CheckSettings.tester,
     stop_at_first: bool = False,
     max_queries: int | None = None,
     max_symbols: int | None = None,
     max_time: float | None = None,
     seed: int | None = None,
-    jobs: int = 1,
+    jobs: int = Execution.jobs,
     executor: str | Executor | None = None,
-    time_limit_s: float | None = 60.0,
-    votes: int = 1,
+    time_limit_s: float | None = Execution.time_limit,
+    votes: int = Execution.votes,
     memory_limit_mb: float | None = None,
     out: str | Path | None = None,
     resume: str | Path | None = None,
@@ -154,16 +157,19 @@ def check(
     and requirements are STL.  Where the actions of `profile` are the symbols, violations get the probability that a use
     begins with them.
     """
-    from bbfalsify.engines.checking.strategy import Options
     from bbfalsify.running.check.check import check as run
     from bbfalsify.running.check.check_task import Settings
 
+    options = CheckSettings(
+        max_states=max_states, learner=learner, tester=tester, stop_at_first=stop_at_first, max_queries=max_queries,
+        max_symbols=max_symbols, max_time=max_time, period=period,
+    )  # fmt: skip
     if resume is not None:
         directory = RunDirectory.open(resume).path
     return run(
         system,
         requirements,
-        Settings(Options(max_states, learner, tester, stop_at_first), alphabet, observations, older, symbols, period),
+        Settings(options, alphabet, observations, older, symbols, period),
         budget=Budget(max_queries, max_time, max_symbols),
         seed=seed,
         profile=profile,
@@ -178,10 +184,10 @@ def reach(
     model: str | Path | Network,
     query: str,
     *,
-    heuristic: str = "portfolio",
-    trace: str = "some",
+    heuristic: str = ReachSettings.heuristic,
+    trace: str = ReachSettings.trace,
     depth: int | None = None,
-    timeout: float | None = 300.0,
+    timeout: float | None = ReachSettings.timeout,
     walks: int | None = None,
     seed: int | None = None,
     jobs: int | None = None,
@@ -194,24 +200,16 @@ def reach(
 
     Walks are made by `jobs` processes (by default one per core), or on an `executor` as for `falsify`.
     """
-    from bbfalsify.running.reach.reach import Settings
     from bbfalsify.running.reach.reach import reach as run
 
     execution = Execution(jobs=os.cpu_count() or 1 if jobs is None else jobs, executor=executor)
-    return run(model, query, Settings(heuristic, trace, depth, timeout, walks), seed=seed, execution=execution)
+    settings = ReachSettings(heuristic=heuristic, trace=trace, depth=depth, timeout=timeout, walks=walks)
+    return run(model, query, settings, seed=seed, execution=execution)
 
 
-def load_campaign(
-    path: str | Path,
-    *,
-    seed: int | None = None,
-    jobs: int | None = None,
-    executor: str | None = None,
-    store: Path | None = None,
-    accepted: Path | None = None,
-) -> Campaign:
-    """Read and check a campaign file; what is given here overrules the file."""
+def load_campaign(path: str | Path, **given: Unpack[Given]) -> Campaign:
+    """Read and check a campaign file; what is given overrules the file."""
     from bbfalsify.campaigns.plan import load_campaign as load
     from bbfalsify.registry import ENGINES
 
-    return load(path, ENGINES, seed=seed, jobs=jobs, executor=executor, store=store, accepted=accepted)
+    return load(path, ENGINES, **given)

@@ -2,8 +2,9 @@
 
     campaign.yaml ── reading ──► entries with file:line ── plan ──► RunPlans ── execute ──► results, one per run
 
-`schema` says what a file may contain, `reading` turns every mistake into a sentence, `plan` multiplies lists into runs
-and checks system, profile and requirements against each other, `execute` hands each plan to the running room.
+`schema` declares what a file may contain (`json_schema` and `settings_tables` tell editors and the manual), `reading`
+gives every mistake its place, `plan` multiplies lists into runs and checks system, profile and requirements against
+each other, `execute` hands each plan to the running room.
 
 `run_search` runs an engine of your own that is only a search.
 """

@@ -54,7 +54,7 @@ def run_one(plan: RunPlan, campaign: Campaign, recording: Recording, *, extend: 
 
 
 def annotated(plan: RunPlan, data: dict[str, Any]) -> dict[str, Any]:
-    """Results, and what the campaign says about them: what was expected, and what tells this run from others."""
+    """Add what was expected, and what tells this run from others."""
     for row, planned in zip(data["requirements"], plan.requirements, strict=True):
         row["expected"] = planned.expected
         row["category"] = category(row["outcome"], planned.expected)
@@ -70,20 +70,20 @@ def _written(planned: PlannedRequirement) -> dict[str, Any]:
 
 
 def system_record(plan: RunPlan) -> SystemRecord:
-    base = plan.base.resolve()
-    sha256 = resolve_reference(plan.system_reference, base).file_hash()
-    return SystemRecord(plan.system_reference, str(base), sha256, plan.system.name)
+    """Return where the system of the plan was found; it has one."""
+    base, reference, system = plan.base.resolve(), str(plan.system_reference), plan.system
+    sha256 = resolve_reference(reference, base).file_hash()
+    return SystemRecord(reference, str(base), sha256, "" if system is None else system.name)
 
 
 def origin_of(campaign: Campaign) -> dict[str, Any]:
-    """What a record says about the file it comes from; how a campaign that was begun is found again."""
+    """Return what records say about the campaign file; a campaign that was begun is found again by it."""
     file = str(Path(campaign.file).resolve()) if campaign.file else None
     return {"file": file, "sha256": file_hash(file), "drawn_seed": campaign.drawn_seed}
 
 
 def configuration_of(plan: RunPlan, campaign: Campaign, origin: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return all that is needed to write this run down as a campaign of its own; `origin` is `origin_of` it."""
-    execution = plan.execution
+    """Return everything needed to write this run down as a campaign; `origin` is `origin_of` the campaign."""
     subject = {"system": plan.system_reference} if plan.model is None else {"model": plan.model.reference}
     return {
         "campaign": origin or origin_of(campaign),
@@ -92,16 +92,10 @@ def configuration_of(plan: RunPlan, campaign: Campaign, origin: dict[str, Any] |
         "base": str(plan.base.resolve()),
         "profile": getattr(plan.profile, "file", None),
         "requirements": [_written(p) for p in plan.requirements],
-        "engine": asdict(plan.engine),
+        "engine": plan.engine.as_json(),
         "seed": plan.seed,
         "budget": asdict(plan.budget),
-        "jobs": execution.jobs,
-        "executor": execution.executor,
-        "time_limit": execution.time_limit,
-        "on_failure": execution.on_failure,
-        "votes": execution.votes,
-        "memory_limit": execution.memory_limit,
-        "early_stop": execution.early_stop,
+        **plan.execution.as_json(),
         "store": None if plan.store is None else str(plan.store),
         "accepted": None if plan.accepted is None else plan.accepted.file,
     }

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.core.budget import Budget
-from bbfalsify.engines.checking.strategy import Options
+from bbfalsify.engines.checking.claims import Claim
+from bbfalsify.engines.checking.settings import CheckSettings
+from bbfalsify.logic import Requirement
+from bbfalsify.modelling import Profile
 from bbfalsify.records.recording import Recording
 from bbfalsify.running.check.check import check
 from bbfalsify.running.check.check_task import Settings
 from bbfalsify.running.check.sampled_check import symbols_of
+from bbfalsify.systems import SymbolSystem
 
 
 def run_check(plan: RunPlan, recording: Recording) -> dict[str, Any]:
-    """Black box checking; a run directory that was begun is continued."""
-    engine = plan.engine
+    """Run a black box check; a run directory that was begun is continued."""
+    engine: CheckSettings = plan.engine
+    claims: list[Any] = [*plan.stated(Claim), *plan.stated(Requirement)]  # a system of signals is sampled
     settings = Settings(
-        Options(engine.max_states, engine.learner, engine.tester, engine.stop_at_first),
+        engine,
         alphabet=engine.alphabet or None,
         observations=[plan.base / file for file in engine.observations],
         older=None if engine.older is None else plan.base / engine.older,
-        symbols=None if engine.period is None else engine.symbols or symbols_of(plan.profile),
+        symbols=None if engine.period is None else engine.symbols or symbols_of(cast(Profile, plan.profile)),
         period=engine.period,
     )
     budget = Budget(
@@ -30,8 +35,8 @@ def run_check(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         symbols=engine.max_symbols,
     )
     return check(
-        plan.system,
-        [p.requirement for p in plan.requirements],
+        cast(SymbolSystem, plan.system),
+        claims,
         settings,
         budget=budget,
         seed=plan.seed,

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
+from typing import Any, cast
 
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import FalsifySettings
+from bbfalsify.logic import Requirement
+from bbfalsify.modelling import Profile
 from bbfalsify.records.recording import Recording
 from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.running.falsify.task import Settings
+from bbfalsify.systems import System
 
 
 def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
-    """Usage-aware falsification; a run directory that was begun is continued."""
-    engine, baseline = plan.engine, None
-    options = {option.name: getattr(engine, option.name) for option in fields(Options) if hasattr(engine, option.name)}
+    """Run a usage-aware falsification; a run directory that was begun is continued."""
+    engine: FalsifySettings = plan.engine
+    baseline = None
     if engine.smc != "none":
         baseline = smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations)
     return falsify(
-        plan.system,
-        plan.profile,
-        [p.requirement for p in plan.requirements],
-        Settings(engine.horizon, engine.period, Options(**options), baseline, engine.max_time),
+        cast(System, plan.system),
+        cast(Profile, plan.profile),
+        plan.stated(Requirement),
+        Settings(engine.horizon, engine.period, engine, baseline, engine.max_time),
         budget=plan.budget,
         seed=plan.seed,
         store=plan.store,

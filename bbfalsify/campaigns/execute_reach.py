@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from bbfalsify.campaigns.plan import RunPlan
+from bbfalsify.campaigns.requirements.queries import PlannedModel
 from bbfalsify.records.recording import Recording
-from bbfalsify.running.reach.reach import Settings
-from bbfalsify.running.reach.reach_run import reach_all
+from bbfalsify.running.reach.reach_run import Question, reach_all
 
 
 def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
-    """Random walks to states of a model; a run directory that was begun is continued."""
-    engine = plan.engine
+    """Look for states of a model by random walks; a run directory that was begun is continued."""
+    model = cast(PlannedModel, plan.model)
     result = reach_all(
-        plan.model.network,
-        [p.requirement for p in plan.requirements],
-        about=plan.model.about,
-        settings=Settings(engine.heuristic, engine.trace, engine.depth, engine.timeout, engine.walks),
+        model.network,
+        plan.stated(Question),
+        about=model.about,
+        settings=plan.engine,
         budget=plan.budget,
         seed=plan.seed,
         execution=plan.execution,

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 from bbfalsify.campaigns.execute import system_record
 from bbfalsify.campaigns.plan import RunPlan
@@ -32,6 +32,7 @@ from bbfalsify.records.run_directory import versions
 from bbfalsify.running.confirm import Confirmation, confirm
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.judge import RequirementsJudge
+from bbfalsify.systems import System
 
 Search = Callable[[Ask, RunPlan], object]
 _WRONG = (StopReason.SYSTEM_FAILED, StopReason.ERROR)
@@ -47,15 +48,15 @@ class _Violation:
 def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str, Any]:
     """Execute `search(ask, plan)` and return its results; a run directory that was begun is continued."""
     began = time.monotonic()
-    requirements = [p.requirement for p in plan.requirements if isinstance(p.requirement, Requirement)]
+    requirements = plan.stated(Requirement)
     ids, system = [r.id for r in requirements], recording.system
     adapter = None if system is None else system.sha256
-    decided_by = {"engine": asdict(plan.engine), "requirements": ids, "system": adapter}
+    decided_by = {"engine": plan.engine.as_json(), "requirements": ids, "system": adapter}
     first: dict[int, tuple[Query, Judgement]] = {}
     with (
         recording.begin(plan.name, plan.seed, decided_by, adapter_sha256=adapter) as record,
         Driver(
-            plan.system,
+            cast(System, plan.system),
             RequirementsJudge(requirements),
             plan.execution,
             record,
@@ -132,7 +133,11 @@ def _counterexample(
     actions = tuple(action for _, action in stimulus.events)
     content = Counterexample(
         requirement=RequirementRecord(
-            requirement.id, requirement.text, requirement.formula.text, requirement.time, requirement.period
+            requirement.id,
+            requirement.text,
+            requirement.formula.text,
+            cast(Any, requirement.time),
+            requirement.period,
         ),
         horizon=stimulus.duration,
         actions=actions,

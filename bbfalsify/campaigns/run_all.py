@@ -92,7 +92,7 @@ def _run_several(
 
 
 def _failed(plan: RunPlan, directory: Path, message: str) -> dict[str, Any]:
-    """What stands in the place of results where a run could not be made; it is tried again when resumed."""
+    """Return the results of a run that could not be made; it is tried again when resumed."""
     return {
         "engine": plan.engine.kind,
         "name": plan.name,

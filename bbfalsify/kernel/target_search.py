@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import numpy as np
 
+from bbfalsify.core.heuristic import Heuristic
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel import target_moments as goals
 from bbfalsify.kernel import target_walks as walk
@@ -29,14 +29,6 @@ from bbfalsify.modelling.network.visit import subexpressions
 STEPS_AT_ONCE = 20_000
 """Number of steps after which the caller is asked whether to go on."""
 _ENDINGS = {0: "stopped", walk.REACHED_END: "done", walk.TARGET_MET: "met", walk.RUNTIME_ERROR: "failed"}
-
-
-class Heuristic(StrEnum):
-    RET = "ret"
-    SEM = "sem"
-    RLC = "rlc"
-    RLC_A = "rlc-a"
-    RCF = "rcf"
 
 
 _NUMBERS = {

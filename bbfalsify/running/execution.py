@@ -2,52 +2,55 @@
 
     falsify(…, execution=Execution(jobs=4, time_limit=10.0, on_failure="violation"))
 
-One object travels from the command line, a campaign or the Python API through the driver to the workers.
+One object travels from the command line, a campaign or the Python API through the driver to the workers.  This module
+imports nothing heavy, because `--help` reads it.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, get_args
 
-from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.settings import Settings, setting
 
-OnFailure = Literal["inconclusive", "violation", "abort"]
-ON_FAILURE: tuple[str, ...] = ("inconclusive", "violation", "abort")
+OnFailure = Literal["violation", "inconclusive", "abort"]
+ON_FAILURE: tuple[str, ...] = get_args(OnFailure)
+_LINUX = sys.platform.startswith("linux")
+_execution = partial(setting, panel="Execution")
 
 
-@dataclass(frozen=True)
-class Execution:
-    jobs: int = 1
-    """Worker processes; their number does not change results."""
-    executor: str | Executor | None = None
-    """The place where they run: see `workers/executors.py`."""
-    time_limit: float | None = 60.0
-    """Seconds per simulation; None is no limit."""
-    memory_limit: float | None = None
-    """Megabytes that a worker may take on top of what it has when it starts (Linux)."""
-    votes: int = 1
-    """Executions of each simulation; the majority is believed."""
-    early_stop: bool = False
-    """End a simulation of a stepwise system once every requirement is violated."""
-    on_failure: OnFailure = "inconclusive"
-    """Meaning of a failed simulation."""
+class Execution(Settings):
+    """Settings that all engines share; an engine may ignore some of them."""
 
-    def __post_init__(self) -> None:
-        problems = []
-        if self.jobs < 1:
-            problems.append(Problem(f"{self.jobs} workers: at least one is needed."))
-        if self.time_limit is not None and not self.time_limit > 0:
-            problems.append(Problem(f"a time limit of {self.time_limit} s: give more than 0, or none."))
-        if self.memory_limit is not None and not self.memory_limit > 0:
-            problems.append(Problem(f"a memory limit of {self.memory_limit} MB: give more than 0, or none."))
-        if self.memory_limit is not None and not sys.platform.startswith("linux"):
-            problems.append(Problem("a memory limit can be set on Linux only."))
-        if isinstance(self.votes, bool) or not isinstance(self.votes, int) or self.votes < 1:
-            problems.append(Problem(f"{self.votes} votes: give a whole number, at least 1."))
-        if self.on_failure not in ON_FAILURE:
-            problems.append(unknown_name("value of on_failure", self.on_failure, ON_FAILURE))
-        if problems:
-            raise UserError(problems)
+    jobs: int = _execution(
+        "Worker processes; does not change results.", default=1, at_least=1, single=True, short="-j"
+    )  # fmt: skip
+    executor: str | Executor | None = _execution(
+        "Where simulations run; does not change results. in-process is for debuggers and isolates nothing, dask is a "
+        "cluster of worker processes here.",
+        default=None, choices=("local", "in-process", "dask", "dask:ADDRESS"), absent="local", single=True,
+        metavar="WHERE",
+    )  # fmt: skip
+    time_limit: float | None = _execution(
+        "Seconds that one simulation may take; after that it counts as hanging.",
+        default=60.0, above=0, unit="s", absent="no limit",
+    )  # fmt: skip
+    on_failure: OnFailure = _execution(
+        "The meaning of a simulation that failed: inconclusive counts and reports it, violation takes it as a violated "
+        "requirement, abort ends the run.", default="inconclusive",
+    )  # fmt: skip
+    votes: int = _execution("Executions of each simulation; the majority counts.", default=1, at_least=1)
+    memory_limit: float | None = _execution(
+        "Megabytes that a worker may take on top of its size at the start (Linux).",
+        default=None, above=0, unit="MB", metavar="MB",
+    )  # fmt: skip
+    early_stop: bool = _execution(
+        "End a simulation soon after every requirement is violated; the system must be stepwise.", default=False
+    )
+
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        if self.memory_limit is not None and not _LINUX:
+            yield "memory_limit", "can be set on Linux only."

@@ -15,7 +15,7 @@ from in_process import open_campaign
 
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.accelerator import Search, accelerate
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 
 VARIANTS = {
     "plain": {},

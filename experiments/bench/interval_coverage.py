@@ -32,8 +32,8 @@ from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.engines.falsification.estimating import estimate_word
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage, WalkDraft
 from bbfalsify.kernel import Walk
 from bbfalsify.stats.intervals import total_estimate

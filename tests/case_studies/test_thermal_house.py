@@ -15,7 +15,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Outcome, Verdict
 from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import (
     Particles,

@@ -9,7 +9,7 @@ import pytest
 
 from bbfalsify import falsify
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import load_profile
 from bbfalsify.systems import FmuSystem, load_system

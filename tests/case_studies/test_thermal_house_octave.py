@@ -11,7 +11,7 @@ import pytest
 from bbfalsify import falsify, load_campaign
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.running import RequirementsJudge, WorkerPool
 from bbfalsify.systems import load_system

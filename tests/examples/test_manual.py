@@ -68,13 +68,6 @@ def test_every_page_says_what_it_generates(site):
         assert "<!-- generated" not in text and 'class="arithmatex"' not in text, page
 
 
-def test_every_campaign_key_is_described_once(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_manual"))
-    import setting_pages
-
-    assert setting_pages.missing() == []
-
-
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_does_what_it_says(page, desk, fmus, capfd, monkeypatch):
     before = set(sys.modules)

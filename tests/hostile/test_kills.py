@@ -18,7 +18,7 @@ import pytest
 
 from bbfalsify import falsify
 from bbfalsify.cli.main import main
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.event_log import read_events

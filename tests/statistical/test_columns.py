@@ -5,8 +5,8 @@ import pytest
 from scipy import special
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.engines.falsification.estimating import estimate_word
+from bbfalsify.engines.falsification.settings import Options
 from tests import heater
 from tests.unit.engines.test_falsification import ask, usage_of
 

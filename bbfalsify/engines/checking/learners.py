@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.core.errors import InvariantViolated, UserError, unknown_name
 from bbfalsify.engines.checking.box import Box
+from bbfalsify.engines.checking.settings import LEARNERS
 
 if TYPE_CHECKING:
     from aalpy.automata import MealyMachine as AalpyMachine
-
-LEARNERS = ("lsharp", "lstar", "kv", "hw")
-"""hw needs no reset, and lives in `resetless.py`."""
 
 Teacher = Callable[[MealyMachine], Word | None]
 

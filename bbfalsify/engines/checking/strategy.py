@@ -20,18 +20,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
-from bbfalsify.core.errors import Problem, SystemFailure, UserError, unknown_name
+from bbfalsify.core.errors import SystemFailure
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.checking.box import FAILURES, Box, Relearn, Repeat
 from bbfalsify.engines.checking.claims import Claim, Progress, Violation
-from bbfalsify.engines.checking.conformance import METHODS, RANDOM_METHODS, test_words
-from bbfalsify.engines.checking.learners import LEARNERS, learn
+from bbfalsify.engines.checking.conformance import test_words
+from bbfalsify.engines.checking.learners import learn
+from bbfalsify.engines.checking.settings import RANDOM_METHODS, Options
 from bbfalsify.logic.ltl import Lasso, find_violation, first_bad_prefix
 
 ROUNDS_WITHOUT_BOUND = 20
@@ -40,31 +40,6 @@ RANDOM_EXTRA = 2
 """Extra states that random tests have in mind, where there is no bound: middle parts are one longer on average."""
 CONFIRMATIONS = 2
 """A violation is executed so often again before it is reported."""
-
-
-@dataclass(frozen=True)
-class Options:
-    max_states: int | None = None
-    """The bound n; None: as far as the budget reaches."""
-    learner: str = "lsharp"
-    tester: str = "h"
-    stop_at_first: bool = False
-    """End with the first violated requirement; otherwise the others are still decided."""
-    batch: int = 64
-    """Test words asked together, whatever the number of workers."""
-
-    def __post_init__(self) -> None:
-        problems = []
-        if self.learner not in LEARNERS:
-            problems.append(unknown_name("learner", self.learner, LEARNERS))
-        if self.tester not in METHODS + RANDOM_METHODS:
-            problems.append(unknown_name("tester", self.tester, METHODS + RANDOM_METHODS))
-        if self.max_states is not None and self.max_states < 1:
-            problems.append(Problem(f"a bound of {self.max_states} states: give at least 1, or no bound."))
-        if self.batch < 1:
-            problems.append(Problem(f"a batch of {self.batch} words: give at least 1."))
-        if problems:
-            raise UserError(problems)
 
 
 class CheckListener(Protocol):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -21,12 +21,10 @@ from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason
 from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_actions
 from bbfalsify.engines.falsification.passing import Passing
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
 from bbfalsify.results.falsify_insights import Convergence
-
-if TYPE_CHECKING:
-    from bbfalsify.engines.falsification.engine import Options
 
 CYCLE = 11
 """Table B.3 has eleven delay distributions, used one after the other."""

@@ -28,9 +28,6 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.stats.intervals import Passes, levels_estimate, splitting_estimate
 
-COLUMNS = ("d6", "d8", "d9")
-"""What can be asked for; D.9 gives three estimates."""
-
 
 @dataclass(frozen=True)
 class Counts:

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
@@ -30,63 +29,14 @@ from bbfalsify.engines.falsification.estimating import Ranked, check_estimator, 
 from bbfalsify.engines.falsification.judging_again import Check, Sampling, judge_again
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.probable import ProbableSearch
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import supports_conditional
 from bbfalsify.stats.intervals import total_estimate
 
-SEARCHES = ("probable", "first")
 FEW_PARTICLES = 16
 """Enough for the search to know a word's probability, where the estimator uses exact step probabilities."""
-
-
-@dataclass(frozen=True)
-class Options:
-    counterexamples: int = 10
-    simulations: int = 2000
-    passes: int = 10
-    traces: int = 100
-    estimator: str = "auto"
-    """conditional, splitting, or auto: conditional where the profile allows it."""
-    columns: tuple[str, ...] = ()
-    """Of the paper's equations, those to pay simulations for: d8, d9 (d6 comes with the traces; see `estimating`)."""
-    quasi_random: bool = False
-    """Sorted particles and evenly spread delays in the conditional estimator."""
-    search: str = "probable"
-    """probable: go on while more probable counterexamples are found; first: stop with the first ones."""
-    patience: int = 200
-    """Simulations in which nothing came that matters, after which a search for probable ones ends."""
-    plain_walks: float = 0.5
-    """The share of walks that follow the profile's own probabilities, in a search for probable ones."""
-    delays: str = "cycle"
-    guiding: bool = False
-    """Prefer, in every second walk, the actions after which the one before came close (section 5.1)."""
-    adaptive_duration: bool = False
-    """Shorten the search's simulations to the last violation found (section 5.2)."""
-    batch: int = 44
-    """Queries per batch of the search, whatever the number of workers: four rounds of the delay cycle."""
-    confidence: float = 0.95
-    fan: int = 40
-    """Traces per counterexample whose signals are kept, to be drawn."""
-    sensitivity: bool = True
-    """Say how the ranking depends on the profile's weights and rates."""
-    shrink: int = 200
-    """Simulations to find out which actions of a counterexample matter, for each; 0: do not ask."""
-
-    def __post_init__(self) -> None:
-        problems = []
-        if self.search not in SEARCHES:
-            problems.append(unknown_name("search", self.search, SEARCHES))
-        if self.patience < 0:
-            problems.append(Problem(f"patience must be 0 or more simulations; found {self.patience}."))
-        if not isinstance(self.shrink, int) or isinstance(self.shrink, bool) or self.shrink < 0:
-            problems.append(
-                Problem(f"shrink must be a whole number of simulations, 0 (off) or more; found {self.shrink!r}.")
-            )
-        if not 0 <= self.plain_walks <= 1:
-            problems.append(Problem(f"plain_walks is a share between 0 and 1; found {self.plain_walks:g}."))
-        if problems:
-            raise UserError(problems)
 
 
 @dataclass

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,14 +35,12 @@ from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.exact import METHOD as EXACT
 from bbfalsify.engines.falsification.exact import ExactWord, NotExact, exact_word
 from bbfalsify.engines.falsification.genealogy import Split
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
 from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage, violating_step
 from bbfalsify.kernel import Walk, supports_conditional
 from bbfalsify.stats.intervals import Passes, splitting_estimate
-
-if TYPE_CHECKING:
-    from bbfalsify.engines.falsification.engine import Options
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +85,6 @@ def check_estimator(usage: Usage, estimator: str, *, quasi_random: bool = False)
     problem = None
     if estimator == "conditional" and reason is not None:
         problem = f"the conditional estimator does not support this profile: {reason}. Use estimator: splitting."
-    elif quasi_random and estimator == "splitting":
-        problem = "quasi_random needs the conditional estimator, and estimator is splitting."
     elif quasi_random and reason is not None:
         problem = f"quasi_random needs the conditional estimator, which does not support this profile: {reason}."
     if problem is not None:

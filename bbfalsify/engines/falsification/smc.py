@@ -19,21 +19,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from bbfalsify.core.budget import BudgetSpent
-from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.settings import Settings, setting
 from bbfalsify.core.verdict import StopReason, Verdict
 from bbfalsify.engines.falsification.coverage import Visits
+from bbfalsify.engines.falsification.settings import FalsifySettings
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
 from bbfalsify.results.falsify_insights import Baseline, Key, Met
 from bbfalsify.stats.estimates import share_explained
+from bbfalsify.stats.rules import KINDS
 from bbfalsify.stats.sequential import ConfidenceSequence, Counts, StoppingRule
 
 KEPT_TIMES = 10_000
@@ -42,24 +45,29 @@ KEPT_KEYS = 10_000
 """Distinct keys counted per requirement, besides those that are watched."""
 
 
-@dataclass(frozen=True)
-class Options:
-    rule: str = "sequence"
-    """sequence, clopper_pearson or fixed; see `StoppingRule`, also for the three that follow."""
-    epsilon: float | None = None
-    relative: float | None = None
-    confidence: float = 0.95
-    simulations: int | None = 20_000
-    """Stop after so many, however wide the interval; None: only the rule stops."""
-    batch: int = 100
-    """Simulations between two looks at the interval, whatever the number of workers."""
-    stopping: StoppingRule = field(init=False, repr=False, compare=False)
+class Options(Settings):
+    """When plain simulation stops; `StoppingRule` explains the first four."""
+
+    rule: str = setting("The stopping rule.", default="sequence", choices=KINDS)
+    epsilon: float | None = setting("Wanted half width of the interval.", default=None, above=0)
+    relative: float | None = setting("Wanted half width as a share of the estimate.", default=None, above=0)
+    confidence: float = setting("Confidence of the interval.", default=0.95, above=0, at_most=1)
+    simulations: int | None = setting(
+        "Stop after so many, however wide the interval; None: only the rule stops.",
+        default=FalsifySettings.smc_simulations,
+        at_least=0,
+    )
+    batch: int = setting(
+        "Simulations between two looks at the interval, whatever the number of workers.", default=100, at_least=1
+    )
 
     def __post_init__(self) -> None:
-        if self.batch < 1 or (self.simulations is not None and self.simulations < 0):
-            raise UserError(Problem("batch must be 1 or more, simulations 0 or more (or none for no limit)."))
-        rule = StoppingRule(self.rule, self.epsilon, self.relative, self.confidence)
-        object.__setattr__(self, "stopping", rule)
+        super().__post_init__()
+        self.stopping  # noqa: B018  refuses what does not go together
+
+    @cached_property
+    def stopping(self) -> StoppingRule:
+        return StoppingRule(self.rule, self.epsilon, self.relative, self.confidence)
 
 
 @dataclass

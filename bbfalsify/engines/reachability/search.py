@@ -18,25 +18,19 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, checked_trace
 from bbfalsify.engines.reachability.schedule import Unit, turns
+from bbfalsify.engines.reachability.settings import Wanted
 from bbfalsify.kernel.target_search import Batch, Heuristic, Recording, Target, TargetSearch
 from bbfalsify.kernel.walker import Walker
 from bbfalsify.logic.reach_query import ReachQuery
 from bbfalsify.modelling.reference.step_replay import NotAllowed
 
 PORTFOLIO = (Heuristic.RET, Heuristic.SEM, Heuristic.RLC, Heuristic.RLC_A, Heuristic.RCF)
-
-
-class Wanted(StrEnum):
-    SOME = "some"
-    SHORTEST = "shortest"
-    FASTEST = "fastest"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from bbfalsify.core.errors import Problem
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.checking.claims import CheckVerdict, Claim, Progress, Violation
-from bbfalsify.engines.checking.strategy import Options
+from bbfalsify.engines.checking.settings import Options
 from bbfalsify.engines.checking.word_probability import why_not_rankable, word_probability
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic.ltl import vacuity

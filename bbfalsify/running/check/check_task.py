@@ -11,8 +11,7 @@ from bbfalsify.automata.mealy import MealyMachine, read_dot
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.engines.checking.claims import Claim
-from bbfalsify.engines.checking.conformance import RANDOM_METHODS
-from bbfalsify.engines.checking.strategy import Options
+from bbfalsify.engines.checking.settings import RANDOM_METHODS, Options
 from bbfalsify.logic import Requirement
 from bbfalsify.logic.ltl import Property, ltl
 from bbfalsify.records.counterexample import SystemRecord

@@ -19,9 +19,10 @@ from bbfalsify.core.query import Query
 from bbfalsify.core.verdict import Judgement
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.accelerator import Finding, Search
-from bbfalsify.engines.falsification.engine import Options, Progress, Ranked
+from bbfalsify.engines.falsification.engine import Progress, Ranked
 from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.engines.falsification.judging_again import Check
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import (
     Counterexample,

@@ -14,9 +14,9 @@ from bbfalsify.core.events import CounterexampleShrunk, StageStarted
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.accelerator import Finding
-from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.engines.falsification.estimating import Ranked, estimate
 from bbfalsify.engines.falsification.insights import insights_of
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.shrinking import Core, Shrunk, Tools, shrink
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.results.falsify_result import RankedCounterexample, ShrunkCounterexample

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.engines.falsification.judging_again import Sampling
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
@@ -80,7 +80,7 @@ class Task:
             "system": {"name": self.system.name, "sha256": self.record.sha256},
             "profile": {"sha256": model_hash(self.profile.file) or self.usage.model.digest()},
             "engine": asdict(settings.options),
-            "smc": None if settings.baseline is None else _settings(settings.baseline),
+            "smc": None if settings.baseline is None else asdict(settings.baseline),
             "max_time": settings.max_time,
             "budget": asdict(self.budget),
             "time_limit": execution.time_limit,
@@ -123,10 +123,6 @@ def prepare(
         execution=execution,
         record=replace(record, name=record.name or system.name),
     )
-
-
-def _settings(options: smc.Options) -> dict[str, Any]:
-    return {part.name: getattr(options, part.name) for part in fields(options) if part.init}
 
 
 def _check_arguments(system: System, profile: Profile, requirements: Sequence[Requirement], horizon: float) -> None:

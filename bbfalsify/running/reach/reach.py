@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.engines.reachability.search import PORTFOLIO, Finding, Found, Options, Standing, Wanted, search
+from bbfalsify.engines.reachability.search import PORTFOLIO, Finding, Found, Options, Standing, search
+from bbfalsify.engines.reachability.settings import ReachSettings, Wanted
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
 from bbfalsify.logic.reach_query import ReachQuery, parse_query
@@ -34,8 +35,6 @@ from bbfalsify.running.reach.trace_files import trace_json
 
 if TYPE_CHECKING:
     import pandas
-
-DEFAULT_TIMEOUT_S = 300.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,30 +123,15 @@ class SearchResult:
         )
 
 
-@dataclass(frozen=True)
-class Settings:
-    heuristic: str = "portfolio"
-    trace: str = "some"
-    """some, or shortest or fastest: the search then goes on after the first trace."""
-    depth: int | None = None
-    timeout: float | None = DEFAULT_TIMEOUT_S
-    """Seconds of a query; None is no limit."""
-    walks: int | None = None
-    """Walks of each heuristic; None is no limit."""
-
-    @property
-    def options(self) -> Options:
-        heuristics = PORTFOLIO if self.heuristic == "portfolio" else (Heuristic(self.heuristic),)
-        return Options(heuristics, Wanted(self.trace), self.depth, self.walks)
-
-    def as_json(self) -> dict[str, Any]:
-        return dict(self.__dict__)
+def _options(settings: ReachSettings) -> Options:
+    heuristics = PORTFOLIO if settings.heuristic == "portfolio" else (Heuristic(settings.heuristic),)
+    return Options(heuristics, Wanted(settings.trace), settings.depth, settings.walks)
 
 
 def reach(
     model: str | Path | Network,
     query: str,
-    settings: Settings = Settings(),
+    settings: ReachSettings = ReachSettings(),
     *,
     seed: int | None = None,
     execution: Execution = Execution(),
@@ -161,7 +145,7 @@ def reach(
     the search stands between two turns: a search that was interrupted goes on from such a `standing` and ends as it
     would have ended.
     """
-    options = settings.options
+    options = _options(settings)
     if settings.timeout is None and settings.walks is None:
         raise UserError("a search for a state that may not exist needs a timeout or a number of walks.")
     network = model if isinstance(model, Network) else load_network(model)

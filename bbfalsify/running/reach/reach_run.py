@@ -25,7 +25,8 @@ from bbfalsify.core.events import (
     WalksMade,
 )
 from bbfalsify.core.verdict import StopReason
-from bbfalsify.engines.reachability.search import Found, Standing
+from bbfalsify.engines.reachability.search import PORTFOLIO, Found, Standing
+from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.modelling import Network
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.event_log import Recorder
@@ -33,7 +34,7 @@ from bbfalsify.records.recording import Recording, RunRecord
 from bbfalsify.records.run_directory import file_name
 from bbfalsify.results.reach_result import QueryResult, ReachResult
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.reach.reach import SearchResult, Settings, reach
+from bbfalsify.running.reach.reach import SearchResult, reach
 from bbfalsify.running.reach.reach_checkpoint import read_standing, standing_json
 from bbfalsify.running.reach.trace_files import write_trace
 
@@ -61,7 +62,7 @@ def reach_all(
     questions: Sequence[Question],
     *,
     about: Mapping[str, Any],
-    settings: Settings = Settings(),
+    settings: ReachSettings = ReachSettings(),
     budget: Budget = Budget(),
     seed: int | None = None,
     execution: Execution = Execution(),
@@ -124,7 +125,7 @@ class _Asking:
     """All that the queries of a run have in common."""
 
     network: Network
-    settings: Settings
+    settings: ReachSettings
     about: Mapping[str, Any]
     seed: int
     execution: Execution
@@ -135,7 +136,7 @@ class _Asking:
         """Search for one query."""
         asked, recorder = self.settings, self.record.recorder
         timeout = min((limit for limit in (asked.timeout, left) if limit is not None), default=None)
-        each = len(asked.options.heuristics)
+        each = len(PORTFOLIO) if asked.heuristic == "portfolio" else 1
         recorder.record(StageStarted(question.id, 0 if asked.walks is None else asked.walks * each))
         checkpoint = Checkpoint(self.record.path, question.id)
         telling = _Telling(recorder, question.id, timeout, better=asked.trace != "some")

@@ -8,9 +8,9 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification import columns
 from bbfalsify.engines.falsification.columns import Counts
-from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.engines.falsification.estimating import estimate_word
 from bbfalsify.engines.falsification.genealogy import Genealogy, Split
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Particles, StepResult, compile_network
 from bbfalsify.modelling import parse_profile

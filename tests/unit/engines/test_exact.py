@@ -13,9 +13,9 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.engines.falsification.estimating import estimate_word
 from bbfalsify.engines.falsification.exact import NotExact, exact_cylinder, why_not_exact
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import CompiledModel, compile_network, stochastic_walks
 from bbfalsify.modelling import load_profile, parse_profile

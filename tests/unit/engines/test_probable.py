@@ -8,9 +8,10 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.engines.falsification.accelerator import Finding
-from bbfalsify.engines.falsification.engine import Options, Progress, run
+from bbfalsify.engines.falsification.engine import Progress, run
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
 from bbfalsify.engines.falsification.pool import MOST_RUNS, Pool, Word
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import parse_stl
 from bbfalsify.logic.stl.stl_monitor import judge
 from tests import heater
@@ -172,9 +173,9 @@ def test_guiding_and_other_estimators_work_together_with_it():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"search": "probably"}, "probable"),
-        ({"patience": -1}, "patience must be 0 or more"),
-        ({"plain_walks": 1.5}, "between 0 and 1"),
+        ({"search": "probably"}, "search cannot be 'probably'.*Did you mean 'probable'"),
+        ({"patience": -1}, "patience must be at least 0; found -1"),
+        ({"plain_walks": 1.5}, "plain_walks must be at most 1; found 1.5"),
     ],
 )
 def test_wrong_options_from_python_are_named(options, message):

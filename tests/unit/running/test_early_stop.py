@@ -7,7 +7,7 @@ from bbfalsify import falsify
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import SimulationStatus, Verdict
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.counterexample import Counterexample

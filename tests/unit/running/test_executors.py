@@ -16,7 +16,7 @@ from bbfalsify import check, falsify, reach
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.verdict import SimulationStatus
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples import example_folder
 from bbfalsify.examples.models import named_model
 from bbfalsify.logic import Requirement, parse_stl

@@ -11,7 +11,7 @@ from bbfalsify import falsify
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import parse_profile

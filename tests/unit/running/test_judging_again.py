@@ -10,7 +10,7 @@ import pytest
 from bbfalsify import falsify
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.event_log import read_events
 from bbfalsify.registry import ENGINES

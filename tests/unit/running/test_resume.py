@@ -16,7 +16,7 @@ from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, StopReason, Verdict
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.event_log import read_events

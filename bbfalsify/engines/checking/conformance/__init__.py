@@ -31,11 +31,7 @@ from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.automata.words import Words
 from bbfalsify.core.errors import UserError, unknown_name
-
-METHODS = ("w", "wp", "hsi", "h")
-"""Complete for their bound."""
-RANDOM_METHODS = ("random-w", "random-wp", "random-hsi")
-"""Endless, and complete for none."""
+from bbfalsify.engines.checking.settings import METHODS, RANDOM_METHODS
 
 
 def test_batches(
