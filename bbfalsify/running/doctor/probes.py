@@ -157,7 +157,7 @@ _SESSIONS: dict[str, type[_ProbeSession]] = {
 
 
 def changes_between_steps(stimulus: Stimulus, trace: Trace, step: float) -> Iterator[str]:
-    """Where outputs change neither at a multiple of the step nor with an input."""
+    """Describe where outputs change neither at a multiple of the step nor with an input."""
     steps, part = np.divmod(trace.times / step, 1.0)
     # Rounding may put samples at a multiple on either side of it: they are left out.
     inside = (part > 1e-6) & (part < 1 - 1e-6)

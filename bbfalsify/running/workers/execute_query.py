@@ -131,10 +131,12 @@ def answer_all(
         yield (ONE_BY_ONE,)
     for number, task in tasks:
         announce()
-        if isinstance(task, WordQuery):
-            yield _answer_word(assignment, number, task)
-        else:
-            yield _answer(assignment, number, task)
+        yield how_to_answer(task)(assignment, number, task)
+
+
+def how_to_answer(query: AnyQuery) -> Callable[[Assignment, int, Any], Message]:
+    """Choose the function that answers one query: (assignment, index, query) -> message."""
+    return _answer_word if isinstance(query, WordQuery) else _answer
 
 
 def _answer(assignment: Assignment, index: int, query: Query) -> Message:

@@ -23,7 +23,15 @@ from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.core.query import AnyQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.workers.execute_query import ANSWER, ONE_BY_ONE, Assignment, Judge, answer_all, raise_told
+from bbfalsify.running.workers.execute_query import (
+    ANSWER,
+    ONE_BY_ONE,
+    Assignment,
+    Judge,
+    answer_all,
+    how_to_answer,
+    raise_told,
+)
 from bbfalsify.running.workers.pool import Answers, WorkerPool, answer_of
 from bbfalsify.running.workers.remote import ExecutorPool
 from bbfalsify.systems.interface import BlackBox
@@ -142,7 +150,10 @@ class InProcessPool:
                 return
             tasks = list(enumerate(queries[start : start + size]))
             with contextlib.redirect_stdout(sys.stderr):  # standard output belongs to the results
-                messages = list(answer_all(self._assignment, tasks, lambda: None))
+                if size > 1:
+                    messages = list(answer_all(self._assignment, tasks, lambda: None))
+                else:
+                    messages = [how_to_answer(queries[start])(self._assignment, 0, queries[start])]
             for message in messages:
                 if message[0] == ANSWER:
                     yield answer_of(queries[start + message[1]], *message[2:])
