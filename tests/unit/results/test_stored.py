@@ -100,11 +100,12 @@ def test_a_check_comes_back_without_its_machine():
 
 
 def test_a_search_for_states_comes_back(tmp_path):
-    from bbfalsify.running.reach.reach_run import Question, Settings, reach_all
+    from bbfalsify.engines.reachability.settings import ReachSettings
+    from bbfalsify.running.reach.reach_run import Question, reach_all
 
     network, family = named_model("fischer-faulty:4")
     questions = [Question("Q1", "", family.query), Question("Q2", "never", "E<> false")]
-    settings = Settings(timeout=None, walks=11)
+    settings = ReachSettings(timeout=None, walks=11)
     result = reach_all(network, questions, about={}, settings=settings, seed=1, recording=Recording(tmp_path))
     assert result.requirements[0].improvements and result.outcome is Outcome.FALSIFIED
     back = ReachResult.from_json(json.loads((result.directory / "results.json").read_text()))

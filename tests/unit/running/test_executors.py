@@ -171,7 +171,7 @@ def test_ctrl_c_reaches_a_run_in_this_process():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("dusk", "unknown executor 'dusk'. Allowed: dask, dask:ADDRESS, in-process, local. Did you mean 'dask'?"),
+        ("dusk", "executor cannot be 'dusk'. Allowed: local, in-process, dask, dask:ADDRESS. Did you mean 'dask'?"),
         ("dask:tcp://127.0.0.1:1", "there is no Dask scheduler at 'tcp://127.0.0.1:1'"),
     ],
 )
