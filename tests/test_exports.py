@@ -11,6 +11,7 @@ PUBLIC = {
         Verdict __version__ check falsify load_campaign load_network load_profile load_system parse_stl reach
         replay system
     """,
+    "bbfalsify.automata": "MealyMachine parse_dot read_dot",
     "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document run_search",
     "bbfalsify.systems": """
         BytesMapper Capabilities CapabilityMissing Closed Connection FmuSystem FunctionSystem LineMapper MachineSystem
@@ -58,7 +59,7 @@ def test_the_front_page_lists_its_lazy_names():
         ("bbfalsify.systems.servers", "bbfalsify.systems", "Server"),
         ("bbfalsify.logic.temporal", "bbfalsify.logic.ltl", "find_violation"),
         ("bbfalsify.logic.temporal.sampling", "bbfalsify.logic.ltl", "Sampling"),
-        ("bbfalsify.modelling.mealy", "bbfalsify.automata.mealy", "parse_dot"),
+        ("bbfalsify.modelling.mealy", "bbfalsify.automata", "parse_dot"),
     ],
 )
 def test_old_addresses_that_adapters_import(old, new, name):

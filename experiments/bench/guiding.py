@@ -14,8 +14,7 @@ import numpy as np
 from in_process import open_campaign
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.accelerator import Search, accelerate
-from bbfalsify.engines.falsification.settings import Options
+from bbfalsify.engines.falsification.accelerator import Search, WalkPlan, accelerate
 
 VARIANTS = {
     "plain": {},
@@ -42,9 +41,8 @@ def study(campaign: str, wanted: int, budget: int, seeds: int) -> None:
         for seed in range(1, seeds + 1):
             search = Search()
             accelerate(
-                bench.ask, bench.usage, search, Options(counterexamples=wanted, batch=22, **options),
-                requirements=bench.requirements, simulations=budget, seeds=SeedTree(seed).child("search"),
-                listener=Silent(),
+                bench.ask, bench.usage, search, WalkPlan(wanted, budget, 22, **options),
+                requirements=bench.requirements, seeds=SeedTree(seed).child("search"), listener=Silent(),
             )  # fmt: skip
             enough = len(search.findings) >= wanted
             missed += not enough

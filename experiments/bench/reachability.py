@@ -14,7 +14,7 @@ import resource
 import time
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.reachability.search import PORTFOLIO, Options, in_this_process, search
+from bbfalsify.engines.reachability.search import PORTFOLIO, SearchPlan, in_this_process, search
 from bbfalsify.examples.models import named_model
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
@@ -43,7 +43,7 @@ def seconds_to_target(
         return time.process_time() - start < limit
 
     execute = in_this_process(target, go_on)
-    found = search(target, query, execute, Options(heuristics), seeds=SeedTree(seed).child("reach"), go_on=go_on)
+    found = search(target, query, execute, SearchPlan(heuristics, SeedTree(seed).child("reach")), go_on=go_on)
     if found.failure is not None:
         raise SystemExit(f"the model fails: {found.failure.trace.error}")
     if found.unconfirmed:

@@ -8,7 +8,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.reachability.search import PORTFOLIO, Options, in_this_process, search
+from bbfalsify.engines.reachability.search import PORTFOLIO, SearchPlan, in_this_process, search
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Target, TargetSearch
 from bbfalsify.logic.reach_query import ReachQuery, parse_query
@@ -44,7 +44,7 @@ def every_finding_holds_up(network: Network, text: str, walks: int, depth: int) 
     target = Target(compile_network(network), query.alive, query.dead)
     for heuristic in PORTFOLIO:
         execute = in_this_process(target, lambda: True)
-        found = search(target, query, execute, Options((heuristic,), depth=depth, walks=walks), seeds=SeedTree(1))
+        found = search(target, query, execute, SearchPlan((heuristic,), SeedTree(1), depth=depth, walks=walks))
         assert found.unconfirmed == []
 
 

@@ -1,8 +1,7 @@
-"""How much of the profile was used: which locations, edges, branches and actions, how often, and which never.
+"""Count how often walks have used each location, edge, branch and action of the profile.
 
-What no walk has ever taken was not tested: a guard that never holds, a location nobody reaches within the horizon, or
-use that is too rare for the budget.  Receivers of broadcasts are not recorded edge by edge; they show by the locations
-they enter.
+A part that no walk has taken was not tested: its guard never holds, it is not reached within the horizon, or it is too
+rare for the budget.  Receivers of broadcasts are not recorded edge by edge, but by the locations they enter.
 """
 
 from __future__ import annotations
@@ -56,14 +55,14 @@ class Visits:
 
 
 def _offsets(model: CompiledModel) -> tuple[np.ndarray, np.ndarray]:
-    """Number of the first branch of each edge, and of the first location of each process; the totals come last."""
+    """Numbers of the first branch of each edge, and of the first location of each process; the totals come last."""
     processes = model.network.processes
     branches = accumulate((len(e.branches) for p in processes for e in p.edges), initial=0)
     return np.array(list(branches)), np.array(list(accumulate((len(p.locations) for p in processes), initial=0)))
 
 
 def coverage_of(model: CompiledModel, visits: Mapping[str, Visits]) -> Coverage:
-    """What the walks of each kind have covered; kinds without a walk are left out."""
+    """Collect the coverage by walks of each kind; kinds without a walk are left out."""
     network = model.network
     met = {kind: v for kind, v in visits.items() if v.walks}
     first_branch, first_location = _offsets(model)

@@ -23,9 +23,9 @@ from typing import Protocol
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.accelerator import Finding, Listener, Search, accelerate
+from bbfalsify.engines.falsification.accelerator import Finding, Listener, Search, WalkPlan, accelerate
 from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.estimating import Ranked, check_estimator, estimate
+from bbfalsify.engines.falsification.estimating import PassPlan, Ranked, check_estimator, estimate
 from bbfalsify.engines.falsification.judging_again import Check, Sampling, judge_again
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.probable import ProbableSearch
@@ -41,7 +41,7 @@ FEW_PARTICLES = 16
 
 @dataclass
 class Progress:
-    """The state of a falsification; filled in place, so that Ctrl-C keeps what is there."""
+    """State of a falsification, updated in place, so that Ctrl-C keeps it."""
 
     search: Search = field(default_factory=Search)
     ranked: list[Ranked] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Progress:
 
 class FalsificationListener(Listener, Protocol):
     def judging_again(self, simulations: int) -> None:
-        """So many findings and passing runs are about to be judged at a finer period."""
+        """This number of findings and passing runs is about to be judged at a finer period."""
 
     def judged_again(self, check: Check, *, refined: bool) -> None:
         """They were; where the period is refined, another search follows."""
@@ -99,7 +99,7 @@ def run(
         usage = sampling.finer[level]
     listener.searched(progress.search)
     for finding in progress.search.findings:
-        ranked = estimate(ask, usage, finding, options, seeds.child("estimate"))
+        ranked = estimate_finding(ask, usage, finding, options, seeds.child("estimate"))
         progress.ranked.append(ranked)
         listener.estimated(ranked)
 
@@ -113,7 +113,7 @@ def _refine(
     level: int,
     listener: FalsificationListener,
 ) -> bool:
-    """Judge again at the next finer period; whether the search has to be repeated there."""
+    """Judge again at the next finer period; return whether the search has to be repeated there."""
     search, finer, random_system = progress.search, sampling.finer[level], sampling.random_system
     listener.judging_again(len(search.findings) + len(passing.drawn()) + len(passing.closest()))
     again = judge_again(ask, usage, finer, search, passing, level=level, random_system=random_system)
@@ -141,36 +141,48 @@ def _search(
     seeds: SeedTree,
 ) -> Callable[[], None]:
     """Choose the search that the options ask for."""
-    simulations = search.iterations + options.simulations
+    limit = search.iterations + options.simulations
+    kinds = options.delays, options.guiding, options.adaptive_duration
+    plan = WalkPlan(options.counterexamples, limit, options.batch, *kinds)
     if options.search == "first":
         return partial(
             accelerate,
             ask,
             usage,
             search,
-            options,
+            plan,
             requirements=requirements,
-            simulations=simulations,
             seeds=seeds,
             listener=listener,
             out_of_time=out_of_time,
         )
-    exact = supports_conditional(usage.model) is None  # whatever the estimator: it only decides what is looked for
+    exact = supports_conditional(usage.model) is None  # whatever the estimator: it only steers the search
     probable = ProbableSearch(
         ask,
         usage,
         search,
+        plan,
         conditional_split if exact else importance_split,
         effort=FEW_PARTICLES if exact else options.traces,
-        wanted=options.counterexamples,
-        simulations=simulations,
         patience=options.patience,
         plain_walks=options.plain_walks,
         seeds=seeds,
-        batch=options.batch,
         listener=listener,
-        delays=options.delays,
-        guiding=options.guiding,
-        adaptive_duration=options.adaptive_duration,
     )
     return partial(probable.run, requirements, out_of_time)
+
+
+def estimate_finding(ask: Ask, usage: Usage, finding: Finding, options: Options, seeds: SeedTree) -> Ranked:
+    return estimate(ask, usage, finding, pass_plan(options), seeds)
+
+
+def pass_plan(options: Options) -> PassPlan:
+    return PassPlan(
+        options.passes,
+        options.traces,
+        options.estimator,
+        options.confidence,
+        options.columns,
+        options.quasi_random,
+        options.fan,
+    )

@@ -1,4 +1,4 @@
-"""What users ask next about a list of counterexamples, computed at the end of a falsification.
+"""Analyse a list of counterexamples at the end of a falsification.
 
 sensitivity          which assumption of the profile decides the order?
 uncertainty          how much wider are the intervals, given how well the profile's parameters are known?
@@ -37,7 +37,7 @@ def sensitivity_of(usage: Usage, ranking: Sequence[Ranked], confidence: float) -
 
 
 def time_to_violation(ranking: Sequence[Ranked], baseline: Baseline | None, period: float) -> TimeToViolation | None:
-    """Times of first violations; None where there is none."""
+    """Distribution of the times of first violations; None if there are none."""
     samples = {rank: _weighted_times(item) for rank, item in enumerate(ranking, start=1)}
     plain = np.array([] if baseline is None else baseline.violation_times)
     bins = common_bins([*(times for times, _ in samples.values()), plain], period)
@@ -55,23 +55,23 @@ def time_to_violation(ranking: Sequence[Ranked], baseline: Baseline | None, peri
 
 
 def _weighted_times(item: Ranked) -> tuple[np.ndarray, np.ndarray]:
-    """Times of first violation in all passes; the weights sum to the counterexample's probability."""
+    """Collect times of first violation in all passes; the weights sum to the counterexample's probability."""
     values = item.passes.values / len(item.passes.values)
-    weights = [np.full(len(t), v / max(len(t), 1)) for v, t in zip(values, item.evidence.times, strict=True)]
+    shares = [np.full(len(t), v / max(len(t), 1)) for v, t in zip(values, item.evidence.times, strict=True)]
     times = np.concatenate([np.zeros(0), *item.evidence.times])
-    weights = np.concatenate([np.zeros(0), *weights])
-    seen = np.isfinite(times)  # nobody saw when a failing simulation failed
+    weights = np.concatenate([np.zeros(0), *shares])
+    seen = np.isfinite(times)  # the time of a failing simulation's failure is unknown
     return times[seen], weights[seen]
 
 
 @dataclass(frozen=True, eq=False)
 class Insights:
-    """Of one requirement."""
+    """The analyses of one requirement."""
 
     sensitivity: Sensitivity | None = None
-    """None where not asked for."""
+    """None if not wanted."""
     probabilities: dict[int, Estimate] = field(default_factory=dict)
-    """Rank → probability with the profile's uncertainty; empty where the profile does not say."""
+    """Rank → probability with the profile's uncertainty; empty if the profile declares none."""
     total: Estimate | None = None
     times: TimeToViolation | None = None
 

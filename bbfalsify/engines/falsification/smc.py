@@ -1,9 +1,9 @@
-"""The baseline: statistical model checking (Kiviriga, Paper D, section 2.1 and Figure D.2).
+"""Statistical model checking, the baseline (Kiviriga, Paper D, section 2.1 and Figure D.2).
 
-Draw usage from the profile's true stochastic semantics, execute it, count violations.  Nothing is steered, so the
-fraction estimates the *overall* probability that a user meets a violation; which ones, it says only for those that are
-common enough to be met.  Beside falsification it answers two questions: what share of all violations do the listed
-counterexamples explain, and which of them would plain simulation never have shown.
+Draw usage from the profile's true stochastic semantics, execute it, count violations.  The fraction estimates the
+*overall* probability that a user meets a violation, and shows those that are common.  Beside falsification it answers
+two questions: what share of all violations do the listed counterexamples explain, and which of them would plain
+simulation never have shown.
 
     progress = Progress()
     run(ask, usage, progress, Options(epsilon=0.001), requirements=1, seeds=seeds.child("smc"), listener=listener)
@@ -98,14 +98,14 @@ class Tally:
 
 @dataclass
 class Progress:
-    """The state of a run; filled in place, so that Ctrl-C keeps what is there."""
+    """State of a run, updated in place, so that Ctrl-C keeps it."""
 
     tallies: list[Tally] = field(default_factory=list)
     iterations: int = 0
     zeno_walks: int = 0
     """Walks that stood still; not simulated, and without a verdict."""
     visits: Visits = field(default_factory=Visits)
-    """What of the profile the walks have used."""
+    """Parts of the profile that the walks have used."""
     statuses: dict[str, int] = field(default_factory=dict)
     stopped: StopReason | None = None
 
@@ -123,7 +123,7 @@ class Progress:
         found: Iterable[Key] | None = None,
         found_probability: Estimate | None = None,
     ) -> Baseline:
-        """What is known now; `found` must come from elsewhere than this run, or `met_share` would flatter itself."""
+        """Return the results so far; `found` must not come from this run, or `met_share` would be biased."""
         counts = self.counts(requirement)
         tally = self.tallies[requirement] if self.tallies else Tally()
         probability = options.stopping.estimate(counts)
@@ -147,7 +147,7 @@ class Progress:
 
 
 def _share(explained: int, violations: int, options: Options) -> Estimate:
-    """Given a violation, its key is a fresh draw, so the violations met form a Bernoulli stream of their own."""
+    """Estimate a share of the violations: given a violation, its key is a fresh draw, so they form Bernoulli trials."""
     low, high = ConfidenceSequence(options.confidence).interval(explained, violations)
     value = explained / violations if violations else high
     return Estimate(value, low, high, options.confidence, "confidence sequence over the violations met", violations)

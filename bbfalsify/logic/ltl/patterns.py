@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from bbfalsify.logic.ltl.ltl_formula import Binary, Formula, Unary, conjunction
 
@@ -85,7 +86,7 @@ def response(p: Formula | str, s: Formula | str, scope: Scope = GLOBALLY) -> For
     p, s = read(p), read(s)
     q, r = scope.begin, scope.end
     if r is None:
-        answered = _g(_implies(p, _f(s)))
+        answered: Formula = _g(_implies(p, _f(s)))
         return answered if q is None else _g(_implies(q, answered))
     answered = _until(_implies(p, _until(_not(r), _and(s, _not(r)))), r)
     return _implies(_f(r), answered) if q is None else _g(_implies(_opened(q, r), answered))
@@ -154,32 +155,8 @@ def _not(p: Formula) -> Formula:
     return p.body if isinstance(p, Unary) and p.operator == "!" else Unary("!", p)
 
 
-def _g(p: Formula) -> Formula:
-    return Unary("G", p)
-
-
-def _f(p: Formula) -> Formula:
-    return Unary("F", p)
-
-
-def _and(p: Formula, q: Formula) -> Formula:
-    return Binary("&", p, q)
-
-
-def _or(p: Formula, q: Formula) -> Formula:
-    return Binary("|", p, q)
-
-
-def _implies(p: Formula, q: Formula) -> Formula:
-    return Binary("->", p, q)
-
-
-def _until(p: Formula, q: Formula) -> Formula:
-    return Binary("U", p, q)
-
-
-def _weak(p: Formula, q: Formula) -> Formula:
-    return Binary("W", p, q)
+_g, _f = partial(Unary, "G"), partial(Unary, "F")
+_and, _or, _implies, _until, _weak = (partial(Binary, operator) for operator in ("&", "|", "->", "U", "W"))
 
 
 def _opened(q: Formula, r: Formula) -> Formula:

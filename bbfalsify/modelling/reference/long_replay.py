@@ -254,7 +254,7 @@ class LongReplay(Replayer):
             return ()
         return (Window(Fraction(0), False, until - state.time, not closed),)
 
-    def _invariants_hold_for(self, state: AnyState, delay: Fraction) -> bool:
+    def _invariants_hold_for(self, state: AnyState, delay: Fraction | float) -> bool:
         return any(delay in window for window in self._invariants_stay(state))
 
     def _time_stands_still(self, state: AnyState) -> bool:

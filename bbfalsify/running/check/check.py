@@ -24,7 +24,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.checking import strategy
 from bbfalsify.engines.checking.box import NonDeterministic, observed
-from bbfalsify.engines.checking.claims import Claim, Progress, Violation
+from bbfalsify.engines.checking.claims import CheckProgress, Claim, Violation
 from bbfalsify.engines.checking.resetless import run_without_reset
 from bbfalsify.modelling import Network, Profile
 from bbfalsify.records.json_files import write_atomically
@@ -61,7 +61,7 @@ def check(
         system, requirements, settings, budget=budget, seed=seed, execution=execution, record=recording.system
     )
     box, name = task.box, recording.name or task.box.name
-    started, progress = time.monotonic(), Progress()
+    started, progress = time.monotonic(), CheckProgress()
     with (
         opened(execution) as where,
         recording.begin(
@@ -106,7 +106,7 @@ def check(
     return result
 
 
-def _run(task: Task, driver: Driver, ask: Ask, tree: ObservationTree, progress: Progress) -> tuple[Ended, str]:
+def _run(task: Task, driver: Driver, ask: Ask, tree: ObservationTree, progress: CheckProgress) -> tuple[Ended, str]:
     """Call the engine that fits; a box that contradicts itself ends the check, and is told apart."""
     listener, seeds = _Telling(driver, task.claims), SeedTree(task.seed)
     try:

@@ -12,7 +12,7 @@ from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.core.errors import Problem
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.checking.claims import CheckVerdict, Claim, Progress, Violation
+from bbfalsify.engines.checking.claims import CheckProgress, CheckVerdict, Claim, Violation
 from bbfalsify.engines.checking.settings import Options
 from bbfalsify.engines.checking.word_probability import why_not_rankable, word_probability
 from bbfalsify.kernel import compile_network
@@ -35,7 +35,7 @@ MANY_OUTPUTS = 100
 def checked(
     number: int,
     claim: Claim,
-    progress: Progress,
+    progress: CheckProgress,
     options: Options,
     file: str | None,
     probability: Estimate | None,
@@ -70,7 +70,7 @@ def checked(
 
 
 def probabilities_of(
-    profile: Profile | Network | None, box: SymbolSystem, progress: Progress, seeds: SeedTree
+    profile: Profile | Network | None, box: SymbolSystem, progress: CheckProgress, seeds: SeedTree
 ) -> tuple[dict[int, Estimate], list[str]]:
     """Return the probability that a use starts with each violating word, or why it is unknown."""
     if profile is None or not progress.violations:
@@ -91,7 +91,7 @@ def probabilities_of(
 
 
 def write_counterexamples(
-    folder: Path | None, task: Task, progress: Progress, probabilities: Mapping[int, Estimate]
+    folder: Path | None, task: Task, progress: CheckProgress, probabilities: Mapping[int, Estimate]
 ) -> dict[int, str]:
     """Write a file per violation; return their names by the numbers of the claims."""
     files: dict[int, str] = {}
@@ -123,7 +123,9 @@ def _status(violation: Violation) -> Literal["confirmed", "flaky", "observed"]:
     return "confirmed" if violation.status == "confirmed" else "flaky"
 
 
-def notes_on_check(task: Task, driver: Driver, progress: Progress, tree: ObservationTree, *reasons: str) -> list[str]:
+def notes_on_check(
+    task: Task, driver: Driver, progress: CheckProgress, tree: ObservationTree, *reasons: str
+) -> list[str]:
     """Notes that a reader needs; `reasons` why the check ended come last."""
     box = task.box
     notes = [*worker_notes(box, task.execution.jobs), *driver.poll.notes(), *progress.glitches]

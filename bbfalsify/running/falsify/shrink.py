@@ -14,7 +14,8 @@ from bbfalsify.core.events import CounterexampleShrunk, StageStarted
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.accelerator import Finding
-from bbfalsify.engines.falsification.estimating import Ranked, estimate
+from bbfalsify.engines.falsification.engine import estimate_finding
+from bbfalsify.engines.falsification.estimating import Ranked
 from bbfalsify.engines.falsification.insights import insights_of
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.shrinking import Core, Shrunk, Tools, shrink
@@ -89,7 +90,7 @@ def _estimate(ask: Ask, usage: Usage, scribe: Scribe, shrinking: Shrinking, opti
             StageStarted("estimating shrunk ones", len(missing) * options.passes * options.traces)
         )
     for core in missing:
-        shrinking.estimates[core] = estimate(ask, usage, core, replace(options, fan=0), seeds)
+        shrinking.estimates[core] = estimate_finding(ask, usage, core, replace(options, fan=0), seeds)
         scribe.estimated(shrinking.estimates[core])
 
 

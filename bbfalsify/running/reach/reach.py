@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.engines.reachability.search import PORTFOLIO, Finding, Found, Options, Standing, search
+from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, SearchPlan, Standing, search
 from bbfalsify.engines.reachability.settings import ReachSettings, Wanted
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
@@ -61,7 +61,7 @@ class SearchResult:
         return Outcome.NOT_FALSIFIED if self.query.universal else Outcome.NOT_REACHED
 
     @property
-    def finding(self) -> Finding | None:
+    def finding(self) -> ReachFinding | None:
         return self.found.best or self.found.failure
 
     @property
@@ -123,11 +123,6 @@ class SearchResult:
         )
 
 
-def _options(settings: ReachSettings) -> Options:
-    heuristics = PORTFOLIO if settings.heuristic == "portfolio" else (Heuristic(settings.heuristic),)
-    return Options(heuristics, Wanted(settings.trace), settings.depth, settings.walks)
-
-
 def reach(
     model: str | Path | Network,
     query: str,
@@ -145,7 +140,7 @@ def reach(
     the search stands between two turns: a search that was interrupted goes on from such a `standing` and ends as it
     would have ended.
     """
-    options = _options(settings)
+    heuristics = PORTFOLIO if settings.heuristic == "portfolio" else (Heuristic(settings.heuristic),)
     if settings.timeout is None and settings.walks is None:
         raise UserError("a search for a state that may not exist needs a timeout or a number of walks.")
     network = model if isinstance(model, Network) else load_network(model)
@@ -156,9 +151,9 @@ def reach(
     used = 0.0 if standing is None else standing.found.seconds
     ends = None if settings.timeout is None else time.monotonic() + settings.timeout - used
     with Team(target, ends, execution) as team:
-        seeds = SeedTree(seed).child("reach")
+        seeds, wanted = SeedTree(seed).child("reach"), Wanted(settings.trace)
+        plan = SearchPlan(heuristics, seeds, wanted, settings.depth, settings.walks)
         found = search(
-            target, asked, team.execute, options, seeds=seeds, go_on=team.go_on, watch=watch, report=report,
-            standing=standing,
-        )  # fmt: skip
-    return SearchResult(network, asked, settings.heuristic, options.wanted, seed, found)
+            target, asked, team.execute, plan, go_on=team.go_on, watch=watch, report=report, standing=standing
+        )
+    return SearchResult(network, asked, settings.heuristic, wanted, seed, found)

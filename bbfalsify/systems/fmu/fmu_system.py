@@ -20,7 +20,7 @@ from typing import Any
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.systems.fmu.archive import describe, remove, unpack
 from bbfalsify.systems.fmu.description import Description
-from bbfalsify.systems.fmu.settings import Names, Plan, Settings, named
+from bbfalsify.systems.fmu.fmu_settings import FmuSettings, Names, Plan, named
 from bbfalsify.systems.interface import Capabilities, Port
 
 
@@ -48,7 +48,7 @@ class FmuSystem:
         self.path = Path(path).resolve()
         self.name = name or self.path.stem
         self.description = self._read()
-        settings = Settings(self.description, str(self.path))
+        settings = FmuSettings(self.description, str(self.path))
         driven, seen = settings.inputs(inputs), settings.outputs(outputs)
         numbers, texts = settings.start_values(start_values)
         period = settings.period(step)

@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from bbfalsify.systems.fmu.fmu_settings import Plan
 from bbfalsify.systems.fmu.native import FmuError, Instance, Library
-from bbfalsify.systems.fmu.settings import Plan
 from bbfalsify.systems.fmu.variable_access import reader, writer
 
 _WORTH_IT_S = 1.0

@@ -1,10 +1,10 @@
-"""The pool of a search for probable counterexamples: every word considered, and what a few runs along it showed.
+"""The pool of a search for probable counterexamples: every word considered, with the results of runs along it.
 
 A word's *mass* is the probability of its event, "the run follows a1…ak and is first violated in step k".  The search
 estimates it roughly, by c · (h + ½) / (n + 1): c is the probability of following the word at all, n are runs drawn
 along it from the profile's own law, h of them are first violated in the last step.  So a word without a run counts with
-half of c, and one that was never violated in many runs with next to nothing.  The careful estimate of those that are
-kept comes afterwards (`engine.py`).
+half of c, and one without a violation in many runs with almost nothing.  The words that are kept are estimated
+carefully afterwards (`engine.py`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from bbfalsify.results.falsify_insights import Convergence
 from bbfalsify.stats.intervals import clopper_pearson
 
 MOST_RUNS = 64
-"""Along one word; a mass is then known well enough to rank it."""
+"""Runs along one word that are enough to rank its mass."""
 CONFIDENCE = 0.8
-"""Of the interval that decides whether it is worth knowing a word's mass better."""
+"""Confidence of the interval that decides whether a word needs more runs."""
 MATTERS = 0.01
-"""A word that holds a smaller part of the list's mass than this does not count as an improvement of the list."""
+"""Smallest part of the list's mass that makes a word an improvement of the list."""
 
 
 @dataclass(eq=False)
@@ -34,13 +34,13 @@ class Word:
     actions: Key
     finding: Finding | None = None
     places: Sequence[Place] = ()
-    """Where the profile stood before each action and after the last, in the run that found it."""
+    """Places of the profile before each action and after the last, in the run that found it."""
     cylinder: float | None = None
-    """Of following the word; where that is less than anything in the list, only an upper bound of it."""
+    """Probability of following the word; only an upper bound if it is below all words of the list."""
     runs: int = 0
     hits: int = 0
     listed: bool = False
-    """Was among the best at some time."""
+    """It was among the best at some time."""
 
     @property
     def mass(self) -> float:
@@ -51,13 +51,13 @@ class Word:
         return -self.mass, len(self.actions), self.actions
 
     def count(self, cylinder: float, runs: int, hits: int) -> None:
-        """Add what a round of runs along the word showed; cylinders that differ by chance are averaged."""
+        """Add the result of a round of runs along the word; cylinders are averaged."""
         known = self.cylinder if self.cylinder is not None and self.runs else cylinder
         self.cylinder = (known * self.runs + cylinder * runs) / (self.runs + runs) if runs else cylinder
         self.runs, self.hits = self.runs + runs, self.hits + hits
 
     def contested(self, threshold: float) -> bool:
-        """Whether more runs may decide if the word belongs above the threshold."""
+        """Tell whether more runs may decide if the word belongs above the threshold."""
         if not 0 < self.runs < MOST_RUNS:
             return False
         low, high = clopper_pearson(self.hits, self.runs, CONFIDENCE)
@@ -71,7 +71,7 @@ class Pool:
     wanted: int
     words: dict[Key, Word] = field(default_factory=dict)
     improved: int = 0
-    """The simulation after which the list last got a word that matters."""
+    """The simulation that last added a word that matters to the list."""
     candidates_tried: int = 0
     candidates_violated: int = 0
 
@@ -87,7 +87,7 @@ class Pool:
         return sorted(self.found, key=lambda word: word.order)[: self.wanted]
 
     def threshold(self) -> float:
-        """A word with less than this does not belong on the list."""
+        """Smallest mass of a word of the list, if that is full."""
         best = self.best()
         return best[-1].mass if len(best) >= self.wanted else 0.0
 
@@ -97,10 +97,10 @@ class Pool:
             word.finding, word.places = finding, places
 
     def worth_running(self, *, contested: bool) -> list[tuple[float, Word]]:
-        """Words to run along, each with the mass that a run may bring: contested ones, or those without any run.
+        """Find words to run along, with the expected gain of a run: contested ones, or those without any run.
 
-        A candidate is only a neighbour of a counterexample; how often such neighbours have turned out to violate, is
-        part of what it promises.
+        The gain of a candidate, which is only a neighbour of a counterexample, includes the share of candidates that
+        have violated so far.
         """
         threshold, promising = self.threshold(), (self.candidates_violated + 0.5) / (self.candidates_tried + 1)
         worth = []
@@ -113,7 +113,7 @@ class Pool:
         return worth
 
     def newly_listed(self, simulations: int) -> list[Finding]:
-        """The findings that are among the best for the first time; notes whether one of them matters."""
+        """Return the findings that are among the best for the first time; note whether one of them matters."""
         best = self.best()
         total = sum(word.mass for word in best)
         new = [word for word in best if not word.listed]
@@ -124,11 +124,11 @@ class Pool:
         return [word.finding for word in new if word.finding is not None]
 
     def mass(self) -> float:
-        """Of the list."""
+        """Mass of the list."""
         return sum(word.mass for word in self.best())
 
     def convergence(self, rounds: Sequence[int]) -> tuple[Convergence, ...]:
-        """What the list would have held after each round that changed it, by the masses known now."""
+        """Mass of the list after each round that changed it, by the masses known now."""
         order = sorted((w.finding.iteration or 0, w.mass) for w in self.found if w.finding is not None)
         held: list[float] = []
         points: list[Convergence] = []

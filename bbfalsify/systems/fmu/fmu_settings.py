@@ -34,7 +34,7 @@ class Plan:
     start_texts: Mapping[Variable, str]
 
 
-class Settings:
+class FmuSettings:
     """A check of the user's settings against the FMU's variables that collects all problems."""
 
     def __init__(self, description: Description, file: str) -> None:
