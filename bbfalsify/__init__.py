@@ -18,7 +18,7 @@ Rooms, each looking only at those above it
     fitting     profiles from logs of use
     systems     what can be tested: functions, processes, models
     engines     what to try next; each file reads like its paper; no engine ever touches a system
-    running     the driver (the one loop), workers, run directories, replay
+    running     the driver (it answers; engines loop), workers, replay
     campaigns   YAML plans;  reporting: tables and plots;  cli: the only printing
 
 Start reading at `bbfalsify/running/driver.py`.  The names below are public; they load when first used.
@@ -36,7 +36,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time names are loaded by __getattr__
-    from bbfalsify.campaigns import load_campaign as load_campaign
+    from bbfalsify.api import check as check
+    from bbfalsify.api import falsify as falsify
+    from bbfalsify.api import load_campaign as load_campaign
+    from bbfalsify.api import reach as reach
     from bbfalsify.core.errors import SystemFailure as SystemFailure
     from bbfalsify.core.errors import UserError as UserError
     from bbfalsify.core.estimate import Estimate as Estimate
@@ -51,9 +54,6 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time names are loaded
     from bbfalsify.modelling import load_network as load_network
     from bbfalsify.modelling import load_profile as load_profile
     from bbfalsify.records.counterexample import Counterexample as Counterexample
-    from bbfalsify.running.check.check import check as check
-    from bbfalsify.running.falsify.falsify import falsify as falsify
-    from bbfalsify.running.reach.reach import reach as reach
     from bbfalsify.running.replay import replay as replay
     from bbfalsify.systems import System as System
     from bbfalsify.systems import load_system as load_system
@@ -79,10 +79,10 @@ _HOME = {
     "system": "bbfalsify.systems",
     "load_system": "bbfalsify.systems",
     "NetworkBuilder": "bbfalsify.modelling",
-    "falsify": "bbfalsify.running.falsify.falsify",
-    "check": "bbfalsify.running.check.check",
-    "reach": "bbfalsify.running.reach.reach",
-    "load_campaign": "bbfalsify.campaigns",
+    "falsify": "bbfalsify.api",
+    "check": "bbfalsify.api",
+    "reach": "bbfalsify.api",
+    "load_campaign": "bbfalsify.api",
     "replay": "bbfalsify.running.replay",
 }
 

@@ -45,7 +45,7 @@ class CampaignFile(pytest.File):
     """A campaign; its runs are executed when the first of their requirements is tested."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        from bbfalsify.campaigns import load_campaign
+        from bbfalsify import load_campaign
         from bbfalsify.core.errors import UserError
 
         try:
@@ -78,12 +78,14 @@ class CampaignRun:
         return self._ended[number]
 
     def _execute(self) -> Sequence[Case]:
-        from bbfalsify.campaigns.execute import Recording, execute
+        from bbfalsify.campaigns.execute import run_one
+        from bbfalsify.records.recording import Recording
+        from bbfalsify.registry import ENGINES
         from bbfalsify.reporting.exports.cases import suite_of
         from bbfalsify.reporting.html import write_report
 
-        results = execute(self._plan, Recording(self._campaign, self._out))
-        self.report = write_report(results["run_directory"])
+        results = run_one(self._plan, self._campaign, Recording(self._out)).results
+        self.report = write_report(results["run_directory"], ENGINES)
         return suite_of(results, campaign=self._campaign.file).cases
 
 

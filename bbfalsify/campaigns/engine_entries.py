@@ -7,35 +7,35 @@ from collections.abc import Mapping
 from typing import Any
 
 from bbfalsify.campaigns.reading import Reader
+from bbfalsify.core.engine_kind import EngineKind, Engines
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.setting_values import closest_choice, shown
 from bbfalsify.core.settings import Settings
 from bbfalsify.records.documents import KeyPath
-from bbfalsify.registry import EngineKind, engine_kind, engine_names
 
 
-def read_engines(reader: Reader, value: Any) -> list[Any]:
+def read_engines(reader: Reader, value: Any, engines: Engines) -> list[Any]:
     """Return the settings of every engine entry, its lists multiplied: one value each."""
     points: list[Any] = []
     entries = value if isinstance(value, list) else [] if value is None else [value]
     for index, item in enumerate(entries):
         path: KeyPath = ("engine", index) if isinstance(value, list) else ("engine",)
-        model = _settings_model(reader, item, path)
+        model = _settings_model(reader, item, path, engines)
         points += [] if model is None else model.read(item, path, reader)
     return points
 
 
-def named_kinds(value: Any) -> dict[str, EngineKind]:
+def named_kinds(value: Any, engines: Engines) -> dict[str, EngineKind]:
     """Return the engines that the campaign names, by their names; others are a problem already."""
     names = [item.get("kind") for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
     kinds = {}
-    for name in dict.fromkeys(name for name in names if isinstance(name, str) and name in engine_names()):
+    for name in dict.fromkeys(name for name in names if isinstance(name, str) and name in engines.names()):
         with contextlib.suppress(UserError):
-            kinds[name] = engine_kind(name)
+            kinds[name] = engines.kind(name)
     return kinds
 
 
-def _settings_model(reader: Reader, item: Any, path: KeyPath) -> type[Settings] | None:
+def _settings_model(reader: Reader, item: Any, path: KeyPath, engines: Engines) -> type[Settings] | None:
     """Return the settings of the engine that the entry names; which keys are allowed depends on it."""
     if not isinstance(item, dict):
         reader.wrong(path, f"must be a mapping of keys to values; found {shown(item)}.")
@@ -45,10 +45,10 @@ def _settings_model(reader: Reader, item: Any, path: KeyPath) -> type[Settings] 
         reader.wrong(at, "is missing.")
     elif not isinstance(kind, str):
         reader.wrong(at, f"must be text; found {shown(kind)}.")
-    elif kind not in engine_names():
-        reader.wrong(at, f"cannot be {shown(kind)}.", **closest_choice(kind, engine_names()))
+    elif kind not in engines.names():
+        reader.wrong(at, f"cannot be {shown(kind)}.", **closest_choice(kind, engines.names()))
     else:
-        return reader.attempt(path, lambda: engine_kind(kind).named("settings"))
+        return reader.attempt(path, lambda: engines.kind(kind).named("settings"))
     return None
 
 
@@ -64,6 +64,6 @@ def check_needs(reader: Reader, kinds: Mapping[str, EngineKind]) -> None:
             reader.wrong((section,), f"means nothing to the engine {' or '.join(kinds)}.")
 
 
-def spoken_about(engine: Any) -> str:
+def spoken_about(engine: Any, kinds: Mapping[str, EngineKind]) -> str:
     """Return what requirements speak about; an engine that samples a system takes signals and makes symbols of them."""
-    return "signals" if getattr(engine, "period", None) is not None else engine_kind(engine.kind).about
+    return "signals" if getattr(engine, "period", None) is not None else kinds[engine.kind].about

@@ -1,49 +1,56 @@
-"""Execute one plan: hand it to the running room, and record what its author expected beside what came out."""
+"""Execute one plan: hand it to its engine, and record what its author expected beside what came out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.campaigns.categories import category, run_category
 from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement
-from bbfalsify.core.events import Event
 from bbfalsify.records.counterexample import SystemRecord
-from bbfalsify.records.run_directory import RunDirectory, file_hash
-from bbfalsify.registry import engine_kind
+from bbfalsify.records.recording import Recording
+from bbfalsify.records.run_directory import RunDirectory, file_hash, readable_manifest
 from bbfalsify.systems.loading import resolve_reference
 
 
 @dataclass(frozen=True)
-class Recording:
-    """Place and manner of recording a run; the plan says what is run."""
+class Done:
+    """One run, executed now or before."""
 
-    campaign: Campaign
-    out: Path
-    directory: Path | None = None
-    """Exactly this run directory, or a new one."""
-    listeners: Sequence[Callable[[Event], None]] = ()
-    executor: str | Executor | None = None
-    configuration: dict[str, Any] | None = None
-    """The configuration of the run, if it has been made already."""
-
-    def configuration_of(self, plan: RunPlan) -> dict[str, Any]:
-        return self.configuration or configuration_of(plan, self.campaign)
+    plan: RunPlan
+    results: dict[str, Any]
+    executed: bool = True
+    """False where it was finished before the campaign was interrupted."""
 
 
-def execute(plan: RunPlan, recording: Recording) -> dict[str, Any]:
-    """Return the results of the run, as they are also stored in its directory."""
-    run = engine_kind(plan.engine.kind).named("run")
-    data: dict[str, Any] = run(plan, recording)
-    if "varies" not in data:
-        data = annotated(plan, data)
-        # The same without these notes is on disk already, and they can be made again.
-        RunDirectory(data["run_directory"]).write_results(data, durable=False)
-    return data
+def run_one(plan: RunPlan, campaign: Campaign, recording: Recording, *, extend: bool = False) -> Done:
+    """Execute a plan, unless it was finished before (and is not to be extended)."""
+    if recording.directory is not None and not extend:
+        begun = RunDirectory(recording.directory)
+        if begun.begun and begun.finished:
+            readable_manifest(begun.path)
+            return Done(plan, annotated(plan, begun.read_results()), executed=False)
+    told: dict[str, Any] = {}
+
+    def annotate(results: dict[str, Any]) -> dict[str, Any]:
+        told.update(annotated(plan, results))
+        return told
+
+    complete = replace(
+        recording,
+        name=plan.name,
+        configuration=recording.configuration or configuration_of(plan, campaign),
+        system=None if plan.system is None else system_record(plan),
+        annotate=annotate,
+    )
+    results = plan.kind.named("run")(plan, complete)
+    if told or "varies" in results:
+        return Done(plan, told or results)
+    if results["run_directory"] is not None:  # an engine of another package, which stored them without these notes
+        RunDirectory(results["run_directory"]).write_results(annotate(results), durable=False)
+    return Done(plan, told or annotate(results))
 
 
 def annotated(plan: RunPlan, data: dict[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from bbfalsify.campaigns.execute import Recording
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.campaigns.requirements.queries import PlannedModel
+from bbfalsify.records.recording import Recording
 from bbfalsify.running.reach.reach_run import Question, reach_all
 
 
@@ -20,12 +20,7 @@ def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         settings=plan.engine,
         budget=plan.budget,
         seed=plan.seed,
-        jobs=plan.execution.jobs,
-        executor=recording.executor,
-        out=recording.out,
-        directory=recording.directory,
-        name=plan.name,
-        listeners=recording.listeners,
-        configuration=recording.configuration_of(plan),
+        execution=plan.execution,
+        recording=recording,
     )
     return result.as_json()

@@ -18,9 +18,9 @@ from bbfalsify.campaigns.schema import (
     QueryEntry,
     RequirementEntry,
 )
+from bbfalsify.core.engine_kind import Engines
 from bbfalsify.core.setting_values import Setting
 from bbfalsify.core.settings import Settings, keys_of
-from bbfalsify.registry import engine_kind, engine_names
 
 SCHEMAS = ("campaign", "specification")
 _REQUIREMENTS: tuple[type[Settings], ...] = (RequirementEntry, ClaimEntry, QueryEntry)
@@ -28,20 +28,20 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
 
 
-def schema_of(what: str) -> dict[str, Any]:
+def schema_of(what: str, engines: Engines) -> dict[str, Any]:
     """Return the schema of a campaign or of a specification file."""
-    engines: list[type[Settings]] = []
+    models: list[type[Settings]] = []
     sections: Mapping[str, Setting] = SPECIFICATION_SECTIONS
     entries = [_reference(entry) for entry in _REQUIREMENTS]
     special = {"requirements": {"type": "array", "minItems": 1, "items": {"anyOf": entries}}}
     if what == "campaign":
-        engines = [engine_kind(name).named("settings") for name in engine_names()]
+        models = [engines.kind(name).named("settings") for name in engines.names()]
         sections = CAMPAIGN_SECTIONS
         special = {
-            "engine": _or_list({"oneOf": [_reference(engine) for engine in engines]}),
+            "engine": _or_list({"oneOf": [_reference(model) for model in models]}),
             "requirements": _or_list({"anyOf": [{"type": "string"}, *entries]}),
         }
-    definitions = {cls.__name__: _record(cls) for cls in (*_REQUIREMENTS, *engines)}
+    definitions = {cls.__name__: _record(cls) for cls in (*_REQUIREMENTS, *models)}
     top = {"$schema": _DRAFT, "title": f"A {what} of bbfalsify"}
     return {**top, **_mapping(sections, special), "$defs": definitions}
 

@@ -20,16 +20,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from bbfalsify.campaigns.execute import Recording, system_record
+from bbfalsify.campaigns.execute import system_record
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.core.query import Answer, AnyQuery, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, Outcome, StopReason
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import Counterexample, RequirementRecord, SeedRecord, signals_as_samples
-from bbfalsify.records.run_directory import RunDirectory, begin_or_continue, versions
+from bbfalsify.records.recording import Recording, RunRecord
+from bbfalsify.records.run_directory import versions
 from bbfalsify.running.confirm import Confirmation, confirm
-from bbfalsify.running.driver import Driver, drive
+from bbfalsify.running.driver import Driver
 from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.systems import System
 
@@ -47,44 +48,26 @@ class _Violation:
 def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str, Any]:
     """Execute `search(ask, plan)` and return its results; a run directory that was begun is continued."""
     began = time.monotonic()
-    requirements, record, execution = plan.stated(Requirement), system_record(plan), plan.execution
-    place, tape = begin_or_continue(
-        recording.out,
-        plan.name,
-        recording.directory,
-        seed=plan.seed,
-        decided_by={
-            "engine": plan.engine.as_json(),
-            "requirements": [r.id for r in requirements],
-            "system": record.sha256,
-        },
-        configuration=recording.configuration_of(plan),
-        adapter_sha256=record.sha256,
-    )
-    assert place is not None
+    requirements = plan.stated(Requirement)
+    ids, system = [r.id for r in requirements], recording.system
+    adapter = None if system is None else system.sha256
+    decided_by = {"engine": plan.engine.as_json(), "requirements": ids, "system": adapter}
     first: dict[int, tuple[Query, Judgement]] = {}
     with (
-        place.recorder(*recording.listeners, tape=tape) as recorder,
+        recording.begin(plan.name, plan.seed, decided_by, adapter_sha256=adapter) as record,
         Driver(
             cast(System, plan.system),
             RequirementsJudge(requirements),
-            recorder=recorder,
-            budget=plan.budget,
-            jobs=execution.jobs,
-            time_limit_s=execution.time_limit,
-            seeds=SeedTree(plan.seed),
-            requirements=[r.id for r in requirements],
-            on_failure=execution.on_failure,
-            memory_limit_mb=execution.memory_limit,
-            votes=execution.votes,
-            early_stop=execution.early_stop,
+            plan.execution,
+            record,
             name=plan.name,
-            log=place.log,
-            tape=tape,
-            executor=recording.executor,
+            requirements=ids,
+            budget=plan.budget,
+            seeds=SeedTree(plan.seed),
         ) as driver,
     ):
-        ended = drive(lambda ask: search(_watched(ask, first), plan), driver)
+        with driver.until_stopped() as ended:
+            search(_watched(driver.ask, first), plan)
         violations = {
             number: _Violation(query, seen, confirm(driver.rerun, query, number, seen))
             for number, (query, seen) in sorted(first.items())
@@ -99,16 +82,16 @@ def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str,
         "stop_reason": ended.reason,
         "requirements": rows,
         "counterexamples": [
-            _counterexample(plan, place, requirements[number], rank, found)
+            _counterexample(plan, record, requirements[number], rank, found)
             for rank, (number, found) in enumerate(violations.items(), start=1)
         ],
         "found_probability": None,
         "smc": None,
         "seconds": round(time.monotonic() - began, 3),
-        "run_directory": str(place.path),
+        "run_directory": None if record.path is None else str(record.path),
         "notes": [ended.message] if ended.message else [],
     }
-    place.write_results(results)
+    record.write_results(results)
     return results
 
 
@@ -142,40 +125,39 @@ def _row(requirement: Requirement, outcome: Outcome) -> dict[str, Any]:
 
 
 def _counterexample(
-    plan: RunPlan, place: RunDirectory, requirement: Requirement, rank: int, found: _Violation
+    plan: RunPlan, record: RunRecord, requirement: Requirement, rank: int, found: _Violation
 ) -> dict[str, Any]:
     """Write the file that `replay` executes; return the row of the results."""
     stimulus, confirmation = found.query.stimulus, found.confirmation
     signals = {} if confirmation.trace is None else confirmation.trace.signals
     actions = tuple(action for _, action in stimulus.events)
-    file = place.write_counterexample(
-        Counterexample(
-            requirement=RequirementRecord(
-                requirement.id,
-                requirement.text,
-                requirement.formula.text,
-                cast(Any, requirement.time),
-                requirement.period,
-            ),
-            horizon=stimulus.duration,
-            actions=actions,
-            word=stimulus.events,
-            times=tuple(stimulus.times.tolist()),
-            inputs=signals_as_samples(stimulus.inputs),
-            outputs=signals_as_samples({k: v for k, v in signals.items() if k not in stimulus.inputs}),
-            judgement=found.judgement,
-            status=cast(Any, confirmation.status),
-            reproduced=confirmation.reproduced,
-            tries=confirmation.tries,
-            seed=SeedRecord(plan.seed, found.query.name),
-            system=system_record(plan),
-            versions=versions(),
-            time_limit_s=plan.execution.time_limit,
-            memory_limit_mb=plan.execution.memory_limit,
+    content = Counterexample(
+        requirement=RequirementRecord(
+            requirement.id,
+            requirement.text,
+            requirement.formula.text,
+            cast(Any, requirement.time),
+            requirement.period,
         ),
-        rank,
-        of_several=len(plan.requirements) > 1,
+        horizon=stimulus.duration,
+        actions=actions,
+        word=stimulus.events,
+        times=tuple(stimulus.times.tolist()),
+        inputs=signals_as_samples(stimulus.inputs),
+        outputs=signals_as_samples({k: v for k, v in signals.items() if k not in stimulus.inputs}),
+        judgement=found.judgement,
+        status=confirmation.status,
+        reproduced=confirmation.reproduced,
+        tries=confirmation.tries,
+        seed=SeedRecord(plan.seed, found.query.name),
+        system=system_record(plan),
+        versions=versions(),
+        time_limit_s=plan.execution.time_limit,
+        memory_limit_mb=plan.execution.memory_limit,
     )
+    several, file = len(plan.requirements) > 1, None
+    if record.directory is not None:
+        file = str(record.directory.write_counterexample(content, rank, of_several=several))
     return {
         "rank": rank,
         "requirement": requirement.id,
@@ -185,5 +167,5 @@ def _counterexample(
         "probability": None,
         "first_violation_time": found.judgement.first_violation_time,
         "robustness": found.judgement.robustness,
-        "file": str(file),
+        "file": file,
     }

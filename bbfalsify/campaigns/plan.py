@@ -23,6 +23,7 @@ from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, collect_items, parse_items
 from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
 from bbfalsify.core.budget import Budget
+from bbfalsify.core.engine_kind import EngineKind, Engines
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.seeds import draw_seed
 from bbfalsify.core.setting_values import dotted
@@ -53,6 +54,7 @@ class RunPlan:
     requirements: tuple[PlannedRequirement, ...]
     engine: Any
     """Its settings, one value each."""
+    kind: EngineKind
     seed: int
     execution: Execution
     budget: Budget
@@ -89,31 +91,37 @@ class Given(TypedDict, total=False):
     """Overrules nothing: the seed that was drawn for the campaign before."""
 
 
-def load_campaign(path: str | Path, **given: Unpack[Given]) -> Campaign:
+def load_campaign(path: str | Path, engines: Engines, **given: Unpack[Given]) -> Campaign:
     """Read and check a campaign file."""
     file = Path(path)
-    return plan_document(read_yaml(file), base=file.parent, **given)
+    return plan_document(read_yaml(file), engines, base=file.parent, **given)
 
 
 def plan_document(
-    document: Document, *, base: Path, label: Callable[[KeyPath], str] = dotted, **given: Unpack[Given]
+    document: Document,
+    engines: Engines,
+    *,
+    base: Path,
+    label: Callable[[KeyPath], str] = dotted,
+    **given: Unpack[Given],
 ) -> Campaign:
     """Check a campaign given as a document; relative paths are relative to `base`."""
     reader = Reader(document, [], label)
     sections = reader.sections(CAMPAIGN_SECTIONS, "campaign")
     sections |= _overruling(given, reader)
     [engine] = sections.get("engine", [None])
-    engines, kinds = read_engines(reader, engine), named_kinds(engine)
+    points_of_engines, kinds = read_engines(reader, engine, engines), named_kinds(engine, engines)
     check_needs(reader, kinds)
     # Where an engine's settings are wrong, its name still says what the rest of the campaign is about.
-    about = {spoken_about(engine) for engine in engines} or {kind.about for kind in kinds.values()} or {"signals"}
+    about = {spoken_about(point, kinds) for point in points_of_engines}
+    about = about or {kind.about for kind in kinds.values()} or {"signals"}
     inputs = load_inputs(reader, sections, base, about)
     items = collect_items(reader, sections["requirements"][0], base) if "requirements" in sections else None
     if len(about) > 1:
         names = " and ".join(f"about {what}" for what in sorted(about))
         reader.problem(("engine",), f"engines {names} need campaigns of their own.")
     [expected] = sections.get("expected", [None])
-    requirements = _requirements(reader, base, items, engines, about, inputs, expected)
+    requirements = _requirements(reader, base, items, points_of_engines, about, inputs, expected)
     _check_sections(reader, sections, about, inputs)
     store = _path(given.get("store"), sections, "store", base)
     if store is not None and store.exists() and not store.is_dir():
@@ -127,7 +135,7 @@ def plan_document(
         drawn_seed = given.get("drawn_seed")
         drawn_seed = draw_seed() if drawn_seed is None else drawn_seed
     [name] = sections.get("name", [Path(document.file).stem or inputs.own_name])
-    points = _points(sections, inputs, engines, drawn_seed)
+    points = _points(sections, inputs, points_of_engines, drawn_seed)
     runs = tuple(
         RunPlan(
             name=name if len(points) == 1 else f"{name}-{number}",
@@ -138,6 +146,7 @@ def plan_document(
             model=inputs.models.get(point["model"]),
             requirements=tuple(requirements[point["model"]]),
             engine=point["engine"],
+            kind=kinds[point["engine"].kind],
             seed=point["seed"],
             execution=Execution(**{key: point[key] for key in keys_of(Execution)}),
             budget=point["budget"],

@@ -12,33 +12,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.campaigns.categories import run_category
 from bbfalsify.campaigns.directory import SUMMARY, CampaignDirectory
-from bbfalsify.campaigns.execute import Recording, annotated, configuration_of, execute, origin_of
+from bbfalsify.campaigns.execute import Done, configuration_of, origin_of, run_one
 from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.events import Event
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.records.disk import together
 from bbfalsify.records.json_files import WritingFailed, write_json
-from bbfalsify.records.run_directory import RunDirectory, readable_manifest
+from bbfalsify.records.recording import Recording
+from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.executors import opened
 
 Listeners = Callable[[RunPlan], Sequence[Callable[[Event], None]]]
-
-
-@dataclass(frozen=True)
-class Done:
-    """One run, executed now or before."""
-
-    plan: RunPlan
-    results: dict[str, Any]
-    executed: bool = True
-    """False where it was finished before the campaign was interrupted."""
 
 
 def run_all(
@@ -47,40 +38,46 @@ def run_all(
     out: Path,
     directory: Path | None = None,
     listeners: Listeners = lambda plan: (),
-    executor: Executor | None = None,
+    executor: str | Executor | None = None,
     extend: bool = False,
 ) -> Iterator[Done]:
     """`directory`: of the same campaign, begun before; it is continued.  `executor` overrules the campaign's.  With
     `extend` a single run goes on even if it was finished: a check, say, that has a larger budget now.
     """
-    execution = campaign.runs[0].execution
-    with opened(executor or execution.executor, execution.jobs) as pool:
-        recording = Recording(campaign, out, executor=pool)
+    first = campaign.runs[0].execution
+    with opened(replace(first, executor=executor or first.executor)) as where:
         if len(campaign.runs) == 1:
             [plan] = campaign.runs
-            yield _run(plan, replace(recording, directory=directory, listeners=listeners(plan)), extend=extend)
+            written = configuration_of(plan, campaign)  # with the name of the executor, not with the one that is open
+            recording = Recording(out, directory, listeners=listeners(plan), configuration=written)
+            yield run_one(_executed_at(where, plan), campaign, recording, extend=extend)
         else:
             with together():  # hundreds of short runs would wait for the disk as long as they simulate
-                yield from _run_several(campaign, directory, recording, listeners)
+                yield from _run_several(campaign, out, directory, where, listeners)
+
+
+def _executed_at(where: Execution, plan: RunPlan) -> RunPlan:
+    return replace(plan, execution=replace(plan.execution, executor=where.executor))
 
 
 def _run_several(
-    campaign: Campaign, directory: Path | None, recording: Recording, listeners: Listeners
+    campaign: Campaign, out: Path, directory: Path | None, where: Execution, listeners: Listeners
 ) -> Iterator[Done]:
     origin = origin_of(campaign)  # the same for all, and it reads the file
     configurations = [configuration_of(plan, campaign, origin) for plan in campaign.runs]
     if directory is None:
-        place = CampaignDirectory.create(recording.out, campaign, configurations)
+        place = CampaignDirectory.create(out, campaign, configurations)
     else:
         place = CampaignDirectory(directory)
         place.check_same(campaign, configurations)
     rows: list[dict[str, Any]] = []
     counts: Counter[str | None] = Counter()
     for number, plan in enumerate(campaign.runs, start=1):
-        told, configuration = listeners(plan), configurations[number - 1]
-        this = replace(recording, directory=place.run(number), listeners=told, configuration=configuration)
+        recording = Recording(
+            directory=place.run(number), listeners=listeners(plan), configuration=configurations[number - 1]
+        )
         try:
-            done = _run(plan, this)
+            done = run_one(_executed_at(where, plan), campaign, recording)
         except WritingFailed:
             raise
         except (UserError, SystemFailure) as error:  # one run that cannot be made must not cost the others
@@ -92,15 +89,6 @@ def _run_several(
         counts[rows[-1]["category"]] += 1
     summary = {"name": campaign.name, "categories": dict(counts), "runs": rows}
     write_json(place.path / SUMMARY, summary)
-
-
-def _run(plan: RunPlan, recording: Recording, *, extend: bool = False) -> Done:
-    if recording.directory is not None and not extend:
-        begun = RunDirectory(recording.directory)
-        if begun.begun and begun.finished:
-            readable_manifest(begun.path)
-            return Done(plan, annotated(plan, begun.read_results()), executed=False)
-    return Done(plan, execute(plan, recording))
 
 
 def _failed(plan: RunPlan, directory: Path, message: str) -> dict[str, Any]:

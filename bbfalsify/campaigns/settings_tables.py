@@ -1,6 +1,6 @@
 """Tables of keys for the manual, made from the declarations that the reader uses.
 
-for row in settings_table("falsify"):
+for row in settings_table("falsify", ENGINES):
     row.key, row.values, row.default, row.unit, row.sentence
 """
 
@@ -18,9 +18,9 @@ from bbfalsify.campaigns.schema import (
     QueryEntry,
     RequirementEntry,
 )
+from bbfalsify.core.engine_kind import Engines
 from bbfalsify.core.setting_values import Setting
 from bbfalsify.core.settings import Settings, keys_of
-from bbfalsify.registry import engine_kind, engine_names
 
 _GROUPS: dict[str, Mapping[str, Setting]] = {
     "campaign": CAMPAIGN_SECTIONS,
@@ -47,14 +47,14 @@ class Row:
     sentence: str
 
 
-def tables() -> list[str]:
+def tables(engines: Engines) -> list[str]:
     """Return the names of all tables: files, requirements, and every engine."""
-    return [*_GROUPS, *engine_names()]
+    return [*_GROUPS, *engines.names()]
 
 
-def settings_table(name: str) -> list[Row]:
+def settings_table(name: str, engines: Engines) -> list[Row]:
     """Return the keys of an engine, or of another of `tables()`, in their order."""
-    declared = _GROUPS[name] if name in _GROUPS else keys_of(engine_kind(name).named("settings"))
+    declared = _GROUPS[name] if name in _GROUPS else keys_of(engines.kind(name).named("settings"))
     return [_row(one) for one in declared.values()]
 
 

@@ -44,9 +44,10 @@ def compare(
     if old.is_file() or new.is_file():
         return _compare_machines(old, new, as_json=as_json)
     pairs, lonely = _pairs(old, new)
+    from bbfalsify.registry import ENGINES
     from bbfalsify.reporting.compare import compare_runs
 
-    changes = [compare_runs(*pair) for pair in pairs]
+    changes = [compare_runs(*pair, ENGINES) for pair in pairs]
     news = any(change.is_news for change in changes) or any(where == "new" for where, _ in lonely)
     if as_json:
         runs = [change.as_json() for change in changes]

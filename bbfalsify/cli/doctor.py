@@ -29,9 +29,9 @@ def doctor(
     """
     import math
 
-    from bbfalsify.cli.compile_notice import announce_compilation
     from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.running.doctor.doctor import examine
+    from bbfalsify.running.warm_up import kernel_notice
     from bbfalsify.systems import load_system
     from bbfalsify.systems.simulated import ModelSymbolSystem, ModelSystem
 
@@ -44,8 +44,8 @@ def doctor(
         raise UserError(wrong)
     patient = load_system(system, base=Path())
     with Progress(quiet=quiet) as progress:
-        if isinstance(patient, ModelSystem | ModelSymbolSystem):
-            announce_compilation(progress)
+        if isinstance(patient, ModelSystem | ModelSymbolSystem) and (notice := kernel_notice()) is not None:
+            progress.say(notice)
         report = examine(patient, duration=duration, seed=seed, time_limit_s=time_limit)
     if as_json:
         print(json.dumps(report.as_json()))

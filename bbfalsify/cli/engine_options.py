@@ -21,7 +21,7 @@ from typer.core import TyperCommand
 from bbfalsify.cli.options import Session
 from bbfalsify.core.setting_values import Setting
 from bbfalsify.core.settings import keys_of
-from bbfalsify.registry import engine_kind
+from bbfalsify.registry import ENGINES
 from bbfalsify.running.execution import Execution
 
 Command = Callable[..., int]
@@ -29,7 +29,7 @@ Command = Callable[..., int]
 
 def settings_of_engine(name: str) -> list[Setting]:
     """Return the settings of an engine and of its execution that the command line has as options."""
-    kind = engine_kind(name)
+    kind = ENGINES.kind(name)
     declared = {**keys_of(kind.named("settings")), **keys_of(Execution)}
     return [one for key, one in declared.items() if one.rules.option and key not in kind.ignores]
 

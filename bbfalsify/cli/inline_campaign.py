@@ -14,7 +14,7 @@ import typer
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
 from bbfalsify.cli.options import Seed, Session
 from bbfalsify.core.settings import keys_of
-from bbfalsify.registry import engine_kind
+from bbfalsify.registry import ENGINES
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns import Campaign
@@ -30,11 +30,11 @@ def described(kind: str, sections: Mapping[str, Any], settings: Mapping[str, Any
     from bbfalsify.campaigns import plan_document
     from bbfalsify.records.documents import Document
 
-    keys = keys_of(engine_kind(kind).named("settings"))
+    keys = keys_of(ENGINES.kind(kind).named("settings"))
     data = {"format_version": 1, **{key: value for key, value in sections.items() if value not in (None, [])}}
     data |= {key: value for key, value in settings.items() if key not in keys}
     data["engine"] = {"kind": kind} | {key: value for key, value in settings.items() if key in keys}
-    return plan_document(Document("", data, {}), base=Path(), label=_option, **given)
+    return plan_document(Document("", data, {}), ENGINES, base=Path(), label=_option, **given)
 
 
 def requirement(number: int, text: str, form: str) -> str | dict[str, str]:
@@ -57,7 +57,7 @@ def engine_command(name: str) -> Callable[..., int]:
     """Make the command of an engine that has none of its own: an option for each section and setting."""
     from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
 
-    kind = engine_kind(name)
+    kind = ENGINES.kind(name)
     subjects = [CAMPAIGN_SECTIONS[key] for key in ("system", "profile", "model") if key not in kind.ignores]
 
     @with_settings(*subjects, *settings_of_engine(name))

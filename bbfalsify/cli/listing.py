@@ -50,9 +50,9 @@ def _models() -> list[tuple[str, str]]:
 
 
 def _engines() -> list[tuple[str, str]]:
-    from bbfalsify.registry import engine_kind, engine_names
+    from bbfalsify.registry import ENGINES
 
-    return [(name, engine_kind(name).says) for name in engine_names()]
+    return [(name, ENGINES.kind(name).says) for name in ENGINES.names()]
 
 
 def _units() -> list[tuple[str, str]]:

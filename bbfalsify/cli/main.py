@@ -38,7 +38,7 @@ from bbfalsify.cli.engine_options import GroupedCommand
 from bbfalsify.cli.exits import Exit, boundary, report_problems
 from bbfalsify.cli.inline_campaign import engine_command
 from bbfalsify.core.errors import UserError, unknown_name
-from bbfalsify.registry import engine_names
+from bbfalsify.registry import ENGINES
 
 app = typer.Typer(
     name="bbfalsify",
@@ -76,7 +76,7 @@ for name, command in COMMANDS.items():
 
 def add_engine(name: str) -> None:
     """Add the command of an engine of another package, where there is one; it is looked for only when it is called."""
-    if name not in COMMANDS and name in engine_names():
+    if name not in COMMANDS and name in ENGINES.names():
         COMMANDS[name] = engine_command(name)
         app.command(name, cls=GroupedCommand)(boundary(COMMANDS[name]))
 

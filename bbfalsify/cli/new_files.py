@@ -98,10 +98,10 @@ def campaign_text(engine: str, name: str, system: str, profile: str) -> str:
     """A campaign with everything that can be set: what is needed, and the rest as comments with its defaults."""
     from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
     from bbfalsify.core.settings import keys_of
-    from bbfalsify.registry import engine_kind
+    from bbfalsify.registry import ENGINES
 
     question, content = CAMPAIGNS[engine]
-    kind = engine_kind(engine)
+    kind = ENGINES.kind(engine)
     settings = [
         f"  # {key}: {_yaml(declared.default)}"
         for key, declared in keys_of(kind.named("settings")).items()

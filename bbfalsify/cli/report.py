@@ -38,6 +38,7 @@ def report(
     from bbfalsify.cli.ci_files import ci_files
     from bbfalsify.cli.session import write_files_of
     from bbfalsify.records.json_files import read_json
+    from bbfalsify.registry import ENGINES
     from bbfalsify.reporting.exports.table_files import parquet_is_there, write_campaign_tables
     from bbfalsify.reporting.html import write_report
     from bbfalsify.results.recorded import recorded_results
@@ -47,8 +48,8 @@ def report(
     campaign = (directory / "campaign.json").is_file()
     runs = sorted(p.parent for p in (directory / "runs").glob("*/results.json")) if campaign else []
     for run in runs:
-        write_report(run)
-    path = write_report(directory, file)
+        write_report(run, ENGINES)
+    path = write_report(directory, ENGINES, file)
     if campaign:
         write_campaign_tables(directory, parquet=parquet_is_there())
     for run in runs or ([directory] if (directory / "results.json").is_file() else []):
@@ -63,11 +64,12 @@ def report(
 
 def write_at_the_end(directory: str | Path | None, progress: Progress) -> Path | None:
     """Write the report of a run that has just ended."""
+    from bbfalsify.registry import ENGINES
     from bbfalsify.reporting.html import write_report
 
     path = None
     with left_out(progress, "no report"):
-        path = None if directory is None else write_report(directory)
+        path = None if directory is None else write_report(directory, ENGINES)
     return path
 
 

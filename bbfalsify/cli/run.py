@@ -49,6 +49,7 @@ def run(
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.errors import UserError
     from bbfalsify.examples import example_folder
+    from bbfalsify.registry import ENGINES
 
     if run_directory is not None and not resume:
         raise UserError(f"a run directory ({run_directory}) is given without --resume.")
@@ -64,5 +65,5 @@ def run(
         if run_directory is not None:
             drawn_seed = origin_in(read_manifest(run_directory)).get("drawn_seed")
     session.files()  # refuses what cannot be written before anything is loaded
-    loaded = load_campaign(file, seed=seed, store=store, accepted=accept, drawn_seed=drawn_seed, **given)
+    loaded = load_campaign(file, ENGINES, seed=seed, store=store, accepted=accept, drawn_seed=drawn_seed, **given)
     return run_campaign(loaded, session, directory=run_directory)

@@ -24,6 +24,7 @@ def schema(what: Annotated[What, typer.Argument(help="The kind of file.")] = Wha
               # yaml-language-server: $schema=campaign.schema.json      (first line of a campaign)
     """
     from bbfalsify.campaigns.json_schema import schema_of
+    from bbfalsify.registry import ENGINES
 
-    print(json.dumps(schema_of(what.value), indent=2))
+    print(json.dumps(schema_of(what.value, ENGINES), indent=2))
     return Exit.NOTHING_FOUND

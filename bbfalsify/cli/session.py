@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -13,11 +14,12 @@ from bbfalsify.cli.options import Session
 from bbfalsify.cli.progress import CampaignClock, Progress
 from bbfalsify.cli.report import left_out, write_at_the_end
 from bbfalsify.core.verdict import FOUND, StopReason
-from bbfalsify.registry import engine_kind, kind_of
+from bbfalsify.registry import ENGINES
+from bbfalsify.reporting.terminal.progress_lines import RunProgress
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns import Campaign, RunPlan
-    from bbfalsify.campaigns.run_all import Done
+    from bbfalsify.campaigns.execute import Done
 
 MOST_REPORTS = 100
 """Campaigns of more runs get one summary and tables for all: pictures and a report of each would take longer than short
@@ -46,11 +48,11 @@ def run_campaign(
     folder: Path | None = None
     several, many = len(campaign.runs) > 1, len(campaign.runs) > MOST_REPORTS
     clock = CampaignClock(len(campaign.runs))
-    with Progress(quiet=session.quiet) as progress:
-        for kind in dict.fromkeys(plan.engine.kind for plan in campaign.runs):
-            announce = engine_kind(kind).named("compiling")
-            if announce is not None:
-                announce(progress)
+    with _resumable(campaign), Progress(quiet=session.quiet) as progress:
+        for kind in dict.fromkeys(plan.kind for plan in campaign.runs):
+            notice = kind.named("compiling")
+            if notice is not None and (text := notice()) is not None:
+                progress.say(text)
         if directory is not None:
             progress.say(f"continuing {directory}")
         runs = run_all(
@@ -58,9 +60,9 @@ def run_campaign(
             out=session.out or Path("runs"),
             directory=directory,
             extend=extend,
-            listeners=lambda plan: [_progress_of(plan, campaign, progress, clock)],
+            listeners=lambda plan: [] if progress.quiet else [_progress_of(plan, campaign, progress, clock)],
         )
-        for done in _resumable(runs, campaign):
+        for done in runs:
             progress.end_stage()
             clock.finished(done.results.get("seconds") if done.executed else None)
             codes.append(exit_of_run(done.results))
@@ -93,13 +95,14 @@ def run_campaign(
     return worst_exit(codes)
 
 
-def _resumable(runs: Iterator[Done], campaign: Campaign) -> Iterator[Done]:
-    """Say how to go on when a full disk ends a campaign; what is recorded stays."""
+@contextlib.contextmanager
+def _resumable(campaign: Campaign) -> Iterator[None]:
+    """Say how to go on where a full disk ends a campaign; what is recorded stays."""
     from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.records.json_files import WritingFailed
 
     try:
-        yield from runs
+        yield
     except WritingFailed as error:
         if not campaign.file:
             raise
@@ -123,7 +126,7 @@ def _progress_of(plan: RunPlan, campaign: Campaign, progress: Progress, clock: C
     if len(campaign.runs) > 1:
         number = next(number for number, other in enumerate(campaign.runs, start=1) if other is plan)
         place = f"{plan.name}, run {number} of {len(campaign.runs)}"
-    return engine_kind(plan.engine.kind).named("progress")(progress, place, clock)
+    return (plan.kind.named("progress") or RunProgress)(progress, place, clock)
 
 
 def write_files_of(data: dict[str, Any]) -> None:
@@ -131,7 +134,7 @@ def write_files_of(data: dict[str, Any]) -> None:
     from bbfalsify.reporting.exports.table_files import parquet_is_there, write_tables
 
     write_tables(data["run_directory"], parquet=parquet_is_there())
-    write = kind_of(data).named("files")
+    write = ENGINES.of(data).named("files")
     if write is not None:
         write(data)
 
@@ -146,8 +149,8 @@ def show_run(data: dict[str, Any], varies: Mapping[str, Any], *, verbose: bool) 
     if varies:
         console.print(f"\n{data['name']}: {varied(varies)}", soft_wrap=True)
     # A run that could not be made has nothing to show but why.
-    shown = result_lines if data["stop_reason"] == StopReason.ERROR else kind_of(data).named("shown")
-    for line in shown(data, console.width, verbose):
+    shown = None if data["stop_reason"] == StopReason.ERROR else ENGINES.of(data).named("shown")
+    for line in (shown or result_lines)(data, console.width, verbose):
         # Text is not cut into lines, so that it can be searched and copied; tables fit.
         console.print(line, soft_wrap=isinstance(line, str))
 

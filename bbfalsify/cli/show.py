@@ -27,11 +27,11 @@ def show(
     Example:  bbfalsify show runs/heater-2026-01-31-1 --counterexample 2
     """
     from bbfalsify.cli.session import show_run
-    from bbfalsify.registry import kind_of
+    from bbfalsify.registry import ENGINES
     from bbfalsify.results.recorded import recorded_results
 
     file, data = recorded_results(run)
-    kind_of(data, file=str(file))  # says what is wrong with it
+    ENGINES.of(data, file=str(file))  # says what is wrong with it
     if counterexample is not None:
         found, lines = _steps(file.parent, data, counterexample)
         print(json.dumps({"counterexamples": found}, allow_nan=False) if as_json else "\n".join(lines))
@@ -45,12 +45,14 @@ def show(
 def _steps(folder: Path, data: dict[str, Any], rank: int) -> tuple[list[dict[str, Any]], list[str]]:
     """The counterexamples with this rank (one per requirement), with all their steps; and the same as lines."""
     from bbfalsify.core.errors import Problem, UserError
-    from bbfalsify.registry import kind_of
+    from bbfalsify.registry import ENGINES
+    from bbfalsify.reporting.terminal.generic import finding_steps
 
     rows = [row for row in data["counterexamples"] if row["rank"] == rank]
     if not rows:
         most = max((row["rank"] for row in data["counterexamples"]), default=0)
         known = f"the ranks are 1 to {most}" if most else "the run has none"
         raise UserError(Problem(f"there is no counterexample {rank}; {known}.", file=str(folder / "results.json")))
-    shown = [kind_of(data).named("finding")(row) for row in rows]
+    steps = ENGINES.of(data).named("finding") or finding_steps
+    shown = [steps(row) for row in rows]
     return [row for row, _ in shown], [line for _, lines in shown for line in lines]

@@ -58,14 +58,15 @@ def simulate(
         wrong.append(f"--plot draws SVG; the file must end in .svg, found '{plot}'.")
     if wrong:
         return _refuse(wrong, as_json)
-    from bbfalsify.cli.compile_notice import announce_compilation
     from bbfalsify.reporting.walks import plot_walks, walks_csv
     from bbfalsify.running.simulate import load_walkable
+    from bbfalsify.running.warm_up import kernel_notice
 
     walkable = load_walkable(model, show)
     seed = draw_seed() if seed is None else seed
     with Progress(quiet=quiet) as progress:
-        announce_compilation(progress)
+        if (notice := kernel_notice()) is not None:
+            progress.say(notice)
         sampled = walkable.walk(
             until=until, count=walks, seed=seed, period=period or until / 100, accelerated=heuristic is Heuristic.RET
         )

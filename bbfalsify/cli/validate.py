@@ -82,8 +82,9 @@ def check_file(file: Path) -> tuple[str, str, list[Problem]]:
 
 def _campaign(file: Path) -> str:
     from bbfalsify.campaigns import load_campaign
+    from bbfalsify.registry import ENGINES
 
-    runs = len(load_campaign(file, seed=0).runs)
+    runs = len(load_campaign(file, ENGINES, seed=0).runs)
     return f"{runs} run{'s' * (runs != 1)}"
 
 

@@ -68,7 +68,7 @@ class Acceptance:
 
 @dataclass(frozen=True)
 class Judged:
-    """What the entries say about the counterexamples of one run."""
+    """Verdicts of the entries on the counterexamples of one run."""
 
     file: str
     verdicts: tuple[str, ...]
@@ -93,7 +93,8 @@ class Acceptances:
     ) -> Judged:
         """(requirement, actions, probability) of each; the kindest entry that matches decides."""
         today = today or datetime.date.today()
-        verdicts, met = [], set()
+        verdicts: list[str] = []
+        met: set[int] = set()
         for requirement, actions, probability in counterexamples:
             matching = [entry for entry in self.entries if entry.matches(requirement, actions)]
             met.update(map(id, matching))
@@ -102,21 +103,21 @@ class Acceptances:
         return Judged(self.file, tuple(verdicts), tuple(e for e in self.entries if id(e) not in met))
 
     def problems(self, requirements: Iterable[str], actions: Iterable[str]) -> list[Problem]:
-        """Names that the run does not know: a slip of the pen would accept nothing, and nobody would notice."""
+        """Names that the run does not know: a typo would silently accept nothing."""
         requirements, actions = list(requirements), list(actions)
         found = []
         for entry in self.entries:
-            place = {"file": self.file, "line": entry.line}
             if entry.requirement not in requirements:
-                found.append(unknown_name("requirement", entry.requirement, requirements, **place))
+                name = entry.requirement
+                found.append(unknown_name("requirement", name, requirements, file=self.file, line=entry.line))
             for action in dict.fromkeys(entry.actions):
                 if action not in actions and not (entry.pattern and action in (_ONE, _ANY)):
-                    found.append(unknown_name("action", action, actions, **place))
+                    found.append(unknown_name("action", action, actions, file=self.file, line=entry.line))
         return found
 
 
 def _matches(pattern: tuple[str, ...], actions: tuple[str, ...]) -> bool:
-    """Which prefixes of the actions the pattern's beginning can be, one element of it at a time."""
+    """Match from left to right: `reached` are the prefixes of the actions that the pattern so far can be."""
     reached = {0}
     for element in pattern:
         if element == _ANY:
@@ -160,7 +161,7 @@ def _entry(node: Node) -> Acceptance | None:
     requirement, reason = _name(node.get("requirement")), _name(node.get("reason"))
     limit_node, expires_node = node.get("max_probability"), node.get("expires")
     limit = None if limit_node is None else limit_node.number()
-    if limit is not None and not 0 <= limit <= 1:
+    if limit_node is not None and limit is not None and not 0 <= limit <= 1:
         limit_node.problem(f"'max_probability' must lie between 0 and 1, found {limit_node.value}.")
     expires = None if expires_node is None else _date(expires_node)
     if requirement is None or not reason:

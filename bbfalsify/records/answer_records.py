@@ -1,4 +1,4 @@
-"""What is written down of one simulation, and how it is read again: all that whoever asked was told, bit by bit.
+"""The record of one simulation, written and read: all that the asker was told, bit by bit.
 
 A record is short (well under 300 bytes); outputs are in it only where the query wanted its whole trace, and where
 several answers to one batch have the same outputs, only in the first of them.  Numbers of signals are stored as the
@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from bbfalsify.core.query import Answer, AnyQuery, WordQuery
+from bbfalsify.core.query import Answer, AnyQuery, Query, WordQuery
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.records.json_files import as_number, plain_number
 
 MESSAGE_LIMIT = 500
-"""As long as messages from workers are at most."""
+"""Characters of the longest message from a worker."""
 
 
 def answer_record(name: str, answer: Answer) -> dict[str, Any]:
@@ -58,6 +58,7 @@ def answer_from_record(record: Mapping[str, Any], trace: Trace | None = None) ->
         )
         for verdict, robustness, *rest in record["judgements"]
     )
+    cpu_seconds, memory_mb = record.get("cost", (None, None))
     return Answer(
         SimulationStatus(record["status"]),
         judgements,
@@ -65,7 +66,8 @@ def answer_from_record(record: Mapping[str, Any], trace: Trace | None = None) ->
         trace,
         record["seconds"],
         tuple(record.get("symbols", ())),
-        *record.get("cost", (None, None)),
+        cpu_seconds,
+        memory_mb,
         record.get("dissent", ""),
     )
 
@@ -74,9 +76,9 @@ def _shortened(text: str) -> str:
     return text if len(text) <= MESSAGE_LIMIT else text[: MESSAGE_LIMIT - 1] + "…"
 
 
-def _judgement_record(judgement: Judgement) -> list:
+def _judgement_record(judgement: Judgement) -> list[Any]:
     """[verdict, robustness] and, when there is more to say, first violation time, vacuity and outliers."""
-    record: list = [judgement.verdict.value, plain_number(judgement.robustness)]
+    record: list[Any] = [judgement.verdict.value, plain_number(judgement.robustness)]
     if judgement.first_violation_time != math.inf or judgement.vacuous or judgement.outlier_times:
         record.append(plain_number(judgement.first_violation_time))
     if judgement.vacuous or judgement.outlier_times:
@@ -90,12 +92,13 @@ def _judgement_record(judgement: Judgement) -> list:
 
 
 def with_checksums(asked: Iterable[tuple[AnyQuery, Answer]], *, traces: bool = False) -> tuple[dict[str, Any], ...]:
-    """The records of a batch, each with the checksum of what was asked and, if wanted, with its outputs."""
-    records, stored = [], {}
+    """Make the records of a batch, each with the checksum of what was asked and, if wanted, with its outputs."""
+    records: list[dict[str, Any]] = []
+    stored: dict[tuple[tuple[str, bytes], ...], str] = {}
     for query, answer in asked:
         record = answer_record(query.name, answer)
         record["asked"] = checksum(query)
-        if traces and answer.trace is not None:
+        if traces and answer.trace is not None and isinstance(query, Query):
             signals = answer.trace.signals.items()
             outputs = {name: values for name, values in signals if name not in query.stimulus.inputs}
             first = stored.setdefault(tuple((n, values.tobytes()) for n, values in outputs.items()), query.name)
@@ -105,7 +108,7 @@ def with_checksums(asked: Iterable[tuple[AnyQuery, Answer]], *, traces: bool = F
 
 
 def recorded_trace(record: Mapping[str, Any], query: AnyQuery, others: Mapping[str, Any]) -> Trace | None:
-    """The whole trace, where it was recorded; `others` are records by name, for outputs that are stored with them."""
+    """Rebuild a recorded trace; `others` are records by name, for outputs that are stored with them."""
     outputs = record.get("outputs")
     if isinstance(outputs, str):
         outputs = others[outputs]["outputs"]
@@ -122,7 +125,7 @@ def checksum(query: AnyQuery) -> str:
     parts = query.source.parts() if not isinstance(query.source, Stimulus) else _parts(query.source)
     value = 0
     for part in parts:
-        value = zlib.crc32(np.ascontiguousarray(part), value)
+        value = zlib.crc32(np.ascontiguousarray(part).data, value)
     return f"{value:08x}"
 
 

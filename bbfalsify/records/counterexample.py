@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pydantic
 
 FORMAT_VERSION = 1
+Time = Literal["dense", "discrete"]
 STRICT = {"extra": "forbid"}
 
 T = TypeVar("T")
@@ -38,20 +39,20 @@ class RequirementRecord:
     id: str
     text: str
     stl: str
-    time: Literal["dense", "discrete"] = "dense"
+    time: Time = "dense"
     period: float | None = None
 
 
 @dataclass(frozen=True)
 class SystemRecord:
-    """Where the system was found: the reference as written, the folder it is relative to, the hash of its file."""
+    """The system as it was found: the reference as written, the folder it is relative to, the hash of its file."""
 
     __pydantic_config__ = STRICT
     reference: str
     base: str = "."
     sha256: str | None = None
     name: str = ""
-    """What the system calls itself, whatever the folder it was found in; empty in files of older versions."""
+    """The system's own name, whatever the folder it was found in; empty in files of older versions."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Counterexample:
 
     @property
     def trace(self) -> Trace | None:
-        """What the system answered when the file was written; None if the simulation failed."""
+        """The system's answer when the file was written; None if the simulation failed."""
         if self.simulation is not SimulationStatus.OK:
             return None
         stimulus = self.stimulus
@@ -150,18 +151,19 @@ def counterexample_from_json(data: Any, *, file: str | None = None) -> Counterex
 
 
 @functools.cache  # making one takes ten times as long as using it
-def _adapter(kind: type) -> pydantic.TypeAdapter:
+def _adapter(kind: Any) -> pydantic.TypeAdapter[Any]:
     import pydantic
 
     return pydantic.TypeAdapter(kind)
 
 
 def validated(kind: type[T], data: Any, *, file: str | None = None) -> T:
-    """The dataclass `kind` from plain data; everything that does not fit is a problem of its own."""
+    """Make the dataclass `kind` from plain data; everything that does not fit is a problem of its own."""
     import pydantic  # a quarter of a second, and only reading a file needs it
 
     try:
-        return _adapter(kind).validate_python(data)
+        found: T = _adapter(cast(Any, kind)).validate_python(data)
+        return found
     except pydantic.ValidationError as error:
         raise UserError(
             Problem(f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}.", file=file) for e in error.errors()
@@ -169,7 +171,7 @@ def validated(kind: type[T], data: Any, *, file: str | None = None) -> T:
 
 
 def _contradictions(found: Counterexample) -> list[str]:
-    """What the types allow and a real counterexample never has."""
+    """Contradictions that the types allow and a real counterexample never has."""
     problems = []
     samples = len(found.times)
     if samples == 0 or any(b <= a for a, b in zip(found.times, found.times[1:], strict=False)):

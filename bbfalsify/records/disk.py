@@ -1,4 +1,4 @@
-"""Waiting until something is on disk, so that it survives a power failure; what only kills the process takes nothing.
+"""Batched fsync: make files survive a power failure (a killed process loses nothing anyway).
 
 Each wait takes milliseconds, and what the processor had at hand is gone afterwards.  So who makes many small things one
 after the other waits for them together, once a second:
@@ -16,16 +16,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 EVERY_S = 1.0
-"""What was written longer ago than this survives a power failure."""
+"""Seconds after which written data survives a power failure."""
 
 _left: dict[Path, None] = {}
-"""What this process still has to wait for, in the order in which it was left."""
+"""Paths that this process still has to sync, in the order in which they came."""
 _groups = 0
 _waited = 0.0
 
 
 def wait_for(*paths: Path) -> None:
-    """Until these files, and the names in these folders, are on disk, and everything that was left before them."""
+    """Wait until these files, the names in these folders, and everything left before them are on disk."""
     global _waited
     _left.update(dict.fromkeys(paths))
     while _left:
@@ -36,7 +36,7 @@ def wait_for(*paths: Path) -> None:
 
 
 def soon(*paths: Path) -> None:
-    """The same, within a second; at once where nothing else was agreed."""
+    """Have the same on disk within a second; at once outside of `together`."""
     if _groups and time.monotonic() - _waited < EVERY_S:
         _left.update(dict.fromkeys(paths))
     else:

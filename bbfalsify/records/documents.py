@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -35,7 +35,7 @@ class Document:
     data: Any
     lines: dict[KeyPath, int] = field(repr=False)
     text_lines: dict[KeyPath, int] = field(repr=False, default_factory=dict)
-    """For block scalars (`|`, `>`): the line of the first line of text, one below the key's."""
+    """Lines of block scalars (`|`, `>`): the line of the first line of text, one below the key's."""
 
     def line(self, path: Sequence[str | int]) -> int | None:
         """The line of the value at `path`, or of its nearest enclosing value."""
@@ -98,7 +98,7 @@ def parse_yaml(text: str, *, file: str = "<text>") -> Document:
                 return build_mapping(node, path)
             if isinstance(node, yaml.SequenceNode):
                 return [build(child, (*path, i)) for i, child in enumerate(node.value)]
-            if node.style in ("|", ">"):
+            if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
                 text_lines[path] = node.start_mark.line + 2
             return scalar(node)
         except yaml.YAMLError as error:
@@ -111,20 +111,21 @@ def parse_yaml(text: str, *, file: str = "<text>") -> Document:
         value = constructor.construct_object(node)
         return node.value if isinstance(value, bool) and node.value.lower() not in ("true", "false") else value
 
-    def build_mapping(node: yaml.MappingNode, path: KeyPath) -> dict:
-        result: dict = {}
+    def build_mapping(node: yaml.MappingNode, path: KeyPath) -> dict[Any, Any]:
+        result: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            key = scalar(key_node)
+            key: Any = scalar(key_node)
             line = key_node.start_mark.line + 1
-            if not isinstance(key, str | int | float):
+            if not isinstance(key, str | int | float):  # a number may be a name, too
                 problems.append(Problem("a key must be a plain name.", file=file, line=line))
                 continue
+            at: KeyPath = (*path, cast(str | int, key))
             if key in result:
-                first = lines[(*path, key)]
+                first = lines[at]
                 problems.append(Problem(f"key '{key}' is given twice (first on line {first}).", file=file, line=line))
                 continue
-            result[key] = build(value_node, (*path, key))
-            lines[(*path, key)] = line if isinstance(value_node, yaml.ScalarNode) else lines[(*path, key)]
+            result[key] = build(value_node, at)
+            lines[at] = line if isinstance(value_node, yaml.ScalarNode) else lines[at]
         return result
 
     data = build(root, ())

@@ -7,7 +7,6 @@ not fail, so its errors stop the run.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import logging
@@ -21,18 +20,15 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.events import Event, Listener, ListenerFailed, RunStopped
-from bbfalsify.core.query import Answer
-from bbfalsify.records.answer_records import answer_from_record
 from bbfalsify.records.disk import EVERY_S, soon, wait_for
-from bbfalsify.records.json_files import WritingFailed, one_line, plain_number
+from bbfalsify.records.json_files import one_line, plain_number
+from bbfalsify.records.line_file import LineFile
 
 _log = logging.getLogger("bbfalsify.records")
 _log.addHandler(logging.NullHandler())
 
 _LONGEST_END = 1 << 16
 """Bytes in which the last line of a record must be: what a message says of a system is bounded."""
-_LOCK_WAIT_S = 5.0
-"""Workers of a run that was just killed hold its lock until they have gone, too."""
 
 
 class Recorder:
@@ -57,40 +53,20 @@ class Recorder:
         self._sequence = 0
         self._again = Counter(_content(event.kind, event.data) for event in again)
         self._folders = tuple(folders)
-        self._file: int | None = None
-        self._length = self._on_disk = 0
+        self._file = None if self.path is None else LineFile(self.path, "events", lambda line: _event(line) is not None)
+        self._on_disk = 0
         self._synced = time.monotonic()
-        if self.path is not None:
-            self._open(self.path)
-
-    def _open(self, path: Path) -> None:
-        """Continue a record that is there already; what follows its last whole line goes."""
-        with _told(path):
-            new = not path.is_file()
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o644)
-        try:
-            _lock(file, path)
-            with _told(path):
-                if os.fstat(file).st_size:
-                    whole = _whole_lines(path.read_bytes())
-                    self._length, self._sequence = len(whole), whole.count(b"\n")
-                    os.ftruncate(file, self._length)
-                if new and path.parent not in self._folders:
-                    self._folders += (path.parent,)
-        except BaseException:
-            os.close(file)
-            raise
-        self._file = file
-
-    def add_listener(self, listener: Listener) -> None:
-        self._listeners.append(listener)
+        if self._file is not None:
+            self._sequence = self._file.lines
+            if self._file.is_new and self._file.path.parent not in self._folders:
+                self._folders += (self._file.path.parent,)
 
     def record(self, event: Event) -> None:
         self._append(event)
         self.tell(event)
 
     def tell(self, event: Event) -> None:
-        """To the listeners alone."""
+        """Tell the listeners alone."""
         for listener in tuple(self._listeners):
             try:
                 listener(event)
@@ -111,37 +87,24 @@ class Recorder:
                 self._again[content] -= 1
                 return
         line = {"sequence": self._sequence, "time": _now(), "event": kind, **data}
-        self._write(one_line(line).encode() + b"\n")
+        self._file.append(one_line(line).encode() + b"\n")
         self._sequence += 1
         if time.monotonic() - self._synced >= EVERY_S:
             self.sync(wait_for)
         elif isinstance(event, RunStopped):
             self.sync()
 
-    def _write(self, line: bytes) -> None:
-        with _told(self.path):
-            written = 0
-            try:
-                while written < len(line):
-                    written += os.write(self._file, line[written:])
-            except OSError:
-                with contextlib.suppress(OSError):
-                    os.ftruncate(self._file, self._length)
-                raise
-            self._length += len(line)
-
     def sync(self, wait: Callable[..., None] = soon) -> None:
         """Have everything recorded so far on disk, soon or now."""
-        if self._file is not None and self._length > self._on_disk:
-            self._on_disk, self._synced = self._length, time.monotonic()
-            wait(self.path, *self._folders)
+        if self._file is not None and self._file.length > self._on_disk:
+            self._on_disk, self._synced = self._file.length, time.monotonic()
+            wait(self._file.path, *self._folders)
             self._folders = ()
 
     def close(self) -> None:
         if self._file is not None:
             self.sync()
-            with contextlib.suppress(OSError):
-                os.close(self._file)
+            self._file.close()
             self._file = None
 
     def __enter__(self) -> Recorder:
@@ -149,34 +112,6 @@ class Recorder:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-@contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise WritingFailed(Problem(f"events cannot be recorded: {error.strerror}.", file=str(path))) from None
-
-
-def _lock(file: int, path: Path) -> None:
-    """Two processes that continue the same run would spoil its record."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return
-    until = time.monotonic() + _LOCK_WAIT_S
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                problem = Problem("another process is still writing the record of this run.", file=str(path))
-                raise UserError(problem) from None
-            time.sleep(0.05)
-        except OSError:  # a file system without locks
-            return
 
 
 def _now() -> str:
@@ -238,7 +173,7 @@ def _event(line: bytes) -> RecordedEvent | None:
 
 
 def ends_with_its_end(path: Path) -> bool:
-    """Whether the last line of a record says that the run stopped."""
+    """True where the last line of a record says that the run stopped."""
     try:
         with open(path, "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LONGEST_END))
@@ -247,21 +182,3 @@ def ends_with_its_end(path: Path) -> bool:
         return False
     last = _event(lines[-2]) if len(lines) > 1 and not lines[-1] else None
     return last is not None and last.kind == RunStopped.__name__
-
-
-def _whole_lines(data: bytes) -> bytes:
-    """Without a spoilt end: a line that was cut off, or blocks that never reached the disk (zeros)."""
-    data = data[: data.rfind(b"\n") + 1]
-    while data and _event(data[data.rfind(b"\n", 0, -1) + 1 :]) is None:
-        data = data[: data.rfind(b"\n", 0, -1) + 1]
-    return data
-
-
-def recorded_answers(path: str | Path) -> dict[str, Answer]:
-    """The answers of a run by the names of their queries, without traces."""
-    return {
-        record["query"]: answer_from_record(record)
-        for event in read_events(path)
-        if event.kind == "BatchAnswered"
-        for record in event.data["answers"]
-    }

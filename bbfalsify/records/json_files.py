@@ -30,7 +30,7 @@ def plain_number(value: float) -> float | str:
 
 
 def finite_or_null(value: float | str | None) -> float | None:
-    """For results that scripts read: what is not a finite number is null."""
+    """Replace numbers that are not finite by null, for scripts that read results."""
     return None if value is None or not math.isfinite(float(value)) else float(value)
 
 

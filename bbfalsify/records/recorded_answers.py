@@ -1,4 +1,4 @@
-"""What a run was told before it was interrupted: played to it again, answer by answer, it comes to the same place.
+"""The answers that a run got before it was interrupted: fed to it again, they lead it to the same place.
 
 An engine is a function of its seed and of the answers, so nothing else has to be kept.  Each recorded answer knows the
 checksum of its query.  Where a run that is resumed asks something else under the same name (another version, another
@@ -21,7 +21,7 @@ _SESSION_STARTS = ("RunStarted", "RunResumed")
 _NOT_TO_REPEAT = ("BatchAnswered", "Repeated", "RunStopped", *_SESSION_STARTS)
 
 
-class Tape:
+class RecordedAnswers:
     """The recorded answers of one run, by the names of their queries."""
 
     def __init__(self, path: Path | None = None) -> None:
@@ -29,13 +29,13 @@ class Tape:
         self._answers: dict[str, dict[str, Any]] = {}
         self._outputs: dict[str, dict[str, Any]] = {}
         self.events: list[RecordedEvent] = []
-        """What a resumed run says again and need not be recorded again."""
+        """Events that a resumed run repeats and need not record again."""
         self.answers = 0
         self.started = False
         self.seconds = 0.0
         """Spent before it was interrupted, time without a process not counted."""
         self.time_up: dict[str, int] = {}
-        """Where wall-clock limits were reached: after so many simulations."""
+        """Simulations made when each wall-clock limit was reached."""
         self.known: set[str] | None = None
         """The files of the store that took part, where that is decided: the store may have grown since."""
         if path is not None and path.is_file():
@@ -69,7 +69,7 @@ class Tape:
         return bool(self._answers)
 
     def answer(self, query: AnyQuery) -> Answer | None:
-        """What was answered then, each once; None where that was not recorded."""
+        """Return the recorded answer, each once; None where there is none."""
         record = self._answers.pop(query.name, None)
         if record is None:
             return None

@@ -10,10 +10,9 @@
 
 Names are never reused: the number at the end is the first that is free.  Files are written whole or not at all.
 
-The events survive a power failure, after a second at the latest, and so does the manifest where nobody else knows the
-run.  All else can be made again from these, by running once more in the same directory.  Where the caller chose it (a
-run of a campaign has its place, and the campaign knows what is run there), nobody waits for more than the events; of a
-run whose directory was named here, everything is on disk when it ends.
+The events survive a power failure, after a second at the latest, and so does the manifest of a run whose directory was
+named here; of such a run everything is on disk when it ends.  Where the caller chose the directory (a campaign knows
+what is run there), only the events are synced: all else can be made again by running once more in the same directory.
 
 A run that was interrupted is continued in its directory, by the same version and with the same inputs: what decides its
 result is in the manifest under `decided_by`, and every difference is named.
@@ -27,7 +26,7 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -38,9 +37,8 @@ from bbfalsify.core.events import Listener
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.disk import wait_for
-from bbfalsify.records.event_log import Recorder, ends_with_its_end
+from bbfalsify.records.event_log import RecordedEvent, Recorder, ends_with_its_end
 from bbfalsify.records.json_files import read_json, write_json
-from bbfalsify.records.recorded_answers import Tape
 
 FORMAT_VERSION = 1
 _PACKAGES = ("bbfalsify", "numpy", "scipy", "numba", "rtamt")
@@ -123,7 +121,7 @@ class RunDirectory:
             return False
 
     def _whole(self, name: str) -> bool:
-        """Whether this counterexample came to the disk: its last line is the one brace that is not indented."""
+        """True where this counterexample is on disk whole: its last line is the one brace that is not indented."""
         try:
             with open(self.path / name, "rb") as file:
                 file.seek(-3, os.SEEK_END)
@@ -131,15 +129,15 @@ class RunDirectory:
         except OSError:  # there is none, or it is too short
             return False
 
-    def recorder(self, *listeners: Listener, tape: Tape | None = None) -> Recorder:
+    def recorder(self, *listeners: Listener, again: Iterable[RecordedEvent] = ()) -> Recorder:
         folders = () if self._durable else (self.path, self.path.parent)
-        return Recorder(self.events, listeners, again=() if tape is None else tape.events, folders=folders)
+        return Recorder(self.events, listeners, again=again, folders=folders)
 
     def write_manifest(
         self,
-        *,
         seed: int,
         configuration: Mapping[str, Any],
+        *,
         adapter_sha256: str | None = None,
         decided_by: Mapping[str, Any] | None = None,
         **more: Any,
@@ -168,39 +166,34 @@ class RunDirectory:
             found = manifest.get("format_version") if isinstance(manifest, dict) else None
             what = f"a run directory of format {found}; this version continues format {FORMAT_VERSION}."
             raise UserError(Problem(what, file=file))
-        reasons = [
-            f"{name} was {before}, and is {now} now"
-            for name, before, now in differences(manifest.get("versions", {}), versions())
-        ]
-        reasons += [
-            f"{name} was {before}, and is {now} now"
-            for name, before, now in differences(
-                {"seed": manifest.get("seed"), **manifest.get("decided_by", {})}, {"seed": seed, **decided_by}
-            )
-        ]
-        self._refuse(reasons)
+        before = {**manifest.get("versions", {}), "seed": manifest.get("seed"), **manifest.get("decided_by", {})}
+        self._refuse(before, {**versions(), "seed": seed, **decided_by})
 
     def check_same_system(self, decided_by: Mapping[str, Any]) -> None:
-        """For runs that may go on with other settings, as long as what was seen was seen of the same system."""
-        before = self.read_manifest().get("decided_by", {})
-        now = json.loads(json.dumps(decided_by))
-        self._refuse([f"{name} was {old}, and is {new} now" for name, old, new in differences(before, now)])
+        """Refuse to continue with another system; settings may have changed."""
+        self._refuse(self.read_manifest().get("decided_by", {}), json.loads(json.dumps(decided_by)))
 
-    def _refuse(self, reasons: Sequence[str]) -> None:
-        if reasons:
+    def _refuse(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        problems = [
+            Problem(
+                f"this run cannot be continued: {name} was {old}, and is {new} now.", file=f"{self.path}/manifest.json"
+            )
+            for name, old, new in differences(before, now)
+        ]
+        if problems:
             advice = "Nothing was changed. Undo that to continue this run, or start a new one."
-            file = str(self.path / "manifest.json")
-            problems = [Problem(f"this run cannot be continued: {reason}.", file=file) for reason in reasons]
             raise UserError([*problems, Problem(advice)])
 
     def read_manifest(self) -> dict[str, Any]:
-        return read_json(self.path / "manifest.json")
+        manifest: dict[str, Any] = read_json(self.path / "manifest.json")
+        return manifest
 
     def write_results(self, results: Mapping[str, Any], *, durable: bool = True) -> None:
         write_json(self.path / "results.json", dict(results), durable=durable and self._durable)
 
     def read_results(self) -> dict[str, Any]:
-        return read_json(self.path / "results.json")
+        results: dict[str, Any] = read_json(self.path / "results.json")
+        return results
 
     def forget_counterexamples(self) -> None:
         """Those that an interrupted run had listed: it goes on, and lists them anew."""
@@ -225,7 +218,7 @@ class RunDirectory:
 
 
 def readable_manifest(directory: str | Path) -> dict[str, Any]:
-    """Of a run that is only looked at; one of another format is refused rather than misread."""
+    """Read the manifest of a run that is only looked at; refuse another format rather than misread it."""
     file = Path(directory) / "manifest.json"
     manifest = read_json(file)
     if not isinstance(manifest, dict) or "format_version" not in manifest:
@@ -237,41 +230,17 @@ def readable_manifest(directory: str | Path) -> dict[str, Any]:
     return manifest
 
 
-def begin_or_continue(
-    out: str | Path | None,
-    name: str,
-    directory: str | Path | None,
-    *,
-    seed: int,
-    decided_by: Mapping[str, Any],
-    configuration: Mapping[str, Any] | None = None,
-    adapter_sha256: str | None = None,
-) -> tuple[RunDirectory | None, Tape]:
-    """Where a run is recorded, and what was recorded of it before: nothing, unless it is continued.
-
-    `directory` is exactly the one to use; without it there is a new one under `out`, or none where that is None.
-    """
-    if directory is None and out is None:
-        return None, Tape()
-    place = RunDirectory.create(out, name) if directory is None else RunDirectory.at(directory)
-    if place.begun:
-        place.check_same(seed, json.loads(json.dumps(decided_by)))  # as it was read
-        return place, Tape(place.events)
-    place.write_manifest(
-        seed=seed, configuration=configuration or {}, adapter_sha256=adapter_sha256, decided_by=decided_by
-    )
-    return place, Tape(place.events)  # which are there already where only the manifest was lost
-
-
 def recorded_seed(directory: str | Path | None) -> int | None:
-    """Of the run that was begun there, if one was."""
-    begun = directory is not None and RunDirectory(directory).begun
-    return RunDirectory(directory).read_manifest().get("seed") if begun else None
+    """Return the seed of the run that was begun there, if one was."""
+    if directory is None or not (place := RunDirectory(directory)).begun:
+        return None
+    seed: int | None = place.read_manifest().get("seed")
+    return seed
 
 
 @functools.cache  # each look-up reads the metadata of a package, and every counterexample file holds them
 def versions() -> dict[str, str]:
-    """What this result was made with; numpy does not promise the same random numbers in all its versions."""
+    """Versions of Python and packages; numpy does not promise the same random numbers in all its versions."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
@@ -310,7 +279,7 @@ def _can_be_run_in(path: Path) -> bool:
 
 
 def _files_of(results: Mapping[str, Any]) -> Iterator[str]:
-    """Where in the directory the counterexamples are that a falsification or a check has named in its results."""
+    """Yield the counterexample files that results name, relative to the run directory."""
     for row in (*results.get("counterexamples", ()), *results.get("requirements", ())):
         for named in (row, row.get("shrunk") or {}):
             if named.get("file"):

@@ -1,7 +1,7 @@
 """A violation of a requirement about symbols, as one file that says everything needed to see it again.
 
-The word is a prefix and a loop that can go on for ever; without a loop, the prefix alone is the violation.  Reading is
-strict: all problems at once.
+The word is a prefix and a loop that can be repeated without end; without a loop, the prefix alone is the violation.
+Reading is strict: all problems at once.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class WordCounterexample:
     prefix: Word
     loop: Word
     outputs: Word
-    """What the system answered to the prefix and to the first round of the loop."""
+    """The system's answers to the prefix and to the first round of the loop."""
     rounds: int
-    """So often the loop was executed; 0 without a loop."""
+    """Executions of the loop; 0 without a loop."""
     status: Literal["confirmed", "flaky", "observed"]
     """observed: seen once, in a system that cannot be reset."""
     reproduced: int
@@ -47,9 +47,9 @@ class WordCounterexample:
     system: SystemRecord
     versions: dict[str, str] = field(default_factory=dict)
     probability: Estimate | None = None
-    """That a use begins with the prefix (and one round of the loop), where there is a profile of use."""
+    """Probability that a use begins with the prefix (and one round of the loop), where there is a profile."""
     time_limit_s: float | None = None
-    kind: Literal["word"] = KIND
+    kind: Literal["word"] = "word"
     format_version: Literal[1] = 1
 
     @property

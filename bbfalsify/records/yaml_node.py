@@ -47,12 +47,12 @@ class Node:
     def place(self) -> Place:
         return Place(self.document.file, self.document.line(self.path))
 
-    def problem(self, message: str, **facts) -> None:
+    def problem(self, message: str, **facts: Any) -> None:
         self.problems.append(self.document.problem(self.path, message, **facts))
 
     def child(self, key: str | int) -> Node:
-        value = self.value[key] if isinstance(self.value, dict | list) else None
-        return Node(self.document, (*self.path, key), value, self.problems)
+        inside: Any = self.value if isinstance(self.value, dict | list) else None
+        return Node(self.document, (*self.path, key), None if inside is None else inside[key], self.problems)
 
     def __contains__(self, key: str) -> bool:
         return isinstance(self.value, dict) and key in self.value
@@ -62,7 +62,7 @@ class Node:
         return self.child(key) if key in self and self.value[key] is not None else None
 
     def mapping(self, allowed: tuple[str, ...] | None = None, required: tuple[str, ...] = ()) -> bool:
-        """Whether this is a mapping; unknown and missing keys are noted."""
+        """True where this is a mapping; unknown and missing keys are noted."""
         if not isinstance(self.value, dict):
             self.problem(f"'{self.name}' must be a mapping, found {kind_of_value(self.value)}.")
             return False

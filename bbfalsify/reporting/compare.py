@@ -1,6 +1,6 @@
 """Two runs side by side: what is new, what is gone, and which probabilities moved further than their intervals explain.
 
-    change = compare_runs("runs/heater-1", "runs/heater-2")
+    change = compare_runs("runs/heater-1", "runs/heater-2", ENGINES)
     change.new, change.gone, [shift for shift in change.shifts if not shift.explained]
 
 A counterexample is the same in both if requirement and actions are; of a check, a requirement's violation is one.
@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.automata.mealy import read_dot
+from bbfalsify.core.engine_kind import Engines
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import FOUND
 from bbfalsify.records.run_directory import differences, readable_manifest
-from bbfalsify.registry import kind_of
 from bbfalsify.reporting.compare_machines import MachineChange, compare_machines
 from bbfalsify.results.recorded import recorded_results
 from bbfalsify.results.stored import Stored, to_json
@@ -96,13 +96,13 @@ class RunChange:
         }
 
 
-def compare_runs(old: str | Path, new: str | Path) -> RunChange:
+def compare_runs(old: str | Path, new: str | Path, engines: Engines) -> RunChange:
     """Two run directories of the same engine."""
-    (before, settings_before), (now, settings_now) = _read(Path(old)), _read(Path(new))
-    engines = [results.get("engine", "falsify") for results in (before, now)]
-    if engines[0] != engines[1]:
-        raise UserError(f"runs of different engines cannot be compared ({engines[0]} and {engines[1]}).")
-    found = kind_of(now).named("found")
+    (before, settings_before), (now, settings_now) = _read(Path(old), engines), _read(Path(new), engines)
+    names = [results.get("engine", "falsify") for results in (before, now)]
+    if names[0] != names[1]:
+        raise UserError(f"runs of different engines cannot be compared ({names[0]} and {names[1]}).")
+    found = engines.of(now).named("found") or listed
     left, right = found(before), found(now)
     both = [key for key in right if key in left]
     shifts = [_shift(left[key], right[key], len(both)) for key in both]
@@ -119,11 +119,11 @@ def compare_runs(old: str | Path, new: str | Path) -> RunChange:
     )
 
 
-def _read(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read(directory: Path, engines: Engines) -> tuple[dict[str, Any], dict[str, Any]]:
     if not (directory / "results.json").is_file():
         raise UserError(Problem("not a finished run directory (it has no results.json).", file=str(directory)))
     (file, results), manifest = recorded_results(directory), readable_manifest(directory)
-    kind_of(results, file=str(file))
+    engines.of(results, file=str(file))
     decides = {"seed": manifest.get("seed"), **(manifest.get("decided_by") or {})}
     if not manifest.get("decided_by"):
         decides["engine"] = (manifest.get("configuration") or {}).get("engine")

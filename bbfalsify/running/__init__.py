@@ -1,7 +1,24 @@
-"""Running things: the one loop, the worker processes, run directories, confirming and replaying.
+"""Running things: who loops, who answers, who records.
 
-Start reading at `driver.py`.  Names are looked up when they are used: what only looks at a finished run, or plans one,
-must not wait for what simulates.
+    engine                      loops: decides what to ask next, and stops when it is done
+      │  ask(batch of queries)
+      ▼
+    driver                      answers: within the budget, in the order asked
+      ├─► recorded answers      first, where a run is resumed (`records/recorded_answers.py`)
+      ├─► pool ─► worker ─► system, monitor
+      │                         else by execution: processes, limits, failures (`workers/`)
+      └─► record                writes every answer before the engine sees it, then tells the listeners
+                                (`records/recording.py`); results and reports come from the record
+
+    falsify/   a run of usage-aware falsification: task, stages, list of counterexamples
+    check/     a run of black box checking: task, engine, verdicts
+    reach/     a search for states of a model; its walks are the engine itself, so no driver answers
+    doctor/    does a system keep its promises?
+    workers/   where queries are executed
+
+Start reading at `driver.py`.  Two objects are passed everywhere: an `Execution` (jobs, executor, limits, votes, meaning
+of failures) and a `Recording` (where, under which name, who listens).  Names are looked up when they are used: looking
+at a finished run, or planning one, must not wait for what simulates.
 """
 
 from importlib import import_module
@@ -10,12 +27,12 @@ from typing import Any
 _HOME = {
     "Confirmation": "confirm",
     "Driver": "driver",
+    "Execution": "execution",
     "Ended": "driver",
     "ReplayOutcome": "replay",
     "ReplayResult": "replay",
     "RequirementsJudge": "judge",
     "WorkerPool": "workers.pool",
-    "drive": "driver",
 }
 
 __all__ = sorted(_HOME)

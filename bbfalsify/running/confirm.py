@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+
+Status = Literal["confirmed", "flaky"]
 
 TRIES = 3
 TOLERANCE_S = 1e-6
@@ -26,12 +29,12 @@ class Confirmation:
     same_moment: bool
     """All of them became violated at the time first seen."""
     trace: Trace | None
-    """Of the first repetition that reproduced it (or of the first that ended well)."""
+    """Trace of the first repetition that reproduced it (or of the first that ended well)."""
     judgement: Judgement | None = None
-    """Of the whole trace of the first repetition that reproduced it."""
+    """Judgement of the whole trace of the first repetition that reproduced it."""
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         return "confirmed" if self.reproduced == self.tries and self.same_moment else "flaky"
 
 

@@ -1,4 +1,6 @@
-"""How simulations are executed: where, how many at once, within which limits, and what a failed one means.
+"""Execution of simulations: where, how many at once, within which limits, and what a failed one means.
+
+    falsify(…, execution=Execution(jobs=4, time_limit=10.0, on_failure="violation"))
 
 One object travels from the command line, a campaign or the Python API through the driver to the workers.  This module
 imports nothing heavy, because `--help` reads it.
@@ -6,6 +8,8 @@ imports nothing heavy, because `--help` reads it.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from functools import partial
 from typing import Literal, get_args
@@ -14,6 +18,7 @@ from bbfalsify.core.settings import Settings, setting
 
 OnFailure = Literal["violation", "inconclusive", "abort"]
 ON_FAILURE: tuple[str, ...] = get_args(OnFailure)
+_LINUX = sys.platform.startswith("linux")
 _execution = partial(setting, panel="Execution")
 
 
@@ -45,3 +50,7 @@ class Execution(Settings):
     early_stop: bool = _execution(
         "End a simulation soon after every requirement is violated; the system must be stepwise.", default=False
     )
+
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        if self.memory_limit is not None and not _LINUX:
+            yield "memory_limit", "can be set on Linux only."

@@ -1,4 +1,4 @@
-"""What a failed simulation means: nothing that anybody knows, a violation, or the end of the run.
+"""The meaning of a failed simulation: unknown, a violation, or the end of the run.
 
 Whatever it means, a system of which the first simulations all fail in the same way is unusable, and the run ends.
 """
@@ -9,21 +9,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bbfalsify.core.errors import SystemFailure, UserError, unknown_name
+from bbfalsify.core.errors import SystemFailure
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.running.execution import ON_FAILURE, OnFailure
+from bbfalsify.running.execution import OnFailure
 
 _HOPELESS_AFTER = dict.fromkeys(SimulationStatus, 10) | {SimulationStatus.TIMED_OUT: 3}
-"""So many simulations that fail alike, and none before them that did not: the system is unusable."""
+"""Simulations that fail alike, with no good one before them, after which the system is unusable."""
 
 
 class Failures:
-    """Of one run: what they mean, and how many there were of each kind."""
+    """Failures of one run: their meaning, and how many there were of each kind."""
 
     def __init__(self, on_failure: OnFailure, system: str, requirements: Sequence[str]) -> None:
-        if on_failure not in ON_FAILURE:
-            raise UserError(unknown_name("value of on_failure", on_failure, ON_FAILURE))
         self.counts: dict[SimulationStatus, int] = {}
         self._on_failure = on_failure
         self._system, self._requirements = system, len(requirements)
@@ -33,7 +31,7 @@ class Failures:
         """A failed simulation has no judgements, unless the user says that failing is a violation."""
         if answer.ok or self._on_failure != "violation" or isinstance(query, WordQuery):
             return answer
-        # Nobody knows when it became certain; at the latest at the end of the stimulus.
+        # The moment is unknown; at the latest it is the end of the stimulus.
         broken = Judgement(Verdict.VIOLATED, -math.inf, query.stimulus.duration)
         return replace(answer, judgements=(broken,) * self._requirements)
 

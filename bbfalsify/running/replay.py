@@ -8,7 +8,7 @@ CHANGED   anything else: it violates at another moment, only sometimes, or the s
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -25,6 +25,7 @@ from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.logic.stl.formula import can_be_certain
 from bbfalsify.records.counterexample import Counterexample, SystemRecord
 from bbfalsify.running.confirm import TOLERANCE_S, TRIES, compare
+from bbfalsify.running.execution import Execution
 from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.running.workers.execute_query import Judge
 from bbfalsify.running.workers.pool import WorkerPool
@@ -74,7 +75,8 @@ def replay(
     limit = time_limit_s if time_limit_s is not None else counterexample.time_limit_s
     # What failed for want of memory fails again only with the same limit; elsewhere than on Linux there is none.
     memory = counterexample.memory_limit_mb if sys.platform.startswith("linux") else None
-    with WorkerPool(system, judge, time_limit_s=limit, memory_limit_mb=memory, seeds=seeds_of(counterexample)) as pool:
+    execution = Execution(time_limit=limit, memory_limit=memory)
+    with WorkerPool(system, judge, execution, seeds=seeds_of(counterexample)) as pool:
         answers = tuple(pool.answers(queries))
     return conclude(counterexample, answers, tolerance_s, unbounded=_is_unbounded(judge))
 
@@ -95,7 +97,7 @@ def seeds_of(counterexample: Counterexample) -> SeedTree:
 def conclude(
     counterexample: Counterexample, answers: Sequence[Answer], tolerance_s: float = TOLERANCE_S, *, unbounded: bool
 ) -> ReplayResult:
-    """What the repetitions say; no finite trace satisfies an `unbounded` requirement, so not violating it is enough."""
+    """Judge the repetitions; no finite trace satisfies an `unbounded` requirement, so not violating it is enough."""
     if counterexample.simulation is not SimulationStatus.OK:
         reproduced = sum(answer.status is counterexample.simulation for answer in answers)
         same_moment, difference = True, None
@@ -134,7 +136,7 @@ def _what_happened(answers: Sequence[Answer]) -> str:
     return "neither violated nor satisfied: the verdict is inconclusive"
 
 
-def _largest_difference(then: Trace | None, now: Trace | None, outputs: dict) -> float | None:
+def _largest_difference(then: Trace | None, now: Trace | None, outputs: Mapping[str, Any]) -> float | None:
     if then is None or now is None or not outputs:
         return None
     return max(float(np.max(np.abs(then.signals[name] - now.signals[name]))) for name in outputs)
@@ -146,13 +148,13 @@ def load_recorded(record: SystemRecord, file: str | Path | None) -> Any:
     if file is not None:
         places.append(Path(file).resolve().parent)
     places.append(Path("."))
-    first: UserError | None = None
+    errors: list[UserError] = []
     for place in dict.fromkeys(places):
         try:
             return load_system(record.reference, base=place)
         except UserError as error:
-            first = first or error
-    raise first
+            errors.append(error)
+    raise errors[0]
 
 
 def check_ports(counterexample: Counterexample, system: System) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bbfalsify.core.errors import UserError
+from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import sample_times
 from bbfalsify.modelling import Profile, load_network, load_profile, parse_expression
@@ -93,7 +93,8 @@ def load_walkable(file: Path, show: Sequence[str] | None) -> Walkable:
     texts = list(show or [])
     if not texts and profile is None:
         texts = [name for variable in network.variables for name in variable.element_names()]
-    expressions, problems = {}, []
+    expressions = {}
+    problems: list[Problem] = []
     for text in texts:
         try:
             expressions[text] = parse_expression(text, network)

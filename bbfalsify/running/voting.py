@@ -2,15 +2,14 @@
 
 Each query is executed n times with the same seed.  Where more than half of the answers agree, that is the answer;
 where they do not, the status is NON_DETERMINISTIC and the message quotes both, because a system that answers in two
-ways is a finding of its own, and whoever believed one of them would learn or rank nonsense.
+ways is a finding of its own, and believing one of them would mean to learn or rank nonsense.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from bbfalsify.core.query import Answer, AnyQuery
 from bbfalsify.core.verdict import SimulationStatus
@@ -32,7 +31,7 @@ def ballots(queries: Sequence[AnyQuery], votes: int) -> list[AnyQuery]:
 
 @dataclass
 class Poll:
-    """Counts votes as they arrive."""
+    """Elections so far."""
 
     votes: int
     queries: int = 0
@@ -40,25 +39,17 @@ class Poll:
     disagreements: int = 0
     """Queries whose answers were not all alike."""
     first: str = field(default="")
-    """What the first of them answered."""
-
-    def results(self, queries: Sequence[AnyQuery], arriving: Iterable[Answer]) -> Iterator[Answer]:
-        stream = iter(arriving)
-        for _ in queries:
-            answers = list(islice(stream, self.votes))
-            if len(answers) < self.votes:
-                return
-            yield answers[0] if self.votes == 1 else _elect(answers)
+    """Answers of the first of them."""
 
     def count(self, query: AnyQuery, answer: Answer) -> None:
-        """Take note of an elected answer, whoever elected it: this run, or the part of it that was recorded."""
+        """Count an elected answer, of this run or of the recorded part of it."""
         self.queries += 1
         if answer.dissent:
             self.disagreements += 1
             self.first = self.first or f"{query.name}: {answer.dissent}"
 
     def notes(self) -> list[str]:
-        """What a reader must know about a system that did not always answer alike."""
+        """Notes about a system that did not always answer alike."""
         if not self.disagreements:
             return []
         return [
@@ -67,7 +58,10 @@ class Poll:
         ]
 
 
-def _elect(answers: list[Answer]) -> Answer:
+def elect(answers: Sequence[Answer]) -> Answer:
+    """Return the answer of the majority; of one vote, that answer."""
+    if len(answers) == 1:
+        return answers[0]
     groups: list[list[Answer]] = []
     for answer in answers:
         for group in groups:
@@ -87,7 +81,7 @@ def _elect(answers: list[Answer]) -> Answer:
 
 
 def alike(one: Answer, other: Answer) -> bool:
-    """The same to whoever asked: how it ended, the symbols, the judgements up to rounding."""
+    """True where status and symbols are the same, and judgements up to rounding."""
     if one.status is not other.status or one.symbols != other.symbols or len(one.judgements) != len(other.judgements):
         return False
     return all(

@@ -23,36 +23,58 @@ from bbfalsify.kernel.target_walks import reach_batch
 from bbfalsify.kernel.walk_sampling import sample_batch
 from bbfalsify.logic.stl.stl_monitor import warm_up
 
-
-def is_compiled() -> bool:
-    """Whether everything was compiled before, from these very sources."""
-    return bool(numba.config.DISABLE_JIT) or _stamp().exists()
+_KERNEL_S = 50
+_TESTS_S = 8
 
 
-def reach_is_compiled() -> bool:
-    """Whether the walks of `reach` were compiled before; they are not part of what a falsification needs."""
-    return bool(numba.config.DISABLE_JIT) or _is_cached(reach_batch.dispatcher)
+def kernel_notice() -> str | None:
+    """Announce the compilation that falsifying and simulating need; None where all is compiled."""
+    if is_compiled():
+        return None
+    return f"compiling the simulation kernel once (about {_KERNEL_S} s); later runs start at once"
 
 
-def check_is_compiled() -> bool:
-    """Whether the conformance tests of `check` were compiled before."""
+def walks_notice() -> str | None:
+    """Announce the compilation of the walks of `reach`, which a falsification does not need."""
+    if _is_cached(_dispatcher(reach_batch)):
+        return None
+    return f"compiling the walks once (about {_KERNEL_S} s); later runs start at once"
+
+
+def tests_notice() -> str | None:
+    """Announce the compilation of the conformance tests of `check`."""
     from bbfalsify.engines.checking.conformance.suites import enter_apart
 
-    return bool(numba.config.DISABLE_JIT) or _is_cached(enter_apart)
+    if _is_cached(enter_apart):
+        return None
+    return f"compiling the conformance tests once (about {_TESTS_S} s); later checks start at once"
+
+
+def is_compiled() -> bool:
+    """True where everything was compiled before, from these very sources."""
+    return _interpreted() or _stamp().exists()
+
+
+def _interpreted() -> bool:
+    return bool(getattr(numba.config, "DISABLE_JIT", False))
+
+
+def _dispatcher(entry_point: Any) -> Any:
+    return entry_point.dispatcher
 
 
 def _is_cached(dispatcher: Any) -> bool:
-    return (Path(dispatcher._cache.cache_path) / dispatcher._cache._cache_file._index_name).exists()
+    return _interpreted() or Path(dispatcher._cache.cache_path, dispatcher._cache._cache_file._index_name).exists()
 
 
 @functools.cache  # once in a process; to look again whether all is there costs more than recording ten simulations
 def compile_everything() -> None:
-    """What a falsification needs; quick when `is_compiled`."""
+    """Compile what a falsification needs; quick when `is_compiled`."""
     helper = None
     if not is_compiled() and (os.cpu_count() or 1) > 1 and "fork" in multiprocessing.get_all_start_methods():
         helper = multiprocessing.get_context("fork").Process(target=_second_half)
         helper.start()
-    ret_batch.prepare()
+    _prepare(ret_batch)
     if helper is not None:
         helper.join()  # whatever became of it: what is missing in the cache is compiled below
     _second_half()
@@ -64,10 +86,14 @@ def _second_half() -> None:
     with without_garbage_collection():
         warm_up()
     for entry_point in (seed_streams, particle_batch, score_batch, sample_batch):
-        entry_point.prepare()
+        _prepare(entry_point)
+
+
+def _prepare(entry_point: Any) -> None:
+    entry_point.prepare()
 
 
 def _stamp() -> Path:
-    """An empty file in the cache; its name tells from which sources the cache was made."""
-    folder = Path(ret_batch.dispatcher._cache.cache_path)
+    """Return an empty file in the cache, named after the sources from which the cache was made."""
+    folder = Path(_dispatcher(ret_batch)._cache.cache_path)
     return folder / f"bbfalsify-{source_digest()[:16]}.compiled"

@@ -23,6 +23,7 @@ called in the process that starts the workers, before its first and after its la
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
@@ -123,6 +124,16 @@ class System(Protocol):
         ...
 
 
+class BlackBox(Protocol):
+    """A system of signals or of symbols, as far as both are alike."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def capabilities(self) -> Capabilities: ...
+    def open(self, seed: int) -> AbstractContextManager[Any]: ...
+
+
 Enough = Callable[[Mapping[str, np.ndarray]], bool]
 """Given the outputs so far: need the rest not be executed?"""
 
@@ -182,7 +193,7 @@ def as_columns(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:
     return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
 
 
-def own_step(system: System) -> float | None:
+def own_step(system: BlackBox) -> float | None:
     """The step between whose multiples (and events) outputs hold; None where they may change at any time."""
     step = system.capabilities.step_s
     if step is not None and not step > 0:
@@ -190,13 +201,13 @@ def own_step(system: System) -> float | None:
     return step
 
 
-def usable_jobs(system: System, jobs: int) -> int:
+def usable_jobs(system: BlackBox, jobs: int) -> int:
     """Number of workers that may use the system at the same time."""
     # Asking a program for its capabilities may start it, so ask only if the answer matters.
     return 1 if jobs > 1 and (system.capabilities.exclusive or system.capabilities.single_session) else jobs
 
 
-def require_capability(system: System, capability: str, purpose: str) -> None:
+def require_capability(system: BlackBox, capability: str, purpose: str) -> None:
     """Raise CapabilityMissing if the system does not declare the capability."""
     if not getattr(system.capabilities, capability):
         declared = tuple(f.name for f in fields(Capabilities) if getattr(system.capabilities, f.name))

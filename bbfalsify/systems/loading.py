@@ -94,7 +94,7 @@ class Origin:
 _origins: dict[int, tuple[AnySystem, Origin]] = {}
 
 
-def origin_of(system: AnySystem) -> Origin | None:
+def origin_of(system: object) -> Origin | None:
     """The origin of a system that `load_system` has loaded."""
     return _origins[id(system)][1] if id(system) in _origins else None
 

@@ -16,7 +16,7 @@ HEADS = ("key", "", "default", "values", "meaning")
 def engines() -> str:
     rows = [
         (f"[`{name}`](#engine-{name})", cell(kind.says), ", ".join(map(code, kind.needs)), kind.about)
-        for name, kind in ENGINES.items()
+        for name, kind in ENGINES.built_in.items()
     ]
     return table(("engine", "does", "needs", "requirements are about"), rows)
 
@@ -30,11 +30,11 @@ def requirement(about: str) -> str:
 
 
 def settings(name: str) -> str:
-    return table(HEADS, map(_row, settings_table(name)))
+    return table(HEADS, map(_row, settings_table(name, ENGINES)))
 
 
 def schemas(what: str) -> str:
-    return f"```json\n{json.dumps(schema_of(what), indent=2)}\n```"
+    return f"```json\n{json.dumps(schema_of(what, ENGINES), indent=2)}\n```"
 
 
 def _row(row: Row) -> tuple[str, ...]:

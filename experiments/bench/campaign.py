@@ -42,10 +42,11 @@ def bookkeeping(runs: int) -> dict[str, float]:
 
     Each run is made twice, recorded and not, one right after the other, so that a busy machine is as busy for both.
     """
-    from bbfalsify.campaigns.execute import Recording
+    from bbfalsify import load_campaign
     from bbfalsify.campaigns.execute_falsify import run_falsify
-    from bbfalsify.campaigns.plan import load_campaign
     from bbfalsify.campaigns.run_all import run_all
+    from bbfalsify.records.recording import Recording
+    from bbfalsify.registry import ENGINES
     from bbfalsify.reporting.exports.table_files import write_campaign_tables
     from bbfalsify.reporting.html import write_report
 
@@ -60,7 +61,7 @@ def bookkeeping(runs: int) -> dict[str, float]:
             f"seed: [{', '.join(map(str, range(runs)))}]\n"
         )
         campaign = load_campaign(file)
-        nothing = Recording(campaign, None, executor="in-process")
+        nothing = Recording(None)
         for plan in campaign.runs[:20]:  # what is loaded at first use
             run_falsify(plan, nothing)
         recorded = plain = 0.0
@@ -75,7 +76,7 @@ def bookkeeping(runs: int) -> dict[str, float]:
                 memory.append(memory_mb())
         [directory] = (Path(folder) / "runs").iterdir()
         write_campaign_tables(directory)
-        write_report(directory)
+        write_report(directory, ENGINES)
         recorded += cpu() - began
         memory.append(memory_mb())
         files = [f for f in directory.rglob("*") if f.is_file()]
@@ -96,10 +97,11 @@ def house(executor: str, jobs: int, simulations: int) -> None:
     together from the third 200 on, when everything is started and its speed is known."""
     import numpy as np
 
-    from bbfalsify.campaigns.plan import load_campaign
+    from bbfalsify import load_campaign
     from bbfalsify.core.query import Query
     from bbfalsify.engines.falsification.usage import Usage
     from bbfalsify.kernel import compile_network, stochastic_walks
+    from bbfalsify.running.execution import Execution
     from bbfalsify.running.judge import RequirementsJudge
     from bbfalsify.running.workers.executors import open_pool, opened
 
@@ -107,8 +109,8 @@ def house(executor: str, jobs: int, simulations: int) -> None:
     requirements = [planned.requirement for planned in plan.requirements]
     duration = max(r.duration(plan.engine.horizon) for r in requirements)
     usage = Usage(plan.profile, compile_network(plan.profile.network), duration, plan.engine.period)
-    with opened(executor, jobs) as where:
-        pool = open_pool(where, plan.system, RequirementsJudge(requirements), jobs=jobs, shared=[usage])
+    with opened(Execution(jobs=jobs, executor=executor)) as where:
+        pool = open_pool(plan.system, RequirementsJudge(requirements), where, shared=[usage])
         for first in range(0, WARM + simulations, BATCH):
             if first == WARM:
                 before, began = cpu_of_all(), time.monotonic()

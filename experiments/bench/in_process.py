@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbfalsify.campaigns import load_campaign
+from bbfalsify import load_campaign
 from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import SimulationStatus

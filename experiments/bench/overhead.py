@@ -28,7 +28,8 @@ from bbfalsify.kernel import accelerated_walks, compile_network
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import load_profile
 from bbfalsify.records.event_log import Recorder
-from bbfalsify.running import Driver, RequirementsJudge
+from bbfalsify.records.recording import RunRecord
+from bbfalsify.running import Driver, Execution, RequirementsJudge
 from bbfalsify.systems import FunctionSystem
 
 DURATION = 20.0
@@ -56,7 +57,10 @@ def ours(samples: int, simulations: int, jobs: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         events = Path(folder) / "events.jsonl"
         started = cpu_seconds()
-        with Recorder(events) as recorder, Driver(system, judge, recorder=recorder, seeds=seeds, jobs=jobs) as driver:
+        with (
+            Recorder(events) as recorder,
+            Driver(system, judge, Execution(jobs=jobs), RunRecord(recorder), seeds=seeds) as driver,
+        ):
             for first in range(0, simulations, BATCH):
                 numbers = np.arange(first, min(first + BATCH, simulations))
                 words = seeds.child("walks", first).words(len(numbers))

@@ -14,8 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bbfalsify.campaigns import load_campaign
-from bbfalsify.campaigns.execute import Recording, execute
+from bbfalsify import load_campaign
+from bbfalsify.campaigns.execute import run_one
+from bbfalsify.records.recording import Recording
 from bbfalsify.running.falsify import stages
 from bbfalsify.running.warm_up import compile_everything
 
@@ -54,7 +55,7 @@ def main() -> None:
             plan = replace(plan, engine=replace(plan.engine, traces=arguments.traces))
         asked, started = 0.0, cpu_seconds()
         with TemporaryDirectory() as folder:
-            execute(plan, Recording(campaign, Path(folder)))
+            run_one(plan, campaign, Recording(Path(folder)))
         whole = cpu_seconds() - started
         print(f"{plan.name:16} {asked:15.2f} {whole:19.1f} {asked / whole:7.1%}")
 

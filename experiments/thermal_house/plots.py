@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bbfalsify.campaigns import load_campaign
+from bbfalsify import load_campaign
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import load_profile
-from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.systems import FunctionSystem
 from bbfalsify.systems.loading import load_system
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bbfalsify import check
+from bbfalsify import check, load_campaign
 from bbfalsify.automata.mealy import read_dot
-from bbfalsify.campaigns import load_campaign
 from bbfalsify.campaigns.run_all import run_all
 from bbfalsify.core.query import WordQuery
 from bbfalsify.running import Driver

@@ -3,12 +3,12 @@
 import pytest
 
 from bbfalsify.core.query import WordQuery
-from bbfalsify.running import Driver
+from bbfalsify.running import Driver, Execution
 from bbfalsify.systems import load_system
 
 
 def outputs(adapter, *words, **more):
-    with Driver(load_system(f"adapters/{adapter}"), None, **more) as driver:
+    with Driver(load_system(f"adapters/{adapter}"), None, Execution(**more)) as driver:
         answers = driver.ask([WordQuery(f"w{i}", tuple(word.split())) for i, word in enumerate(words)])
     assert all(answer.ok for answer in answers), [answer.message for answer in answers]
     return [answer.symbols for answer in answers]

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from bbfalsify.campaigns import load_campaign
+from bbfalsify import falsify, load_campaign
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Outcome, Verdict
 from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import (
     Particles,
@@ -34,7 +34,6 @@ from bbfalsify.records.counterexample import (
     SystemRecord,
     signals_as_samples,
 )
-from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.running.judge import RequirementsJudge
 
 ROOT = Path(__file__).parent.parent.parent

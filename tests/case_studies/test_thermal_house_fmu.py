@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import load_profile
-from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.systems import FmuSystem, load_system
 from tests.fmus.asking import ask, signals, stimulus
 

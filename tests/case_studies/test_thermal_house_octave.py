@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bbfalsify.campaigns import load_campaign
+from bbfalsify import falsify, load_campaign
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.running import RequirementsJudge, WorkerPool
-from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.systems import load_system
 
 ROOT = Path(__file__).parent.parent.parent

@@ -4,7 +4,7 @@ import pytest
 
 from bbfalsify.core.settings import keys_of
 from bbfalsify.engines.falsification.settings import FalsifySettings
-from bbfalsify.registry import engine_names
+from bbfalsify.registry import ENGINES
 
 
 def edit(file, old: str, new: str) -> None:
@@ -55,7 +55,7 @@ ENGINE = "engine: {kind: falsify, horizon: 20"
          "Did you mean 'violation'?"),
         (ENGINE, "engine: {kind: falsify, horizon: -1", "engine.horizon must be at least 0; found -1."),
         (ENGINE, "engine: {kind: falsfy, horizon: 20",
-         f"engine.kind cannot be 'falsfy'. Allowed: {', '.join(engine_names())}. Did you mean 'falsify'?"),
+         f"engine.kind cannot be 'falsfy'. Allowed: {', '.join(ENGINES.names())}. Did you mean 'falsify'?"),
         ("simulations: 2000", "simulations: -1", "engine.simulations must be at least 0; found -1."),
         ("passes: 10", "patience: -1", "engine.patience must be at least 0; found -1."),
         ("passes: 10", "shrink: -1", "engine.shrink must be at least 0; found -1."),

@@ -168,14 +168,11 @@ def test_wrong_executors(cli, heater, executor):
 def test_a_full_disk_says_how_to_go_on(cli, heater, monkeypatch):
     import errno
 
-    from bbfalsify.records import event_log
-
-    def full(self, line):
-        with event_log._told(self.path):
-            raise OSError(errno.ENOSPC, "No space left on device")
+    def full(handle, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr(event_log.Recorder, "_write", full)
+        broken.setattr("bbfalsify.records.line_file.os.write", full)
         called = cli("run", heater / "campaign.yaml", "-q")
     assert called.code == 2 and "events cannot be recorded: No space left on device" in called.err
     how = called.problems[-1].partition("go on: bbfalsify ")[2]

@@ -148,12 +148,12 @@ engine: {kind: reach, heuristic: portfolio, depth: 500, walks: 2530}
 seed: 3
 """
 SLOWLY = """
-import time, bbfalsify.running.reach.checkpoint as standing
-standing.EVERY_S, write = 0.0, standing.StandingFile.write
-def slowly(self, now, network):
-    write(self, now, network)
+import time, bbfalsify.records.checkpoint as checkpoint
+checkpoint.EVERY_S, write = 0.0, checkpoint.Checkpoint.write
+def slowly(self, content):
+    write(self, content)
     time.sleep(0.2)
-standing.StandingFile.write = slowly
+checkpoint.Checkpoint.write = slowly
 from bbfalsify.cli.main import main
 main()
 """

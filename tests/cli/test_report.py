@@ -41,7 +41,7 @@ def page(chromium):
 @pytest.fixture(scope="module")
 def run_directory(tmp_path_factory):
     """A small falsification of two requirements, one of them named to do harm."""
-    from bbfalsify.campaigns import load_campaign
+    from bbfalsify import load_campaign
     from bbfalsify.campaigns.run_all import run_all
     from bbfalsify.examples import example_folder
 
@@ -70,9 +70,10 @@ def run_directory(tmp_path_factory):
 
 
 def open_report(page, directory: Path) -> None:
+    from bbfalsify.registry import ENGINES
     from bbfalsify.reporting.html import write_report
 
-    page.goto(write_report(directory).as_uri())
+    page.goto(write_report(directory, ENGINES).as_uri())
     page.wait_for_function("document.documentElement.dataset.ready")
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from bbfalsify.cli.exits import exit_of_run
-from bbfalsify.cli.progress import MOST_LISTED, CampaignClock, Progress, RunProgress
+from bbfalsify.cli.progress import CampaignClock, Progress
 from bbfalsify.cli.session import worst_exit
 from bbfalsify.core.events import (
     BatchAnswered,
@@ -11,6 +11,7 @@ from bbfalsify.core.events import (
     SearchAdvanced,
     StageStarted,
 )
+from bbfalsify.reporting.terminal.progress_lines import MOST_LISTED, RunProgress
 from tests.unit.reporting.test_tables import results
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from bbfalsify.campaigns import load_campaign
+from bbfalsify import load_campaign
 from bbfalsify.cli.main import main
 from bbfalsify.examples import EXAMPLES, example_folder
 from tests.examples.conftest import make_desk

@@ -10,7 +10,7 @@ import numpy as np
 from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, Verdict
-from bbfalsify.running import WorkerPool
+from bbfalsify.running import Execution, WorkerPool
 from bbfalsify.systems import FmuSystem
 
 
@@ -27,7 +27,7 @@ def satisfied(trace: Trace) -> tuple[Judgement, ...]:
 def ask(system: Any, *stimuli: Stimulus, **options: Any) -> list[Answer]:
     """One worker, so that every simulation after the first is one after a reset."""
     queries = [Query(f"q/{i}", s, keep_trace=True) for i, s in enumerate(stimuli)]
-    with WorkerPool(system, satisfied, time_limit_s=20.0, **options) as pool:
+    with WorkerPool(system, satisfied, Execution(time_limit=20.0), **options) as pool:
         return list(pool.answers(queries))
 
 

@@ -14,7 +14,7 @@ from bbfalsify.core.errors import SystemFailure
 from bbfalsify.core.query import WordQuery
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import SimulationStatus as Status
-from bbfalsify.running import Driver, WorkerPool
+from bbfalsify.running import Driver, Execution, WorkerPool
 from bbfalsify.systems import NoAnswer, ProcessSymbolSystem, ProcessSystem, SessionFailure, SystemDied
 from tests.hostile.hostile_systems import SAMPLES, judge, queries
 from tests.hostile.processes import descendants, nothing_stays, survivors, worker_sessions
@@ -30,11 +30,14 @@ def program(deed, *arguments, **options):
     return ProcessSystem(command, inputs=["bad", "u"], outputs=["y"], name=deed, **options)
 
 
-def run(system, bad=PATTERN, **options):
+def run(system, bad=PATTERN, log=None, log_limit_bytes=1_000_000, **execution):
     """Answers of a pool, having checked that no process outlives it."""
-    options.setdefault("time_limit_s", 20.0)
+    execution.setdefault("time_limit", 20.0)
     answers = []
-    with nothing_stays() as look, WorkerPool(system, judge, **options) as pool:
+    with (
+        nothing_stays() as look,
+        WorkerPool(system, judge, Execution(**execution), log=log, log_limit_bytes=log_limit_bytes) as pool,
+    ):
         for answer in pool.answers(queries(bad)):
             answers.append(answer)
             look()
@@ -98,7 +101,7 @@ def test_a_hanging_program_is_cut_off_with_everything_it_started(deed, said):
 
 
 def test_the_limit_of_the_run_holds_too():
-    answers = run(program("hangs_and_ignores_sigterm"), bad=[0, 1, 0], time_limit_s=0.4)
+    answers = run(program("hangs_and_ignores_sigterm"), bad=[0, 1, 0], time_limit=0.4)
     assert [a.status for a in answers] == [Status.OK, Status.TIMED_OUT, Status.OK]
 
 
@@ -168,7 +171,7 @@ def test_a_program_that_cannot_be_started(deed, said):
 
 
 def test_a_slow_start_is_not_held_against_the_first_simulation():
-    assert all(a.ok for a in run(program("starts_slowly"), bad=[0, 0], time_limit_s=0.3))
+    assert all(a.ok for a in run(program("starts_slowly"), bad=[0, 0], time_limit=0.3))
 
 
 def test_a_restart_that_hangs_costs_one_simulation(tmp_path):
@@ -264,7 +267,7 @@ def test_a_killed_driver_takes_its_programs_along():
     code = (
         "import sys\n"
         "from tests.hostile.test_hostile_programs import *\n"
-        "with WorkerPool(program('hangs_and_ignores_sigterm'), judge, time_limit_s=500) as pool:\n"
+        "with WorkerPool(program('hangs_and_ignores_sigterm'), judge, Execution(time_limit=500)) as pool:\n"
         "    for answer in pool.answers(queries([0, 1])):\n"
         "        print('answered', flush=True)\n"
     )

@@ -14,7 +14,9 @@ import pytest
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.query import WordQuery
 from bbfalsify.core.verdict import SimulationStatus as Status
-from bbfalsify.running import Driver
+from bbfalsify.records.recording import RunRecord
+from bbfalsify.records.run_directory import RunDirectory
+from bbfalsify.running import Driver, Execution
 from bbfalsify.systems.servers.server import Server
 from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
 from tests.hostile.processes import nothing_stays
@@ -38,9 +40,10 @@ def server(deed, *, silence_s=20.0, reset="reconnect", **options):
     return SocketSystem(deed, mapper, server=Server(command, **options), silence_s=silence_s, reset=reset)
 
 
-def run(system, words=WORDS, **options):
+def run(system, words=WORDS, folder=None, **execution):
     """Answers, having checked that no process outlives the run."""
-    with nothing_stays() as look, Driver(system, None, **options) as driver:
+    record = RunRecord(directory=None if folder is None else RunDirectory(folder))
+    with nothing_stays() as look, Driver(system, None, Execution(**execution), record) as driver:
         answers = driver.ask([WordQuery(f"w{i}", word) for i, word in enumerate(words)])
         look()
     return answers
@@ -92,7 +95,7 @@ def test_a_million_lines_are_no_answers_to_later_symbols():
 
 
 def test_a_flood_of_errors_is_bounded_and_stays_off_the_terminal(tmp_path, capfd):
-    answers = run(server("floods_its_errors"), log=tmp_path / "workers.log")
+    answers = run(server("floods_its_errors"), folder=tmp_path)
     assert [a.symbols for a in answers] == [("echo",), ("echo", "fine", "echo"), ("count",)]
     assert 0 < (tmp_path / "workers.log").stat().st_size < 2 << 20
     assert capfd.readouterr() == ("", "")
@@ -188,7 +191,7 @@ def test_a_secret_of_a_server_is_seen_nowhere(tmp_path, monkeypatch):
         "mail", LineMapper(SYMBOLS), server=Server([sys.executable, "-c", code], secrets=["MAIL_TOKEN"])
     )
     with pytest.raises(SystemFailure, match=r"it said: token \*\*\*$"):
-        run(system, log=tmp_path / "workers.log")
+        run(system, folder=tmp_path)
     assert "token ***" in (text := (tmp_path / "workers.log").read_text()) and "s3same" not in text
     monkeypatch.delenv("MAIL_TOKEN")
     with pytest.raises(UserError, match="'MAIL_TOKEN', named as a secret, is not set"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bbfalsify.core.verdict import SimulationStatus as Status
-from bbfalsify.running import WorkerPool
+from bbfalsify.running import Execution, WorkerPool
 from bbfalsify.systems import Capabilities, FunctionSystem, Port
 from tests.hostile import hostile_systems as box
 from tests.hostile.hostile_systems import judge, misbehaving, queries
@@ -25,11 +25,14 @@ DEEDS_THAT_HANG = [
 ]
 
 
-def run(system, bad=PATTERN, **options):
+def run(system, bad=PATTERN, log=None, log_limit_bytes=1_000_000, **execution):
     """Answers of a pool, having checked that no process outlives it."""
-    options.setdefault("time_limit_s", 20.0)
+    execution.setdefault("time_limit", 20.0)
     answers = []
-    with nothing_stays() as look, WorkerPool(system, judge, **options) as pool:
+    with (
+        nothing_stays() as look,
+        WorkerPool(system, judge, Execution(**execution), log=log, log_limit_bytes=log_limit_bytes) as pool,
+    ):
         for answer in pool.answers(queries(bad)):
             answers.append(answer)
             look()
@@ -77,7 +80,7 @@ def test_a_misdeed_is_the_status_of_its_query_alone(deed, status, said, jobs):
 @pytest.mark.parametrize("deed", DEEDS_THAT_HANG)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_hanging_simulation_is_cut_off_with_everything_it_started(deed, jobs):
-    answers = run(misbehaving(deed), bad=[0, 0, 1, 0], jobs=jobs, time_limit_s=0.3)
+    answers = run(misbehaving(deed), bad=[0, 0, 1, 0], jobs=jobs, time_limit=0.3)
     assert [a.status for a in answers] == [Status.OK, Status.OK, Status.TIMED_OUT, Status.OK]
     assert answers[2].message == "no answer within 0.3 s"
 
@@ -116,7 +119,7 @@ class ClingySession:
 
 def test_hanging_while_closing():
     """A session that does not close has no answer; a system that does not close is ended with its worker."""
-    answers = run(Clingy(), bad=[0, 1, 0], time_limit_s=0.3)
+    answers = run(Clingy(), bad=[0, 1, 0], time_limit=0.3)
     assert [a.status for a in answers] == [Status.OK, Status.TIMED_OUT, Status.OK]
     assert all(a.ok for a in run(Clingy("system"), bad=[0, 1, 0]))
 
@@ -127,7 +130,7 @@ def test_children_left_by_a_good_simulation_go_with_the_worker(deed):
 
 
 def test_memory_has_a_limit():
-    answers = run(misbehaving(box.eats_memory), bad=[0, 1, 0], memory_limit_mb=200)
+    answers = run(misbehaving(box.eats_memory), bad=[0, 1, 0], memory_limit=200)
     assert [a.status for a in answers] == [Status.OK, Status.RAISED, Status.OK]
     assert "MemoryError" in answers[1].message
 

@@ -10,17 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from bbfalsify.records.event_log import read_events, recorded_answers
-from bbfalsify.running import WorkerPool
+from bbfalsify.records.event_log import read_events
+from bbfalsify.running import Execution, WorkerPool
 from tests.hostile.hostile_systems import hangs, judge, misbehaving, queries
 from tests.hostile.processes import listen_to_interrupts, nothing_stays, survivors, worker_sessions
+from tests.support.recorded import recorded_answers
 
 ROOT = Path(__file__).parent.parent.parent
 
 PROGRAM = """
 import sys
 from bbfalsify.records.event_log import Recorder
-from bbfalsify.running import Driver, drive
+from bbfalsify.records.recording import RunRecord
+from bbfalsify.running import Driver, Execution
 from tests.hostile.hostile_systems import hangs, judge, misbehaving, queries
 
 def engine(ask):
@@ -29,8 +31,9 @@ def engine(ask):
     ask(queries([0, 0, 1, 1], prefix="second"))
 
 with Recorder(sys.argv[1]) as recorder:
-    with Driver(misbehaving(hangs), judge, recorder=recorder, jobs=2, time_limit_s=500) as driver:
-        ended = drive(engine, driver)
+    with Driver(misbehaving(hangs), judge, Execution(jobs=2, time_limit=500), RunRecord(recorder)) as driver:
+        with driver.until_stopped() as ended:
+            engine(driver.ask)
     print(ended.reason, flush=True)
 """
 
@@ -86,7 +89,7 @@ def test_a_killed_driver_takes_its_workers_along(program):
 
 def test_an_exception_in_the_driver_leaves_no_process():
     with nothing_stays() as look, pytest.raises(ZeroDivisionError):
-        with WorkerPool(misbehaving(hangs), judge, jobs=2, time_limit_s=500) as pool:
+        with WorkerPool(misbehaving(hangs), judge, Execution(jobs=2, time_limit=500)) as pool:
             for answer in pool.answers(queries([0, 1, 1])):
                 assert answer.ok
                 look()
@@ -95,9 +98,9 @@ def test_an_exception_in_the_driver_leaves_no_process():
 
 def test_a_forgotten_pool_is_closed_at_exit():
     program = (
-        "from bbfalsify.running import WorkerPool\n"
+        "from bbfalsify.running import Execution, WorkerPool\n"
         "from tests.hostile.hostile_systems import *\n"
-        "pool = WorkerPool(misbehaving(raises), judge, jobs=2)\n"
+        "pool = WorkerPool(misbehaving(raises), judge, Execution(jobs=2))\n"
         "print(len(list(pool.answers(queries([0, 0])))))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=60)

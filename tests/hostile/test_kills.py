@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.cli.main import main
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.event_log import read_events
 from bbfalsify.records.run_directory import RunDirectory
-from bbfalsify.running.falsify.falsify import falsify
 from tests import heater
 from tests.hostile.processes import survivors, worker_sessions
 from tests.unit.running.test_resume import named

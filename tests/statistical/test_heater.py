@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.kernel import compile_network, stochastic_walks
 from bbfalsify.logic import Requirement, parse_stl
-from bbfalsify.running.falsify.falsify import falsify
 from tests import heater
 
 pytestmark = pytest.mark.slow

@@ -13,6 +13,7 @@ from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.running import Execution
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.stats.intervals import clopper_pearson
@@ -78,7 +79,7 @@ def test_the_heater_through_a_driver_stops_by_itself_around_the_closed_form():
             pass
 
     progress, options = Progress(), Options(epsilon=0.001, simulations=200_000, batch=500)
-    with Driver(heater_system, RequirementsJudge([requirement]), seeds=SeedTree(5), jobs=2) as driver:
+    with Driver(heater_system, RequirementsJudge([requirement]), Execution(jobs=2), seeds=SeedTree(5)) as driver:
         run(driver.ask, usage, progress, options, requirements=1, seeds=SeedTree(5), listener=Quiet())
     baseline = progress.baseline(0, options, found=heater.EXACT)
     total = sum(heater.EXACT.values())

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from bbfalsify.core.estimate import Estimate
@@ -99,7 +100,8 @@ def run(
         passing = Passing(requirements, seeds.child("passing", level)) if level < len(sampling.finer) else None
         progress.usage, progress.search.passing = usage, passing
         names = seeds.child("search", level) if level else seeds.child("search")
-        _search(ask, usage, progress.search, options, requirements, listener, out_of_time, names)
+        search = _search(ask, usage, progress.search, options, requirements, listener, out_of_time, names)
+        search()
         if passing is None or not _refine(ask, usage, progress, passing, sampling, level, listener):
             break
         usage = sampling.finer[level]
@@ -146,12 +148,14 @@ def _search(
     listener: FalsificationListener,
     out_of_time: Callable[[], bool],
     seeds: SeedTree,
-) -> None:
+) -> Callable[[], None]:
+    """Choose the search that the options ask for."""
     limit = search.iterations + options.simulations
     kinds = options.delays, options.guiding, options.adaptive_duration
     plan = WalkPlan(options.counterexamples, limit, options.batch, *kinds)
     if options.search == "first":
-        accelerate(
+        return partial(
+            accelerate,
             ask,
             usage,
             search,
@@ -161,20 +165,20 @@ def _search(
             listener=listener,
             out_of_time=out_of_time,
         )
-    else:
-        exact = supports_conditional(usage.model) is None  # whatever the estimator: it only steers the search
-        ProbableSearch(
-            ask,
-            usage,
-            search,
-            plan,
-            conditional_split if exact else importance_split,
-            effort=FEW_PARTICLES if exact else options.traces,
-            patience=options.patience,
-            plain_walks=options.plain_walks,
-            seeds=seeds,
-            listener=listener,
-        ).run(requirements, out_of_time)
+    exact = supports_conditional(usage.model) is None  # whatever the estimator: it only steers the search
+    probable = ProbableSearch(
+        ask,
+        usage,
+        search,
+        plan,
+        conditional_split if exact else importance_split,
+        effort=FEW_PARTICLES if exact else options.traces,
+        patience=options.patience,
+        plain_walks=options.plain_walks,
+        seeds=seeds,
+        listener=listener,
+    )
+    return partial(probable.run, requirements, out_of_time)
 
 
 def order_similar(

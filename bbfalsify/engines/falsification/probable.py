@@ -101,21 +101,17 @@ class ProbableSearch:
             self._weigh()
             self._list()
         try:
-            self._search(out_of_time)
+            while search.stopped is None:
+                if all(pool.full and search.iterations - pool.improved >= self.patience for pool in self.pools):
+                    search.stopped = StopReason.COMPLETED
+                elif search.iterations >= self.plan.simulations:
+                    search.stopped = StopReason.BUDGET_SIMULATIONS
+                elif out_of_time():
+                    search.stopped = StopReason.BUDGET_TIME
+                else:
+                    self._round()
         finally:  # an interrupted search keeps what it has
             search.convergence = [pool.convergence(self._rounds) for pool in self.pools]
-
-    def _search(self, out_of_time: Callable[[], bool]) -> None:
-        search = self.search
-        while search.stopped is None:
-            if all(pool.full and search.iterations - pool.improved >= self.patience for pool in self.pools):
-                search.stopped = StopReason.COMPLETED
-            elif search.iterations >= self.plan.simulations:
-                search.stopped = StopReason.BUDGET_SIMULATIONS
-            elif out_of_time():
-                search.stopped = StopReason.BUDGET_TIME
-            else:
-                self._round()
 
     # ------------------------------------------------------------------ a round
 

@@ -8,9 +8,10 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bbfalsify.core.engine_kind import Engines
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.json_files import write_atomically
-from bbfalsify.registry import kind_of
+from bbfalsify.reporting.html.generic import plain_page
 from bbfalsify.results.recorded import recorded_results
 
 if TYPE_CHECKING:
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 REPORT = "report.html"
 
 
-def write_report(directory: str | Path, file: str | Path | None = None) -> Path:
+def write_report(directory: str | Path, engines: Engines, file: str | Path | None = None) -> Path:
     """Write the report of a run or campaign directory; by default `report.html` in it."""
     directory = _run_directory(Path(directory))
     path = Path(file) if file is not None else directory / REPORT
-    write_atomically(path, report_html(directory), durable=False)
+    write_atomically(path, report_html(directory, engines), durable=False)
     return path
 
 
@@ -32,22 +33,22 @@ def _run_directory(path: Path) -> Path:
     return path.parent if path.name == "results.json" and path.is_file() else path
 
 
-def report_html(directory: str | Path) -> str:
+def report_html(directory: str | Path, engines: Engines) -> str:
     directory = _run_directory(Path(directory))
-    template, values = _page(directory)
+    template, values = _page(directory, engines)
     values |= {"version": _version(), "folder": str(directory)}
     return _environment().get_template(template).render(values)
 
 
-def _page(directory: Path) -> tuple[str, dict[str, Any]]:
+def _page(directory: Path, engines: Engines) -> tuple[str, dict[str, Any]]:
     if (directory / "campaign.json").is_file():
         from bbfalsify.reporting.html.campaign import campaign_page
 
         return "campaign.html", campaign_page(directory)
     if (directory / "results.json").is_file():
         file, results = recorded_results(directory)
-        kind = kind_of(results, file=str(file))
-        return kind.template, kind.named("page")(directory, results)
+        kind = engines.of(results, file=str(file))
+        return kind.template, (kind.named("page") or plain_page)(directory, results)
     raise UserError(Problem(_why_not(directory), file=str(directory)))
 
 

@@ -1,8 +1,10 @@
-"""What a check concludes from what it has learned: verdicts, probabilities, counterexample files, notes."""
+"""Conclusions of a check: verdicts, probabilities, counterexample files, notes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
 
 from bbfalsify.automata.equivalence import difference
 from bbfalsify.automata.mealy import MealyMachine
@@ -10,23 +12,24 @@ from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.core.errors import Problem
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.checking.claims import CheckProgress, CheckVerdict, Claim
-from bbfalsify.engines.checking.strategy import Options
+from bbfalsify.engines.checking.claims import CheckProgress, CheckVerdict, Claim, Violation
+from bbfalsify.engines.checking.settings import Options
 from bbfalsify.engines.checking.word_probability import why_not_rankable, word_probability
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic.ltl import vacuity
 from bbfalsify.modelling import Network, Profile
-from bbfalsify.records.counterexample import SeedRecord, SystemRecord
-from bbfalsify.records.run_directory import RunDirectory, versions
+from bbfalsify.records.counterexample import SeedRecord
+from bbfalsify.records.run_directory import versions
 from bbfalsify.records.word_counterexample import PropertyRecord, WordCounterexample
 from bbfalsify.results.check_result import CheckedRequirement
-from bbfalsify.running.driver import Driver, Ended
+from bbfalsify.running.check.check_task import Task
+from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.conclusions import worker_notes
 from bbfalsify.systems.sampled import SampledSystem
 from bbfalsify.systems.symbols import SymbolSystem
 
 MANY_OUTPUTS = 100
-"""So many different answers are no alphabet: the mapper should abstract from numbers, times and identifiers."""
+"""More different answers are no alphabet: the mapper should abstract from numbers, times and identifiers."""
 
 
 def checked(
@@ -37,23 +40,29 @@ def checked(
     file: str | None,
     probability: Estimate | None,
 ) -> CheckedRequirement:
+    """Return the row of results about one claim."""
     verdict, violation = progress.verdict(number), progress.violations.get(number)
-    common = {"id": claim.id, "text": claim.text, "formula": claim.property.text, "verdict": verdict}
     if violation is not None:
         return CheckedRequirement(
-            **common,
+            id=claim.id,
+            text=claim.text,
+            formula=claim.property.text,
+            verdict=verdict,
             bound=violation.rests_on,
             rests_on_bound=violation.rests_on is not None,
             prefix=violation.lasso.prefix,
             loop=violation.lasso.loop,
             outputs=violation.outputs,
-            status=violation.status if violation.tries else "observed",
+            status=_status(violation),
             probability=probability,
             file=file,
         )
     machine = progress.hypothesis
     return CheckedRequirement(
-        **common,
+        id=claim.id,
+        text=claim.text,
+        formula=claim.property.text,
+        verdict=verdict,
         bound=options.max_states if verdict is not CheckVerdict.STOPPED else progress.tested_bound or None,
         rests_on_bound=verdict is CheckVerdict.SATISFIED_UP_TO_BOUND,
         vacuous=None if machine is None else vacuity(machine, claim.property),
@@ -63,7 +72,7 @@ def checked(
 def probabilities_of(
     profile: Profile | Network | None, box: SymbolSystem, progress: CheckProgress, seeds: SeedTree
 ) -> tuple[dict[int, Estimate], list[str]]:
-    """Of each violation, that a use begins with it; or why nobody can say."""
+    """Return the probability that a use starts with each violating word, or why it is unknown."""
     if profile is None or not progress.violations:
         return {}, []
     network = profile.network if isinstance(profile, Profile) else profile
@@ -82,62 +91,54 @@ def probabilities_of(
 
 
 def write_counterexamples(
-    directory: RunDirectory | None,
-    claims: Sequence[Claim],
-    progress: CheckProgress,
-    record: SystemRecord,
-    seed: int,
-    time_limit_s: float | None,
-    probabilities: Mapping[int, Estimate],
+    folder: Path | None, task: Task, progress: CheckProgress, probabilities: Mapping[int, Estimate]
 ) -> dict[int, str]:
-    files = {}
-    for number, violation in progress.violations.items():
-        claim, lasso = claims[number], violation.lasso
-        if directory is None:
-            continue
-        path = directory.path / "counterexamples" / f"{claim.id}.json"
+    """Write a file per violation; return their names by the numbers of the claims."""
+    files: dict[int, str] = {}
+    for number, violation in progress.violations.items() if folder is not None else ():
+        claim, lasso = task.claims[number], violation.lasso
+        path = Path(folder or "", "counterexamples", f"{claim.id}.json")
         WordCounterexample(
             PropertyRecord(claim.id, claim.text or claim.property.text, claim.property.form, claim.property.source),
             lasso.prefix,
             lasso.loop,
             violation.outputs,
             violation.rests_on or 0,
-            violation.status if violation.tries else "observed",
+            _status(violation),
             violation.reproduced,
             violation.tries,
-            SeedRecord(seed, "word"),
-            record,
+            SeedRecord(task.seed, "word"),
+            task.record,
             versions(),
             probabilities.get(number),
-            time_limit_s,
+            task.execution.time_limit,
         ).write(path)
         files[number] = str(path)
     return files
 
 
+def _status(violation: Violation) -> Literal["confirmed", "flaky", "observed"]:
+    if not violation.tries:
+        return "observed"
+    return "confirmed" if violation.status == "confirmed" else "flaky"
+
+
 def notes_on_check(
-    box: SymbolSystem,
-    symbols: Sequence[str],
-    jobs: int,
-    driver: Driver,
-    progress: CheckProgress,
-    claims: Sequence[Claim],
-    tree: ObservationTree,
-    older: MealyMachine | None,
-    ended: Ended,
-    non_deterministic: str,
+    task: Task, driver: Driver, progress: CheckProgress, tree: ObservationTree, *reasons: str
 ) -> list[str]:
-    notes = [*worker_notes(box, jobs), *driver.poll.notes(), *progress.glitches]
-    if set(symbols) != set(box.alphabet):
-        notes.append(f"only {', '.join(symbols)} were sent: verdicts and model say nothing about other symbols")
+    """Notes that a reader needs; `reasons` why the check ended come last."""
+    box = task.box
+    notes = [*worker_notes(box, task.execution.jobs), *driver.poll.notes(), *progress.glitches]
+    if set(task.sent) != set(box.alphabet):
+        notes.append(f"only {', '.join(task.sent)} were sent: verdicts and model say nothing about other symbols")
     for status, count in driver.failures.items():
         why = f": {message}" if (message := progress.failures.get(status)) else ""
         notes.append(f"{count} uses failed ({status}{why}); what follows a failure is the output '{status}'")
-    if progress.hypothesis is not None and older is not None:
-        notes.append(_compared(progress.hypothesis, older))
+    if progress.hypothesis is not None and task.older is not None:
+        notes.append(_compared(progress.hypothesis, task.older))
     if progress.hypothesis is not None:
         seen = progress.hypothesis.outputs
-        for number, claim in enumerate(claims):
+        for number, claim in enumerate(task.claims):
             if number not in progress.violations:
                 notes += [f"{claim.id}: {_unseen(p)}" for p in claim.property.problems(box.alphabet, seen)]
     outputs = len(tree.output_names())
@@ -148,18 +149,18 @@ def notes_on_check(
         )
     if box.capabilities.single_session:
         notes.append("the system cannot be reset: what is not violated has been tried in one single run, and no more")
-    return [*notes, *(text for text in (non_deterministic, ended.message) if text)]
+    return [*notes, *filter(None, reasons)]
 
 
 def _unseen(problem: Problem) -> str:
-    """About an output of a formula that never came: perhaps a typing error, perhaps good news."""
+    """Describe an output of a formula that never came: perhaps a typing error, perhaps good news."""
     what = problem.message.rstrip(".")
     said = f"{what.removeprefix('unknown ')} was never seen" if what.startswith("unknown ") else what
     return f"{said}; seen were {', '.join(problem.allowed)}"
 
 
 def _compared(machine: MealyMachine, older: MealyMachine) -> str:
-    """What has changed since the older version, as far as this one has been learned."""
+    """Describe the change since the older version, as far as this one has been learned."""
     if set(machine.inputs) != set(older.inputs):
         return "the older model has other input symbols, so the two are not compared"
     word = difference(older, machine)

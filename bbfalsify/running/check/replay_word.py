@@ -1,4 +1,4 @@
-"""See a violation by a word again: SAME, FIXED or CHANGED."""
+"""Replay of a violation by a word: SAME, FIXED or CHANGED."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bbfalsify.logic.ltl import Property, first_bad_prefix, read_property, viola
 from bbfalsify.records.word_counterexample import Word, WordCounterexample
 from bbfalsify.running.check.sampled_check import resampled
 from bbfalsify.running.confirm import TRIES
+from bbfalsify.running.execution import Execution
 from bbfalsify.running.replay import ReplayOutcome, load_recorded
 from bbfalsify.running.workers.pool import WorkerPool
 from bbfalsify.systems.interface import System
@@ -28,7 +29,7 @@ class WordReplay:
     tries: int
     explanation: str
     outputs: Word
-    """Of the last try."""
+    """Answers of the last try."""
 
 
 def replay_word(
@@ -51,7 +52,8 @@ def replay_word(
         raise UserError(f"the system '{system.name}' takes signals; the counterexample is a word of symbols.")
     check_word(system, found.executed)
     limit = time_limit_s if time_limit_s is not None else found.time_limit_s
-    with WorkerPool(system, None, time_limit_s=limit, seeds=SeedTree(found.seed.root, found.seed.path)) as pool:
+    seeds = SeedTree(found.seed.root, found.seed.path)
+    with WorkerPool(system, None, Execution(time_limit=limit), seeds=seeds) as pool:
         queries = [WordQuery(f"replay/{i}", found.executed) for i in range(tries)]
         seen = [observed(query.word, answer) for query, answer in zip(queries, pool.answers(queries), strict=True)]
     requirement = read_property(found.requirement.form, found.requirement.formula)

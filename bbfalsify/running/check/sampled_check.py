@@ -23,7 +23,7 @@ Symbols = Mapping[str, Mapping[str, float]]
 def sampled(
     system: System, requirements: Sequence[str | Requirement], *, symbols: Symbols, period: float
 ) -> tuple[SampledSystem, list[Claim], list[str]]:
-    """The system with symbols, the requirements about them, and what a reader has to know."""
+    """Return the system with symbols, the requirements about them, and notes."""
     names = [port.name for port in (*system.inputs, *system.outputs)]
     formulas = [parse_stl(r, signals=names) if isinstance(r, str) else r.formula for r in requirements]
     sampling = Sampling(formulas, period, inputs={s: dict(values) for s, values in symbols.items()})
@@ -35,7 +35,7 @@ def sampled(
 
 
 def resampled(system: System, source: str) -> SampledSystem:
-    """As it was when a counterexample was written; `source` is that of its requirement (form stl)."""
+    """Sample a system as it was when a counterexample was written; `source` is that of its requirement (form stl)."""
     facts = json.loads(source)
     formulas = [parse_stl(text) for text in facts["stl"]]
     sampling = Sampling(formulas, facts["period"], inputs=facts["inputs"])

@@ -27,11 +27,16 @@ import numpy as np
 from bbfalsify.core.errors import SystemFailure
 from bbfalsify.core.query import Answer, AnyQuery, Query, WordQuery
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.trace import Stimulus, sample_times
+from bbfalsify.core.trace import Stimulus, Trace, sample_times
+from bbfalsify.core.verdict import Judgement
 from bbfalsify.running.doctor.probes import Probe, changes_between_steps
 from bbfalsify.running.driver import Driver
+from bbfalsify.running.execution import Execution
 from bbfalsify.systems import Capabilities, SymbolSystem, System
 from bbfalsify.systems.interface import own_step
+
+Signal = Callable[[int, np.ndarray], np.ndarray]
+"""The values of an input, by its number and the times."""
 
 SAMPLES = 100
 WORDS, WORD_LENGTH = 10, 12
@@ -41,7 +46,7 @@ _CLOSE = 1e-9
 
 @dataclass
 class Examination:
-    """What the doctor found; costs in seconds."""
+    """Findings of the doctor; costs in seconds."""
 
     system: str
     kind: str
@@ -70,28 +75,31 @@ def examine(
     report = Examination(
         system.name, "symbols" if symbolic else "signals", {k: v for k, v in declared.items() if v not in (False, None)}
     )
-    judge = None if symbolic else _no_judgement
+    judge, execution, seeds = None if symbolic else _no_judgement, Execution(time_limit=time_limit_s), SeedTree(seed)
 
     def use(queries: Sequence[AnyQuery], way: str) -> list[Answer]:
-        """In a worker of its own: of an exclusive system there may be only one at a time."""
-        with Driver(Probe(system, way), judge, seeds=SeedTree(seed), time_limit_s=time_limit_s) as driver:
+        """Use a worker of its own: of an exclusive system there may be only one at a time."""
+        with Driver(Probe(system, way), judge, execution, seeds=seeds) as driver:
             return _Patient(driver, report).use(queries)
 
     try:
-        with Driver(system, judge, seeds=SeedTree(seed), time_limit_s=time_limit_s) as driver:
+        with Driver(system, judge, execution, seeds=seeds) as driver:
             patient = _Patient(driver, report)
-            if symbolic:
-                seen = _examine_symbols(patient, system, SeedTree(seed).child("doctor"))
+            if isinstance(system, SymbolSystem):
+                word = _examine_symbols(patient, system, seeds.child("doctor"))
             else:
-                seen = _examine_signals(patient, system, duration)
-        if seen is not None:
-            (_examine_symbol_abilities if symbolic else _examine_abilities)(patient, system, seen, use)
+                use_of_signals = _examine_signals(patient, system, duration)
+        if isinstance(system, SymbolSystem):
+            if word is not None:
+                _examine_symbol_abilities(patient, system, word, use)
+        elif use_of_signals is not None:
+            _examine_abilities(patient, system, use_of_signals, use)
     except SystemFailure as failure:
         report.problems.append(str(failure))
     return report
 
 
-def _no_judgement(trace: object) -> tuple[()]:
+def _no_judgement(trace: Trace, *, outliers: bool = False) -> tuple[Judgement, ...]:
     return ()
 
 
@@ -125,7 +133,8 @@ class _Patient:
 # ---------------------------------------------------------------------- systems with signals
 
 
-_Seen = tuple[AnyQuery, Answer]
+_Seen = tuple[Query, Answer]
+_SeenWord = tuple[WordQuery, Answer]
 """One use and its answer, from which to start."""
 _Use = Callable[[Sequence[AnyQuery], str], list[Answer]]
 """Use the system in a certain way (see `Probe`)."""
@@ -148,7 +157,8 @@ def _examine_signals(patient: _Patient, system: System, duration: float) -> _See
     answers = patient.use(queries)
     if not all(answer.ok for answer in answers):
         return None
-    at = {i: (name, answer.trace) for i, (name, answer) in enumerate(zip(order, answers, strict=True))}
+    traces = [answer.trace for answer in answers if answer.trace is not None]
+    at = list(zip(order, traces, strict=True))
     patient.report.checks.append("it works, also for a single moment")
     patient.check("it repeats: the same use from reset gives the same outputs", _differences(at[1], at[2]))
     patient.check(
@@ -158,10 +168,10 @@ def _examine_signals(patient: _Patient, system: System, duration: float) -> _See
     if (step := own_step(system)) is not None:
         fine = _stimulus(system, min(duration, 100 * step), min(step / 4, duration / SAMPLES), _switching)
         [answer] = patient.use([Query("doctor/between steps", fine, True)])
-        if answer.ok:
+        if answer.ok and answer.trace is not None:
             patient.check("it keeps its step: outputs hold in between", changes_between_steps(fine, answer.trace, step))
     for port in system.outputs:
-        values = np.concatenate([trace.signals[port.name] for _, trace in at.values()])
+        values = np.concatenate([trace.signals[port.name] for _, trace in at])
         if np.ptp(values) == 0.0:
             patient.report.remarks.append(f"output '{port.name}' was {values[0]:g} all the time")
     if system.capabilities.seedable:
@@ -196,7 +206,7 @@ def _examine_abilities(patient: _Patient, system: System, seen: _Seen, use: _Use
         compare("it forks: a copy goes on with the same outputs", "fork", stepped)
 
 
-def _examine_symbol_abilities(patient: _Patient, system: SymbolSystem, seen: _Seen, use: _Use) -> None:
+def _examine_symbol_abilities(patient: _Patient, system: SymbolSystem, seen: _SeenWord, use: _Use) -> None:
     query, truth = seen
 
     def compare(what: str, way: str, how: str) -> None:
@@ -212,7 +222,7 @@ def _examine_symbol_abilities(patient: _Patient, system: SymbolSystem, seen: _Se
         compare("it forks: what is done to a copy changes nothing", "branches", "with a fork that went astray")
 
 
-def _stimulus(system: System, duration: float, period: float, signal: Callable) -> Stimulus:
+def _stimulus(system: System, duration: float, period: float, signal: Signal) -> Stimulus:
     events = () if system.capabilities.grid_period_s else _moments(duration)
     times = sample_times(duration, period, np.array(events))
     return Stimulus(times, {port.name: signal(number, times) for number, port in enumerate(system.inputs)})
@@ -234,7 +244,7 @@ def _cut(stimulus: Stimulus, share: float) -> Stimulus:
 
 
 def _differences(one: tuple[str, Any], other: tuple[str, Any]) -> Iterable[str]:
-    """Where two traces with the same inputs part, as far as the shorter one goes."""
+    """Describe where two traces with the same inputs part, as far as the shorter one goes."""
     (name, a), (_, b) = one, other
     for signal in a.signals:
         n = min(len(a.times), len(b.times))
@@ -248,7 +258,7 @@ def _differences(one: tuple[str, Any], other: tuple[str, Any]) -> Iterable[str]:
 # ---------------------------------------------------------------------- systems with symbols
 
 
-def _examine_symbols(patient: _Patient, system: SymbolSystem, seeds: SeedTree) -> _Seen | None:
+def _examine_symbols(patient: _Patient, system: SymbolSystem, seeds: SeedTree) -> _SeenWord | None:
     rng = seeds.child("words").rng()
     alphabet = system.alphabet
     words = [(symbol,) for symbol in alphabet]

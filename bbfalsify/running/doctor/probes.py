@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -63,7 +63,8 @@ class _ProbeSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool | None:
-        return self.session.__exit__(kind, error, traceback)
+        swallowed: bool | None = self.session.__exit__(kind, error, traceback)
+        return swallowed
 
 
 class _Batch(_ProbeSession):
@@ -71,7 +72,7 @@ class _Batch(_ProbeSession):
         half = len(stimulus.times) // 2 + 1
         other = Stimulus(stimulus.times[:half], {n: 1.0 - v[:half] for n, v in stimulus.inputs.items()})
         seeds = {"seeds": [self.seed + 1, self.seed, self.seed + 2]} if self.system.capabilities.seedable else {}
-        answers = list(self.session.execute_many([other, stimulus, other], **seeds))
+        answers: list[Mapping[str, Any]] = list(self.session.execute_many([other, stimulus, other], **seeds))
         if len(answers) != 3:
             raise MalformedAnswer(f"execute_many gave {len(answers)} answers to 3 stimuli")
         return answers[1]
@@ -86,7 +87,9 @@ class _Continued(_ProbeSession):
     def execute(self, stimulus: Stimulus) -> Mapping[str, Any]:
         return as_columns(self._rows(stimulus, [dict(self.session.observe())]))
 
-    def _rows(self, stimulus: Stimulus, rows: list[dict[str, float]], until: int | None = None) -> list[dict]:
+    def _rows(
+        self, stimulus: Stimulus, rows: list[dict[str, float]], until: int | None = None
+    ) -> list[dict[str, float]]:
         """Go on from the last row to sample `until`."""
         rows = list(rows)
         for i in range(len(rows) - 1, len(stimulus.times) - 1 if until is None else until):
@@ -125,7 +128,7 @@ class _Symbols(_ProbeSession):
         state = self.session.save()
         self._stray(self.session)
         self.session.restore(state)
-        return self.session.step(symbol)
+        return cast(str, self.session.step(symbol))
 
     def _stray(self, session: Any) -> None:
         """A detour; of several lengths, because a system may come home after two steps."""
@@ -139,7 +142,7 @@ class _Branches(_Symbols):
     def step(self, symbol: str) -> str:
         with self.session.fork() as other:
             self._stray(other)
-        return self.session.step(symbol)
+        return cast(str, self.session.step(symbol))
 
 
 _SESSIONS: dict[str, type[_ProbeSession]] = {
@@ -154,7 +157,7 @@ _SESSIONS: dict[str, type[_ProbeSession]] = {
 
 
 def changes_between_steps(stimulus: Stimulus, trace: Trace, step: float) -> Iterator[str]:
-    """Where outputs change neither at a multiple of the step nor with an input."""
+    """Describe where outputs change neither at a multiple of the step nor with an input."""
     steps, part = np.divmod(trace.times / step, 1.0)
     # Rounding may put samples at a multiple on either side of it: they are left out.
     inside = (part > 1e-6) & (part < 1 - 1e-6)

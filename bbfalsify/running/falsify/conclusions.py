@@ -1,4 +1,4 @@
-"""What a falsification may conclude from what it saw: outcomes, and the notes a reader needs."""
+"""Conclusions of a falsification: outcomes, and the notes that a reader needs."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Sequence
 
 from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
 from bbfalsify.engines.falsification.accelerator import Search
-from bbfalsify.engines.falsification.engine import Options, Progress
+from bbfalsify.engines.falsification.engine import Progress
 from bbfalsify.engines.falsification.judging_again import Sampling
 from bbfalsify.engines.falsification.ranking import close_rows
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import MAX_STEPS
 from bbfalsify.engines.falsification.word_pool import MATTERS
 from bbfalsify.logic import Requirement
-from bbfalsify.running.failing import OnFailure
+from bbfalsify.running.falsify.task import Task
 from bbfalsify.systems import System
-from bbfalsify.systems.interface import usable_jobs
+from bbfalsify.systems.interface import BlackBox, usable_jobs
 
 
 def outcome_of(progress: Progress, requirement: int, reason: StopReason | None) -> Outcome:
@@ -58,7 +59,7 @@ def grid_notes(system: System) -> list[str]:
 
 
 def sampling_notes(progress: Progress, sampling: Sampling) -> list[str]:
-    """What changed when verdicts were looked at more closely, and what was done about it."""
+    """Changes of verdicts at a shorter sampling period, and what was done about them."""
     if sampling.finer and progress.search.findings and not progress.checks:
         return ["the run ended before its findings could be judged again at a shorter sampling period"]
     notes = []
@@ -75,8 +76,8 @@ def sampling_notes(progress: Progress, sampling: Sampling) -> list[str]:
     return notes
 
 
-def worker_notes(system: System, jobs: int) -> list[str]:
-    """Why fewer workers were used than asked for."""
+def worker_notes(system: BlackBox, jobs: int) -> list[str]:
+    """Say why fewer workers were used than asked for."""
     if usable_jobs(system, jobs) == jobs:
         return []
     return [f"{jobs} workers were asked for; there is only one '{system.name}' (exclusive), so one worker was used"]
@@ -92,32 +93,26 @@ def duration_notes(requirements: Sequence[Requirement], horizon: float) -> list[
     ]
 
 
-def notes_on(
-    progress: Progress,
-    failures: dict[SimulationStatus, int],
-    requirements: Sequence[Requirement],
-    on_failure: OnFailure,
-    options: Options,
-) -> list[str]:
-    """What a reader must know to read the numbers rightly."""
+def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, int]) -> list[str]:
+    """Notes that a reader needs to read the numbers rightly."""
     notes = []
     if failures:
         what = ", ".join(f"{count} {status.value.replace('_', ' ')}" for status, count in sorted(failures.items()))
         meaning = (
             "failing counts as violating"
-            if on_failure == "violation"
+            if task.execution.on_failure == "violation"
             else "nobody knows whether they violate, and probabilities leave them out (see on_failure)"
         )
         first = f"; the first said: {progress.search.first_failure}" if progress.search.first_failure else ""
         notes.append(f"simulations that failed: {what}; {meaning}{first}")
-    notes += what_the_lists_are(progress.search, requirements, options)
-    notes += what_the_order_is(progress, requirements)
+    notes += what_the_lists_are(progress.search, task.requirements, task.options)
+    notes += what_the_order_is(progress, task.requirements)
     if progress.search.zeno_walks:
         notes.append(
             f"{progress.search.zeno_walks} walks did not reach the horizon within {MAX_STEPS} transitions "
             "and were not simulated"
         )
-    for number, requirement in enumerate(requirements):
+    for number, requirement in enumerate(task.requirements):
         seen = progress.search.judged[number] if progress.search.judged else 0
         if seen and progress.search.vacuous[number] == seen:
             notes.append(f"{requirement.id} held only vacuously: its trigger never occurred in {seen} simulations")

@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -75,22 +76,21 @@ def complete(fan: Sequence[FanTrace], usage: Usage, driver: Driver) -> list[FanT
 
 def write_fans(path: Path, fans: Iterable[tuple[str, int, Sequence[FanTrace]]]) -> None:
     """(requirement, rank, traces) of each counterexample."""
-    rows = [(name, rank, drawn) for name, rank, fan in fans for drawn in fan]
+    rows = [(name, rank, drawn, drawn.trace) for name, rank, fan in fans for drawn in fan if drawn.trace is not None]
     if not rows:
         return
-    signals = list(rows[0][2].trace.signals)
     columns = {
-        "requirement": np.array([name for name, _, _ in rows]),
-        "rank": np.array([rank for _, rank, _ in rows]),
-        "violated": np.array([drawn.violated for _, _, drawn in rows]),
-        "first_violation_time": np.array([drawn.first_violation_time for _, _, drawn in rows]),
-        "samples": np.array([len(drawn.trace.times) for _, _, drawn in rows]),
-        "times": _joined(drawn.trace.times for _, _, drawn in rows),
+        "requirement": np.array([name for name, _, _, _ in rows]),
+        "rank": np.array([rank for _, rank, _, _ in rows]),
+        "violated": np.array([drawn.violated for _, _, drawn, _ in rows]),
+        "first_violation_time": np.array([drawn.first_violation_time for _, _, drawn, _ in rows]),
+        "samples": np.array([len(trace.times) for _, _, _, trace in rows]),
+        "times": _joined(trace.times for _, _, _, trace in rows),
     }
-    for name in signals:
-        columns[f"signal:{name}"] = _joined(drawn.trace.signals[name] for _, _, drawn in rows)
+    for name in rows[0][3].signals:
+        columns[f"signal:{name}"] = _joined(trace.signals[name] for _, _, _, trace in rows)
     buffer = io.BytesIO()
-    save = np.savez_compressed if sum(c.nbytes for c in columns.values()) > _WORTH_COMPRESSING else np.savez
+    save: Any = np.savez_compressed if sum(c.nbytes for c in columns.values()) > _WORTH_COMPRESSING else np.savez
     save(buffer, **columns)
     write_atomically(path, buffer.getvalue(), durable=False)
 

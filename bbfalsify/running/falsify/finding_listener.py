@@ -1,9 +1,10 @@
-"""The scribe of a falsification: confirms each finding at once, records what happens, writes findings down."""
+"""The listener of a falsification: confirms each finding at once, records events, writes findings down."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import (
@@ -18,25 +19,25 @@ from bbfalsify.core.query import Query
 from bbfalsify.core.verdict import Judgement
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.accelerator import Finding, Search
-from bbfalsify.engines.falsification.engine import Options, Progress, Ranked
+from bbfalsify.engines.falsification.engine import Progress, Ranked
 from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.engines.falsification.judging_again import Check
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement
-from bbfalsify.modelling import Profile
 from bbfalsify.records.counterexample import (
     Counterexample,
     RequirementRecord,
     SeedRecord,
-    SystemRecord,
+    Time,
     signals_as_samples,
 )
-from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.run_directory import versions
 from bbfalsify.results.falsify_insights import Convergence
 from bbfalsify.results.falsify_result import Ordering, RankedCounterexample
 from bbfalsify.results.self_check import Meetings
-from bbfalsify.running.confirm import Confirmation, confirm
+from bbfalsify.running.confirm import Confirmation, Status, confirm
 from bbfalsify.running.driver import Driver
+from bbfalsify.running.falsify.task import Task
 
 
 @dataclass
@@ -44,7 +45,6 @@ class Scribe:
     """Listens to the engine: confirms each finding at once, and records what happens."""
 
     driver: Driver
-    recorder: Recorder
     requirements: Sequence[Requirement]
     options: Options
     progress: Progress = field(default_factory=Progress)
@@ -52,11 +52,11 @@ class Scribe:
 
     def found(self, finding: Finding) -> None:
         requirement, seen = self.requirements[finding.requirement].id, finding.judgement
-        self.recorder.record(
+        self.driver.recorder.record(
             FindingReported(requirement, finding.actions, finding.query, seen.robustness, seen.first_violation_time)
         )
         confirmation = self.confirm(finding)
-        self.recorder.record(
+        self.driver.recorder.record(
             CounterexampleConfirmed(
                 requirement,
                 finding.actions,
@@ -83,34 +83,34 @@ class Scribe:
 
     def advanced(self, search: Search, masses: Sequence[float]) -> None:
         words = tuple(len(known) for known in search.known)
-        self.recorder.record(SearchAdvanced(search.iterations, words, tuple(masses)))
+        self.driver.recorder.record(SearchAdvanced(search.iterations, words, tuple(masses)))
 
     def judging_again(self, simulations: int) -> None:
-        self.recorder.record(StageStarted("judging again", simulations))
+        self.driver.recorder.record(StageStarted("judging again", simulations))
 
     def judged_again(self, check: Check, *, refined: bool) -> None:
-        self.recorder.record(JudgedAgain(check.as_json(), refined))
+        self.driver.recorder.record(JudgedAgain(check.as_json(), refined))
         if refined:
-            self.recorder.record(StageStarted("searching", self.options.simulations))
+            self.driver.recorder.record(StageStarted("searching", self.options.simulations))
 
     def searched(self, search: Search) -> None:
         # D.9 may need as many traces again; the few short uses that D.8 needs are not foreseen.
         rounds = 2 if "d9" in self.options.columns and self.options.estimator != "splitting" else 1
         traces = len(search.findings) * self.options.passes * self.options.traces * rounds
-        self.recorder.record(StageStarted("estimating", traces))
+        self.driver.recorder.record(StageStarted("estimating", traces))
 
     def estimated(self, ranked: Ranked) -> None:
         requirement = self.requirements[ranked.finding.requirement].id
-        self.recorder.record(EstimateMade(requirement, ranked.probability.as_json(), ranked.finding.actions))
+        self.driver.recorder.record(EstimateMade(requirement, ranked.probability.as_json(), ranked.finding.actions))
 
     def ordering(self, traces: int) -> None:
-        self.recorder.record(StageStarted("ordering similar ones", traces))
+        self.driver.recorder.record(StageStarted("ordering similar ones", traces))
 
     def counted(self, progress: smc.Progress) -> None:
         """The batches of plain simulation are recorded like all others; nothing more is to be said."""
 
     def convergence(self, requirement: int) -> tuple[int, tuple[Convergence, ...]]:
-        """How many counterexamples the search saw, and how its list grew (empty for the first ones)."""
+        """Count the counterexamples that the search saw, and tell how its list grew (empty for `first`)."""
         search = self.progress.search
         return (
             len(search.known[requirement]) if search.known else 0,
@@ -150,13 +150,13 @@ class Item:
     """It holds at a tenth of the sampling period."""
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         return "flaky" if self.confirmation is None else self.confirmation.status
 
     @property
     def judgement(self) -> Judgement:
-        """As found, but with the robustness of the whole trace: the search may have stopped at the violation."""
-        whole = self.confirmation.judgement if self.status == "confirmed" else None
+        """The judgement found, with the robustness of the whole trace: the search may have stopped at the violation."""
+        whole = None if self.confirmation is None or self.status != "confirmed" else self.confirmation.judgement
         return self.finding.judgement if whole is None else replace(self.finding.judgement, robustness=whole.robustness)
 
 
@@ -195,25 +195,20 @@ def row_of(
     )
 
 
-def counterexample_file(
-    item: Item,
-    requirement: Requirement,
-    horizon: float,
-    seed: SeedRecord,
-    system: SystemRecord,
-    profile: Profile,
-    time_limit_s: float | None,
-    memory_limit_mb: float | None,
-) -> Counterexample:
+def counterexample_file(item: Item, requirement: Requirement, task: Task, seed: SeedRecord) -> Counterexample:
     finding, confirmation = item.finding, item.confirmation
     stimulus = finding.stimulus
     trace = None if confirmation is None else confirmation.trace
     outputs = {} if trace is None else {k: v for k, v in trace.signals.items() if k not in stimulus.inputs}
     return Counterexample(
         requirement=RequirementRecord(
-            requirement.id, requirement.text, requirement.formula.text, requirement.time, requirement.period
+            requirement.id,
+            requirement.text,
+            requirement.formula.text,
+            cast(Time, requirement.time),
+            requirement.period,
         ),
-        horizon=horizon,
+        horizon=task.settings.horizon,
         actions=finding.actions,
         word=finding.word,
         times=tuple(stimulus.times.tolist()),
@@ -224,12 +219,12 @@ def counterexample_file(
         reproduced=0 if confirmation is None else confirmation.reproduced,
         tries=0 if confirmation is None else confirmation.tries,
         seed=seed,
-        system=system,
+        system=task.record,
         versions=versions(),
         simulation=finding.status,
         probability=item.probability,
         estimates={} if item.ranked is None else {"cylinder": item.ranked.cylinder, **item.ranked.columns},
-        profile=profile.file,
-        time_limit_s=time_limit_s,
-        memory_limit_mb=memory_limit_mb,
+        profile=task.profile.file,
+        time_limit_s=task.execution.time_limit,
+        memory_limit_mb=task.execution.memory_limit,
     )

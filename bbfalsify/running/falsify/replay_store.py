@@ -1,4 +1,4 @@
-"""What the store remembers of a system is executed again before the search looks for more.
+"""Replay of the store: known counterexamples are executed again before the search looks for more.
 
 Every stored counterexample of this system and these requirements is answered SAME (still there), FIXED or CHANGED, as
 `replay` does.  Those that still violate their requirement take part in the run like findings of the search: same key,
@@ -8,8 +8,7 @@ estimated anew under this run's profile, ranked.  Afterwards the store learns wh
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -17,20 +16,19 @@ import numpy as np
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import KnownReplayed, StageStarted
-from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
 from bbfalsify.engines.falsification.exact import METHOD as EXACT
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.logic import Requirement
-from bbfalsify.records.counterexample import Counterexample, SystemRecord
-from bbfalsify.records.event_log import Recorder
+from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.store import State, Store, StoredCounterexample, name_of, same_system
 from bbfalsify.results.falsify_result import KnownCounterexample
 from bbfalsify.running.confirm import TOLERANCE_S, Confirmation, compare
-from bbfalsify.running.driver import Ended, drive
+from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.finding_listener import Scribe
+from bbfalsify.running.falsify.task import Task
 from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.running.replay import (
     ReplayOutcome,
@@ -41,7 +39,7 @@ from bbfalsify.running.replay import (
     repetitions,
     seeds_of,
 )
-from bbfalsify.running.workers.executors import open_pool
+from bbfalsify.running.workers.executors import Pool, open_pool
 from bbfalsify.systems import System
 
 _STATES = {ReplayOutcome.SAME: State.OPEN, ReplayOutcome.FIXED: State.FIXED, ReplayOutcome.CHANGED: State.CHANGED}
@@ -55,10 +53,10 @@ class Known:
     requirement: int
     result: ReplayResult
     finding: Finding | None = None
-    """Where it still violates: what takes part in the ranking."""
+    """Part of the ranking, where it still violates."""
     confirmation: Confirmation | None = None
     remark: str = ""
-    """Why it violates but is not ranked."""
+    """Reason why it violates but is not ranked."""
 
     @property
     def returned(self) -> bool:
@@ -86,32 +84,18 @@ class Memory:
     known: list[Known] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def recall(
-        self,
-        system: System,
-        reference: str,
-        requirements: Sequence[Requirement],
-        actions: Sequence[str],
-        *,
-        recorder: Recorder,
-        repeat: Callable[[Sequence[Query], Callable[..., Iterable[Answer]]], Sequence[Answer]],
-        jobs: int,
-        executor: str | Executor | None = None,
-        time_limit_s: float | None,
-        memory_limit_mb: float | None = None,
-        failing_violates: bool,
-        only: Collection[str] | None = None,
-    ) -> None:
-        """Execute everything known about this system and these requirements again (`repeat` is the driver's).
+    def recall(self, task: Task, driver: Driver) -> None:
+        """Execute everything known about this system and these requirements again.
 
-        `only`: the files that took part before the run was interrupted; what the store has learned since is left out.
+        Of a run that was interrupted, only the files that took part before: the store may have learned since.
         """
         entries, problems = self.store.read()
+        only = driver.recorded.known
         entries = [entry for entry in entries if only is None or str(entry.file) in only]
         self.notes += [f"store: {problem} The file is left alone." for problem in problems]
-        of_system = [e for e in entries if same_system(e.counterexample, system.name, reference)]
+        of_system = [e for e in entries if same_system(e.counterexample, task.system.name, task.record.reference)]
         chosen: list[tuple[int, StoredCounterexample]] = []
-        for number, requirement in enumerate(requirements):
+        for number, requirement in enumerate(task.requirements):
             namesakes = [e for e in of_system if e.counterexample.requirement.id == requirement.id]
             mine = [e for e in namesakes if _same_requirement(e.counterexample, requirement)]
             if len(mine) < len(namesakes):
@@ -119,27 +103,28 @@ class Memory:
                     f"store: {len(namesakes) - len(mine)} counterexamples of another formula called {requirement.id} "
                     "were not executed"
                 )
-            chosen += [(number, entry) for entry in mine if self._fits(entry, system)]
-        recorder.record(StageStarted("replaying the store", sum(len(repetitions(e.counterexample)) for _, e in chosen)))
+            chosen += [(number, entry) for entry in mine if self._fits(entry, task.system)]
+        again = sum(len(repetitions(entry.counterexample)) for _, entry in chosen)
+        driver.recorder.record(StageStarted("replaying the store", again))
         # Simulations are repeated with the seeds of the run that found them, and a pool has one seed.
         chosen.sort(key=lambda item: (item[0], str(seeds_of(item[1].counterexample)), item[1].name))
         groups = itertools.groupby(chosen, key=lambda item: (item[0], seeds_of(item[1].counterexample)))
         for (number, seeds), members in groups:
-            requirement = requirements[number]
-            judge = RequirementsJudge([requirement])
-            limits = {"time_limit_s": time_limit_s, "memory_limit_mb": memory_limit_mb}
-            with closing(open_pool(executor, system, judge, jobs=jobs, seeds=seeds, **limits)) as pool:
+            judge = RequirementsJudge([task.requirements[number]])
+            # Whole traces are wanted, each execution once: votes and early stops are the search's.
+            once = replace(driver.execution, votes=1, early_stop=False)
+            with closing(open_pool(task.system, judge, once, seeds=seeds)) as pool:
                 for _, entry in members:
-                    found = entry.counterexample
-                    answers = tuple(repeat(repetitions(found, name=f"known/{entry.name}"), pool.answers))
-                    result = conclude(found, answers, unbounded=never_seen_to_hold(requirement))
-                    self.known.append(_known(entry, number, result, actions, failing_violates))
-                    recorder.record(
-                        KnownReplayed(
-                            requirement.id, found.actions, str(entry.file), result.outcome.value, result.reproduced,
-                            result.tries,
-                        )
-                    )  # fmt: skip
+                    self._replay(entry, number, task, driver, pool)
+
+    def _replay(self, entry: StoredCounterexample, number: int, task: Task, driver: Driver, pool: Pool) -> None:
+        found, requirement = entry.counterexample, task.requirements[number]
+        answers = tuple(driver.repeat(repetitions(found, name=f"known/{entry.name}"), pool.answers))
+        result = conclude(found, answers, unbounded=never_seen_to_hold(requirement))
+        failing_violates = task.execution.on_failure == "violation"
+        self.known.append(_known(entry, number, result, task.usage.model.actions, failing_violates))
+        outcome = result.outcome.value, result.reproduced, result.tries
+        driver.recorder.record(KnownReplayed(requirement.id, found.actions, str(entry.file), *outcome))
 
     def _fits(self, entry: StoredCounterexample, system: System) -> bool:
         try:
@@ -149,23 +134,29 @@ class Memory:
             self.notes.append(f"store: {entry.file} was not executed: {error.problems[0].message}")
             return False
 
-    def still_there(self) -> Iterable[Known]:
-        """One per requirement and key: two stored inputs may now fail in the same step."""
+    def put_among_the_findings(self, scribe: Scribe) -> None:
+        """Add what still violates, one per requirement and key: two stored inputs may now fail in the same step."""
         seen = set()
         for known in self.known:
-            if known.finding is not None and (key := (known.requirement, known.finding.actions)) not in seen:
+            if known.finding is None or known.confirmation is None:
+                continue
+            if (key := (known.requirement, known.finding.actions)) not in seen:
                 seen.add(key)
-                yield known
+                scribe.remember(known.finding, known.confirmation)
 
     def of(self, finding: Finding) -> Known | None:
         return next((known for known in self.known if known.finding is finding), None)
 
-    def set_aside(self, finding: Finding, remark: str) -> None:
-        """It violates, but this profile does not produce it."""
-        self.known = [
-            replace(k, finding=None, confirmation=None, remark=remark) if k.finding is finding else k
-            for k in self.known
-        ]
+    def set_aside_impossible(self, scribe: Scribe) -> None:
+        """Keep known failures that this profile never produces in the report, but not in the ranking."""
+        for ranked in list(scribe.progress.ranked):
+            # Splitting may lose every particle by chance; conditional steps only where no step is possible.
+            conditional = ranked.cylinder.method.startswith((CONDITIONAL, EXACT))
+            if (known := self.of(ranked.finding)) is not None and conditional and not any(ranked.passes.cylinders):
+                remark = "this profile never does these actions in this order"
+                aside = replace(known, finding=None, confirmation=None, remark=remark)
+                self.known = [aside if k is known else k for k in self.known]
+                scribe.forget(ranked.finding)
 
     def learn(self, found: Iterable[tuple[Finding, Counterexample]], run: str) -> int:
         """Write down what was found, and what became of what was known; how many failures are new."""
@@ -185,54 +176,10 @@ class Memory:
         return len(set(after) - set(before))
 
 
-def replay_known(
-    memory: Memory,
-    scribe: Scribe,
-    record: SystemRecord,
-    actions: Sequence[str],
-    jobs: int,
-    time_limit_s: float | None,
-    *,
-    memory_limit_mb: float | None = None,
-    failing_violates: bool,
-) -> Ended:
-    """Before the search: execute what is known, and put what still violates among the findings."""
-    ended = drive(
-        lambda ask: memory.recall(
-            scribe.driver.system,
-            record.reference,
-            scribe.requirements,
-            actions,
-            recorder=scribe.recorder,
-            repeat=scribe.driver.repeat,
-            only=scribe.driver.tape.known,
-            jobs=jobs,
-            executor=scribe.driver.executor,
-            time_limit_s=time_limit_s,
-            memory_limit_mb=memory_limit_mb,
-            failing_violates=failing_violates,
-        ),
-        scribe.driver,
-    )
-    for known in memory.still_there():
-        scribe.remember(known.finding, known.confirmation)
-    return ended
-
-
-def set_aside_impossible(memory: Memory, scribe: Scribe) -> None:
-    """Known failures that this profile never produces stay in the report, but not in the ranking."""
-    for ranked in list(scribe.progress.ranked):
-        # Splitting may lose every particle by chance; conditional steps only where no step is possible.
-        conditional = ranked.cylinder.method.startswith((CONDITIONAL, EXACT))
-        if memory.of(ranked.finding) is not None and conditional and not any(ranked.passes.cylinders):
-            memory.set_aside(ranked.finding, "this profile never does these actions in this order")
-            scribe.forget(ranked.finding)
-
-
 def _known(
     entry: StoredCounterexample, number: int, result: ReplayResult, actions: Sequence[str], failing_violates: bool
 ) -> Known:
-    """What the answers mean for this run: a finding, if the requirement is violated and the key can be told."""
+    """Interpret the answers for this run: a finding, if the requirement is violated and the key can be told."""
     found = entry.counterexample
     failed = [a for a in result.answers if not a.ok]
     if found.simulation is not SimulationStatus.OK:
@@ -258,7 +205,8 @@ def _known(
 
 
 def _ranked_if_possible(known: Known, actions: Sequence[str]) -> Known:
-    missing = [a for a in dict.fromkeys(known.finding.actions) if a not in actions]
+    wanted = () if known.finding is None else known.finding.actions
+    missing = [a for a in dict.fromkeys(wanted) if a not in actions]
     if not missing:
         return known
     remark = f"this profile has no action {', '.join(missing)}"

@@ -45,7 +45,7 @@ class Grid:
     """Periods for second judgements, each a tenth of the one before (the last that the run may go over to may be a
     larger part); none where they cannot change a verdict."""
     refinements: int = 0
-    """How many of them may become the period of the run."""
+    """Number of them that may become the period of the run."""
     notes: tuple[str, ...] = ()
 
 
@@ -74,7 +74,7 @@ def choose_grid(
 
 
 def _is_exact(requirement: Requirement, period: float, step: float | None) -> bool:
-    """Whether samples between those of the period cannot change a verdict."""
+    """True where samples between those of the period cannot change a verdict."""
     if requirement.time == "discrete":
         return requirement.period is None or _divides(period, requirement.period)
     return step is not None and _divides(period, step)

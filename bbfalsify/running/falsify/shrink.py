@@ -1,4 +1,4 @@
-"""What of each counterexample matters: after the estimates, the listed ones are shrunk, best first in the report.
+"""Shrinking: after the estimates, find which actions of each listed counterexample matter.
 
 The engine finds a core of each (`engines/falsification/shrinking.py`); here the cores are confirmed like every finding,
 those that are not on the list anyway are estimated, and written down beside their originals.
@@ -14,9 +14,10 @@ from bbfalsify.core.events import CounterexampleShrunk, StageStarted
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.accelerator import Finding
-from bbfalsify.engines.falsification.engine import Options, estimate_finding
+from bbfalsify.engines.falsification.engine import estimate_finding
 from bbfalsify.engines.falsification.estimating import Ranked
 from bbfalsify.engines.falsification.insights import insights_of
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.shrinking import Core, Shrunk, Tools, shrink
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.results.falsify_result import RankedCounterexample, ShrunkCounterexample
@@ -29,7 +30,7 @@ class Shrinking:
 
     shrunk: dict[Finding, Shrunk] = field(default_factory=dict)
     estimates: dict[Finding, Ranked] = field(default_factory=dict)
-    """Of cores that are not on the list."""
+    """Estimates of cores that are not on the list."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -52,7 +53,7 @@ def shrink_list(
     chosen = [
         [(rank, item.finding) for rank, item in enumerate(items) if item.status == "confirmed"] for items in listed
     ]
-    scribe.recorder.record(StageStarted("shrinking", options.shrink * sum(map(len, chosen))))
+    scribe.driver.recorder.record(StageStarted("shrinking", options.shrink * sum(map(len, chosen))))
     left = 0
     for rows in chosen:
         ranks = {finding.actions: rank for rank, finding in rows}
@@ -70,7 +71,7 @@ def shrink_list(
             cores[core] = found.core
             shrinking.shrunk[finding] = found
             requirement = scribe.requirements[finding.requirement].id
-            scribe.recorder.record(
+            scribe.driver.recorder.record(
                 CounterexampleShrunk(requirement, finding.actions, core.actions, found.simulations, status)
             )
     if left:
@@ -85,7 +86,9 @@ def _estimate(ask: Ask, usage: Usage, scribe: Scribe, shrinking: Shrinking, opti
     cores = dict.fromkeys(found.core.finding for found in shrinking.shrunk.values())
     missing = [core for core in cores if (core.requirement, core.actions) not in listed]
     if missing:
-        scribe.recorder.record(StageStarted("estimating shrunk ones", len(missing) * options.passes * options.traces))
+        scribe.driver.recorder.record(
+            StageStarted("estimating shrunk ones", len(missing) * options.passes * options.traces)
+        )
     for core in missing:
         shrinking.estimates[core] = estimate_finding(ask, usage, core, replace(options, fan=0), seeds)
         scribe.estimated(shrinking.estimates[core])
@@ -127,16 +130,16 @@ def _row(
     options, finding = scribe.options, core.finding
     ranked = shrinking.estimates.get(finding)
     probability = Estimate(1.0, 0.0, 1.0, options.confidence, "not estimated", 0)
-    widened, same_as = None, None
+    widened, same_as, file = None, None, None
     if listed is not None:
         row, item = listed
+        file = row.file if item.finding is finding else None  # none of its actions can be left out
         ranked, probability, widened, same_as = item.ranked, row.probability, row.probability_with_uncertainty, row.rank
     elif ranked is not None:
         probability = ranked.probability
         wide = insights_of(usage, [ranked], None, None, sensitivity=False, confidence=options.confidence)
         widened = wide.probabilities.get(1)
     item = Item(finding, probability, ranked, scribe.confirmations.get(finding))
-    unchanged = listed is not None and listed[1].finding is finding
     return ShrunkCounterexample(
         actions=finding.actions,
         same_as=same_as,
@@ -149,6 +152,6 @@ def _row(
         first_violation_time=item.judgement.first_violation_time,
         robustness=item.judgement.robustness,
         delay_quantiles=core.quantiles,
-        file=listed[0].file if unchanged else write(item, same_as or first.rank),
+        file=file or write(item, same_as or first.rank),
         probability_with_uncertainty=widened,
     )

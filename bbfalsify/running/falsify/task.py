@@ -1,4 +1,4 @@
-"""What a falsification is asked to do, checked and completed; nothing of it changes while it runs."""
+"""The task of a falsification, checked and completed; nothing of it changes while it runs."""
 
 from __future__ import annotations
 
@@ -10,55 +10,57 @@ from typing import Any
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.engines.falsification.judging_again import Sampling
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile, check_profile
 from bbfalsify.modelling.formats.model_files import model_hash
 from bbfalsify.records.counterexample import SystemRecord
-from bbfalsify.running.failing import OnFailure
+from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.sampling_grid import choose_grid
 from bbfalsify.systems import System
 
 
-@dataclass(frozen=True, eq=False)
-class Limits:
-    """What simulations may cost, and what it means when one fails."""
+@dataclass(frozen=True)
+class Settings:
+    """The search, what it estimates, and for how long."""
 
-    budget: Budget
-    max_time: float | None
-    """Of the search, in seconds."""
-    time_limit_s: float | None
-    memory_limit_mb: float | None
-    on_failure: OnFailure
-    votes: int
-    early_stop: bool
+    horizon: float
+    period: float | None = None
+    """Period of the samples; by default chosen to fit requirements and system (`sampling_grid.py`)."""
+    options: Options = Options()
+    baseline: smc.Options | None = None
+    """Plain simulation afterwards, where it is asked for."""
+    max_time: float | None = None
+    """Seconds of the search."""
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    name: str
+    """A falsification, checked and complete."""
+
     system: System
-    record: SystemRecord
-    """Where the system was found."""
     usage: Usage
     sampling: Sampling
-    """How the run may be judged more densely than the usage says."""
+    """Periods at which findings may be judged more densely than the usage says."""
     sampling_notes: tuple[str, ...]
     requirements: tuple[Requirement, ...]
-    horizon: float
-    options: Options
-    baseline: smc.Options | None
-    """Of plain simulation, where it is asked for."""
-    limits: Limits
+    settings: Settings
+    budget: Budget
     seed: int
-    jobs: int
+    execution: Execution
+    record: SystemRecord
+    """The place where the system was found."""
+
+    @property
+    def options(self) -> Options:
+        return self.settings.options
 
     @property
     def units(self) -> dict[str, str]:
-        """Of the signals that have one, for people and plots; the profile's word and the system's are the same."""
+        """Units of the signals that have one; the profile's word and the system's are the same."""
         said = [(port.name, port.unit) for port in (*self.profile.inputs, *self.system.inputs, *self.system.outputs)]
         return {name: unit for name, unit in (*self.profile.outputs, *said) if unit not in (None, "1")}
 
@@ -68,24 +70,24 @@ class Task:
 
     def decided_by(self, *, with_store: bool) -> dict[str, Any]:
         """All that decides the result: a run is only continued where it is the same."""
-        limits = self.limits
+        settings, execution = self.settings, self.execution
         return {
-            "horizon": self.horizon,
+            "horizon": settings.horizon,
             "period": self.usage.period,
             "finer": [usage.period for usage in self.sampling.finer],
             "refinements": self.sampling.refinements,
             "requirements": {r.id: [r.formula.text, r.time, r.period] for r in self.requirements},
             "system": {"name": self.system.name, "sha256": self.record.sha256},
             "profile": {"sha256": model_hash(self.profile.file) or self.usage.model.digest()},
-            "engine": asdict(self.options),
-            "smc": None if self.baseline is None else asdict(self.baseline),
-            "max_time": limits.max_time,
-            "budget": asdict(limits.budget),
-            "time_limit": limits.time_limit_s,
-            "on_failure": limits.on_failure,
-            "votes": limits.votes,
-            "memory_limit": limits.memory_limit_mb,
-            "early_stop": limits.early_stop,
+            "engine": asdict(settings.options),
+            "smc": None if settings.baseline is None else asdict(settings.baseline),
+            "max_time": settings.max_time,
+            "budget": asdict(self.budget),
+            "time_limit": execution.time_limit,
+            "on_failure": execution.on_failure,
+            "votes": execution.votes,
+            "memory_limit": execution.memory_limit,
+            "early_stop": execution.early_stop,
             "store": with_store,
         }
 
@@ -94,36 +96,37 @@ def prepare(
     system: System,
     profile: Profile,
     requirements: Sequence[Requirement],
+    settings: Settings,
     *,
-    horizon: float,
-    period: float | None,
-    name: str | None,
-    system_record: SystemRecord | None,
-    **rest: Any,
+    budget: Budget,
+    seed: int,
+    execution: Execution,
+    record: SystemRecord | None,
 ) -> Task:
-    """The task that these arguments describe; what is wrong with them is said at once."""
-    _check_arguments(system, profile, requirements, horizon)
-    duration = max(r.duration(horizon) for r in requirements)
-    grid = choose_grid(system, profile, requirements, duration, period)
+    """Check the arguments and complete them; all problems are told at once."""
+    _check_arguments(system, profile, requirements, settings.horizon)
+    duration = max(r.duration(settings.horizon) for r in requirements)
+    grid = choose_grid(system, profile, requirements, duration, settings.period)
     usage = Usage(profile, compile_network(profile.network), duration, grid.period)
-    finer = tuple(replace(usage, period=p) for p in grid.finer)
+    finer = tuple(replace(usage, period=period) for period in grid.finer)
     random = bool(finer) and system.capabilities.seedable
-    record = system_record or SystemRecord(system.name)
+    record = record or SystemRecord(system.name)
     return Task(
-        name=name or profile.name,
         system=system,
-        record=replace(record, name=record.name or system.name),
         usage=usage,
-        sampling=Sampling(finer, grid.refinements, given=period is not None, random_system=random),
+        sampling=Sampling(finer, grid.refinements, given=settings.period is not None, random_system=random),
         sampling_notes=grid.notes,
         requirements=tuple(requirements),
-        horizon=horizon,
-        **rest,
+        settings=settings,
+        budget=budget,
+        seed=seed,
+        execution=execution,
+        record=replace(record, name=record.name or system.name),
     )
 
 
 def _check_arguments(system: System, profile: Profile, requirements: Sequence[Requirement], horizon: float) -> None:
-    """What the command line checks in files, checked again for callers from Python."""
+    """Check for callers from Python what the command line checks in files."""
     problems = []
     if not isinstance(system, System):
         problems.append(Problem(f"a system is needed, not {type(system).__name__}; decorate a function with @system."))

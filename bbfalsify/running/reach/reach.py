@@ -4,16 +4,16 @@
     if result.found.best is not None:
         print(len(result.found.best.trace.steps), "steps")
 
+No driver answers here: the walks are the engine itself, and no black box is asked.
+
 The same seed gives the same finding on any number of workers: units of walks are answered in their order (`search`),
 and of several that meet the target the first in that order counts.  Only the timeout goes by the clock.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from bbfalsify.logic.reach_query import ReachQuery, parse_query
 from bbfalsify.modelling import Network, load_network
 from bbfalsify.results.notebook import steps_frame, trace_html
 from bbfalsify.results.reach_result import Improvement, QueryResult
+from bbfalsify.running.execution import Execution
 from bbfalsify.running.reach.team import Team
 from bbfalsify.running.reach.trace_files import trace_json
 
@@ -43,7 +44,7 @@ class SearchResult:
     network: Network
     query: ReachQuery
     heuristic: str
-    """As asked for; the finding says which of a portfolio won."""
+    """The name asked for; the finding names the winner of a portfolio."""
     wanted: Wanted
     seed: int
     found: Found
@@ -125,31 +126,22 @@ class SearchResult:
 def reach(
     model: str | Path | Network,
     query: str,
+    settings: ReachSettings = ReachSettings(),
     *,
-    heuristic: str = ReachSettings.heuristic,
-    trace: str = ReachSettings.trace,
-    depth: int | None = None,
-    timeout: float | None = ReachSettings.timeout,
-    walks: int | None = None,
     seed: int | None = None,
-    jobs: int | None = None,
-    executor: str | Executor | None = None,
+    execution: Execution = Execution(),
     watch: Callable[[Found], None] = lambda found: None,
     report: Callable[[Standing], None] = lambda standing: None,
     standing: Standing | None = None,
 ) -> SearchResult:
     """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
 
-    `walks` limits the walks of each heuristic, `timeout` the seconds; None is no limit.  With `trace` "shortest" or
-    "fastest" the search goes on after the first trace, so it needs one of the two.
-
-    Walks are made by `jobs` processes, or on an `executor` as for `falsify`.  `watch` is told what was found so far,
-    now and then; `report` how the search stands between two turns: a search that was interrupted goes on from such a
-    `standing` and ends as it would have ended.
+    The settings are explained by `bbfalsify.reach`.  `watch` is told what was found so far, now and then; `report` how
+    the search stands between two turns: a search that was interrupted goes on from such a `standing` and ends as it
+    would have ended.
     """
-    ReachSettings(heuristic=heuristic, trace=trace, depth=depth, timeout=timeout, walks=walks)  # refuses what is wrong
-    wanted, heuristics = Wanted(trace), heuristics_named(heuristic)
-    if timeout is None and walks is None:
+    heuristics = PORTFOLIO if settings.heuristic == "portfolio" else (Heuristic(settings.heuristic),)
+    if settings.timeout is None and settings.walks is None:
         raise UserError("a search for a state that may not exist needs a timeout or a number of walks.")
     network = model if isinstance(model, Network) else load_network(model)
     asked = parse_query(query, network)
@@ -157,14 +149,11 @@ def reach(
     TargetSearch.warm_up()  # compiling does not count
     seed = draw_seed() if seed is None else seed
     used = 0.0 if standing is None else standing.found.seconds
-    ends = None if timeout is None else time.monotonic() + timeout - used
-    with Team(target, ends, os.cpu_count() or 1 if jobs is None else jobs, executor) as team:
-        plan = SearchPlan(heuristics, SeedTree(seed).child("reach"), wanted, depth, walks)
+    ends = None if settings.timeout is None else time.monotonic() + settings.timeout - used
+    with Team(target, ends, execution) as team:
+        seeds, wanted = SeedTree(seed).child("reach"), Wanted(settings.trace)
+        plan = SearchPlan(heuristics, seeds, wanted, settings.depth, settings.walks)
         found = search(
             target, asked, team.execute, plan, go_on=team.go_on, watch=watch, report=report, standing=standing
         )
-    return SearchResult(network, asked, heuristic, wanted, seed, found)
-
-
-def heuristics_named(name: str) -> tuple[Heuristic, ...]:
-    return PORTFOLIO if name == "portfolio" else (Heuristic(name),)
+    return SearchResult(network, asked, settings.heuristic, wanted, seed, found)

@@ -1,4 +1,4 @@
-"""Who makes the walks of `reach`: this process, several on this machine, or anybody's executor.
+"""The processes that make the walks of `reach`: this one, several on this machine, or any executor's.
 
 Units of walks are answered in their order, and an answer depends on its unit alone, so all of them find the same.  A
 worker that dies costs nothing but time: what it had not answered is walked here.
@@ -6,7 +6,6 @@ worker that dies costs nothing but time: what it had not answered is walked here
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import multiprocessing
 import pickle
@@ -15,13 +14,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from bbfalsify.engines.reachability.schedule import Unit
 from bbfalsify.engines.reachability.search import Bounds, UnitAnswer, Walking, in_this_process
 from bbfalsify.kernel.target_search import Heuristic, Target
+from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.executors import opened
 
 ALONE_S = 0.5
@@ -33,15 +33,15 @@ Coverage = dict[Heuristic, np.ndarray]
 class Team:
     """Executes units, on several cores once it turns out to be worth it."""
 
-    def __init__(
-        self, target: Target, ends: float | None, workers: int, executor: str | Executor | None = None
-    ) -> None:
+    def __init__(self, target: Target, ends: float | None, execution: Execution) -> None:
         self._target = target
         self._ends = ends
         self._start = time.monotonic()
-        self._executor = None if executor in (None, "local") else executor
+        self._execution = execution
+        self._local = execution.executor in (None, "local")
         can_fork = "fork" in multiprocessing.get_all_start_methods()
-        self._workers = workers if (can_fork or self._executor is not None) and executor != "in-process" else 1
+        several = (can_fork or not self._local) and execution.executor != "in-process"
+        self._workers = execution.jobs if several else 1
         self._alone = in_this_process(target, self.go_on)
         self._submit: Callable[[Unit, Bounds, np.ndarray | None], Future[UnitAnswer]] | None = None
         self._open = ExitStack()
@@ -60,7 +60,7 @@ class Team:
             yield from self._alone(units, bounds, coverage)
             return
         if self._submit is None:
-            self._submit = self._own_processes() if self._executor is None else self._elsewhere(self._executor)
+            self._submit = self._own_processes() if self._local else self._elsewhere()
         waiting: list[Future[UnitAnswer]] = []
         answered = 0
         try:
@@ -85,10 +85,10 @@ class Team:
         )
         self._open.callback(pool.shutdown, wait=True, cancel_futures=True)
         self._open.callback(stop.set)
-        return functools.partial(pool.submit, _work)
+        return lambda unit, bounds, coverage: pool.submit(_work, unit, bounds, coverage)
 
-    def _elsewhere(self, executor: str | Executor) -> Callable[..., Future[UnitAnswer]]:
-        pool = self._open.enter_context(opened(executor, self._workers))
+    def _elsewhere(self) -> Callable[..., Future[UnitAnswer]]:
+        pool = cast(Executor, self._open.enter_context(opened(self._execution)).executor)
         target = pickle.dumps(self._target)
         name = hashlib.sha256(target).hexdigest()
 
@@ -124,8 +124,9 @@ _mine = threading.local()
 def _work_for(
     name: str, target: bytes, left: float | None, unit: Unit, bounds: Bounds, coverage: np.ndarray | None
 ) -> UnitAnswer:
-    """In a worker that may work for several searches: the last model stays ready."""
+    """Walk in a worker that may serve several searches; the last model stays ready."""
     if getattr(_mine, "name", None) != name:
         _mine.name, _mine.walking = name, Walking(pickle.loads(target))
     ends = None if left is None else time.monotonic() + left
-    return _mine.walking.walk(unit, bounds, coverage, lambda: ends is None or time.monotonic() < ends)
+    walking: Walking = _mine.walking
+    return walking.walk(unit, bounds, coverage, lambda: ends is None or time.monotonic() < ends)

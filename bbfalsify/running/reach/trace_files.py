@@ -125,7 +125,7 @@ def replay_trace(file: str | Path, network: Network) -> TraceReplay:
 
 
 def read_trace(data: Mapping[str, Any], network: Network) -> ConcreteTrace:
-    """What `trace_json` wrote, followed on the same model; NotAllowed where it is not the same."""
+    """Follow a trace that `trace_json` wrote on the same model; raises NotAllowed on another one."""
     replayer = Replayer(network)
     steps, state = _followed(data, replayer)
     waits = _exact(data, "waits")

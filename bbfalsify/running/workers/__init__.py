@@ -1,1 +1,1 @@
-"""Where queries are executed: worker processes, this process, or an executor of `concurrent.futures`."""
+"""Execution of queries: worker processes, this process, or an executor of `concurrent.futures`."""

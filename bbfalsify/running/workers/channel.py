@@ -3,7 +3,7 @@
 What both sides have from the start (`shared`) does not travel: a message that refers to it holds its number.
 
 The worker's end blocks; the parent's end never does, because a parent that blocks while writing to a worker that blocks
-while writing to the parent would wait for ever.
+while writing to the parent would never return.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Inside a worker process: how a query becomes an answer.
+"""A query becomes an answer, inside a worker process.
 
 One simulation is: open a session, execute the stimulus, check what comes back, judge it.  Two abilities of a system
 change how it is executed, and never what is answered:
@@ -18,55 +18,64 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn, Protocol, cast
 
 import numpy as np
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError
 from bbfalsify.core.query import AnyQuery, Query, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.running.execution import Execution
 from bbfalsify.systems.failures import MalformedAnswer, SessionFailure
-from bbfalsify.systems.interface import System, Usage, execute_until
+from bbfalsify.systems.interface import BlackBox, Port, Usage, execute_until
 from bbfalsify.systems.loading import Origin, origin_of
 from bbfalsify.systems.output_checks import check_outputs
 from bbfalsify.systems.programs.process_cost import peak_of_ours_mb
-from bbfalsify.systems.symbols import SymbolSystem, check_symbol
+from bbfalsify.systems.symbols import check_symbol
 
-Judge = Callable[[Trace], tuple[Judgement, ...]]
+
+class Judge(Protocol):
+    """One judgement of a trace per requirement; with `outliers` also the moments that came close."""
+
+    def __call__(self, trace: Trace, *, outliers: bool = False) -> tuple[Judgement, ...]: ...
+
+
+Message = tuple[Any, ...]
 
 READY, ANSWER, ONE_BY_ONE, UNUSABLE, WRONG_INPUT, OUR_FAULT = range(6)
 """The first item of every message from a worker."""
 _MESSAGE_LIMIT = 500
 _LOOKS = 16
-"""So often a simulation that may stop early is judged: at most one sixteenth of it is executed in vain."""
+"""Looks at a simulation that may stop early: at most one sixteenth of it is executed in vain."""
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a worker needs to know, once."""
+    """All that a worker needs to know, once."""
 
-    system: System | SymbolSystem | Origin
+    system: BlackBox
     judge: Judge | None
-    """None where queries are words: their answers are judged by whoever asked."""
-    seeds: SeedTree
-    memory_limit_mb: float | None
-    early_stop: bool = False
-    """End a simulation once all its requirements are violated, unless its whole trace is wanted."""
+    """None where queries are words: their answers are judged by the engine."""
+    execution: Execution = Execution()
+    seeds: SeedTree = SeedTree(0)
     shared: tuple[object, ...] = ()
-    """What queries refer to and need not carry with them."""
+    """Objects that queries refer to and need not carry with them."""
     contained: bool = True
-    """In a process of its own; where it is not, Ctrl-C is meant for all of us."""
+    """True in a process of its own; elsewhere Ctrl-C is meant for all of us."""
     lasting: list[Any] = field(default_factory=list)
     """The session of a system that cannot be reset, once it is open."""
 
     def for_another_process(self) -> Assignment:
-        """Without fork nothing is inherited: a system that was loaded from a file is loaded there again."""
-        return replace(self, system=origin_of(self.system) or self.system)
+        """Replace a system that was loaded from a file by its address: without fork nothing is inherited."""
+        alone = replace(self.execution, jobs=1, executor=None)
+        return replace(self, system=cast(BlackBox, origin_of(self.system) or self.system), execution=alone)
 
     def arrived(self) -> Assignment:
-        return replace(self, system=self.system.load()) if isinstance(self.system, Origin) else self
+        """Load the system where only its address came."""
+        system: object = self.system
+        return replace(self, system=system.load()) if isinstance(system, Origin) else self
 
     def warm_up(self) -> None:
         """Compile what is compiled at its first use."""
@@ -74,24 +83,28 @@ class Assignment:
             if hasattr(thing, "warm_up"):
                 thing.warm_up()
 
+    def have_system(self, *methods: str) -> None:
+        """Call these optional methods of the system, where it has them."""
+        for name in methods:
+            getattr(self.system, name, lambda: None)()
+
     @property
     def batches(self) -> bool:
-        """Whether queries that come together are executed together."""
-        return self.judge is not None and self.system.capabilities.batch and not self.early_stop
+        """Queries that come together are executed together."""
+        return self.judge is not None and self.system.capabilities.batch and not self.execution.early_stop
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        return cast(tuple[Port, ...], getattr(self.system, "outputs", ()))
+
+    def judgements(self, trace: Trace, *, outliers: bool = False) -> tuple[Judgement, ...]:
+        assert self.judge is not None, "words are judged by the engine"
+        return self.judge(trace, outliers=True) if outliers else self.judge(trace)
 
 
-def check_limits(jobs: int, time_limit_s: float | None, memory_limit_mb: float | None) -> None:
-    problems = []
-    if jobs < 1:
-        problems.append(Problem(f"{jobs} workers: at least one is needed."))
-    if time_limit_s is not None and not time_limit_s > 0:
-        problems.append(Problem(f"a time limit of {time_limit_s} s: give more than 0, or none."))
-    if memory_limit_mb is not None and not memory_limit_mb > 0:
-        problems.append(Problem(f"a memory limit of {memory_limit_mb} MB: give more than 0, or none."))
-    if memory_limit_mb is not None and not sys.platform.startswith("linux"):
-        problems.append(Problem("a memory limit can be set on Linux only."))
-    if problems:
-        raise UserError(problems)
+def raise_told(kind: int, text: str) -> NoReturn:
+    """Raise what a worker's message says that is no answer."""
+    raise {WRONG_INPUT: UserError, OUR_FAULT: InvariantViolated}.get(kind, SystemFailure)(text)
 
 
 def simulation_seed(seeds: SeedTree, query: AnyQuery) -> int:
@@ -101,28 +114,32 @@ def simulation_seed(seeds: SeedTree, query: AnyQuery) -> int:
 
 def answer_all(
     assignment: Assignment, tasks: Sequence[tuple[int, AnyQuery]], announce: Callable[[], None]
-) -> Iterator[tuple]:
-    """The messages that answer these tasks, in their order; `announce` is called before each call of the system."""
-    if len(tasks) > 1 and assignment.batches:
+) -> Iterator[Message]:
+    """Yield the messages that answer these tasks, in their order; call `announce` before each call of the system."""
+    together = [(index, query) for index, query in tasks if isinstance(query, Query)]
+    if len(together) > 1 and assignment.batches:
         announce()
-        failures = (_failure_to_make(query) for _, query in tasks)
+        failures = (_failure_to_make(query) for _, query in together)
         if (failure := next((f for f in failures if f is not None), None)) is not None:
             yield failure
             return
-        together = _execute_together(assignment, [query for _, query in tasks])
-        if together is not None:
-            for (index, query), raw in zip(tasks, together.outputs, strict=True):
-                samples = len(query.stimulus.times)
-                yield _checked(assignment, index, query, raw, samples, together.seconds, together.usage)
+        done = _execute_together(assignment, [query for _, query in together])
+        if done is not None:
+            for (index, query), raw in zip(together, done.outputs, strict=True):
+                yield _checked(assignment, index, query, raw, len(query.stimulus.times), done.seconds, done.usage)
             return
         yield (ONE_BY_ONE,)
-    for index, query in tasks:
+    for number, task in tasks:
         announce()
-        answer = _answer_word if isinstance(query, WordQuery) else _answer
-        yield answer(assignment, index, query)
+        yield how_to_answer(task)(assignment, number, task)
 
 
-def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
+def how_to_answer(query: AnyQuery) -> Callable[[Assignment, int, Any], Message]:
+    """Choose the function that answers one query: (assignment, index, query) -> message."""
+    return _answer_word if isinstance(query, WordQuery) else _answer
+
+
+def _answer(assignment: Assignment, index: int, query: Query) -> Message:
     """(ANSWER, index, status, judgements, message, seconds, outputs, usage): plain tuples, because they travel fast."""
     system = assignment.system
     if (failure := _failure_to_make(query)) is not None:
@@ -131,7 +148,10 @@ def _answer(assignment: Assignment, index: int, query: Query) -> tuple:
     started, cpu_before, session = time.perf_counter(), time.process_time(), None
     try:
         with system.open(_seed(assignment, query)) as session:
-            raw, samples = _execute(assignment, session, query)
+            if assignment.execution.early_stop and not query.keep_trace:
+                raw, samples = _execute_until_violated(assignment, session, query.stimulus)
+            else:
+                raw, samples = session.execute(query.stimulus), len(query.stimulus.times)
     except BaseException as error:  # SystemExit too: a simulation may end itself, but not the worker
         _pass_on_interrupts(assignment, error)
         seconds = time.perf_counter() - started
@@ -148,17 +168,16 @@ def _checked(
     samples: int,
     seconds: float,
     usage: tuple[float | None, float | None],
-) -> tuple:
-    """The answer to a simulation that came to its end; what came out is checked, then judged."""
+) -> Message:
+    """Check, then judge the outputs of a simulation that came to its end."""
     try:
-        outputs = check_outputs(assignment.system.outputs, query.stimulus.times[:samples], raw)
+        outputs = check_outputs(assignment.outputs, query.stimulus.times[:samples], raw)
     except MalformedAnswer as error:
         return ANSWER, index, *_failed(error), seconds, None, usage
     except BaseException as error:  # an answer that fights back while it is looked at
         return ANSWER, index, SimulationStatus.MALFORMED.value, (), describe(error), seconds, None, usage
     try:
-        wishes = {"outliers": True} if query.outliers else {}
-        judgements = assignment.judge(_trace(query.stimulus, outputs), **wishes)
+        judgements = assignment.judgements(_trace(query.stimulus, outputs), outliers=query.outliers)
     except UserError as error:
         return WRONG_INPUT, str(error)
     except Exception:
@@ -171,7 +190,7 @@ def _checked(
 
 
 def _trace(stimulus: Stimulus, outputs: Mapping[str, np.ndarray]) -> Trace:
-    """Of as many samples as there are outputs."""
+    """Build the trace of as many samples as there are outputs."""
     samples = len(next(iter(outputs.values())))
     if samples == len(stimulus.times):
         return Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events)
@@ -183,27 +202,23 @@ def _trace(stimulus: Stimulus, outputs: Mapping[str, np.ndarray]) -> Trace:
 # ---------------------------------------------------------------------- stopping early
 
 
-def _execute(assignment: Assignment, session: Any, query: Query) -> tuple[Any, int]:
-    """What came out, and how many samples it must have: all, or as many as there were when it was stopped."""
-    stimulus, everything = query.stimulus, len(query.stimulus.times)
-    if not assignment.early_stop or query.keep_trace:
-        return session.execute(stimulus), everything
-    expected = everything
+def _execute_until_violated(assignment: Assignment, session: Any, stimulus: Stimulus) -> tuple[Any, int]:
+    """Return the outputs, and how many samples they must have: all, or as many as there were at the stop."""
+    everything = expected = len(stimulus.times)
 
     def violated(so_far: Mapping[str, Any]) -> bool:
         nonlocal expected
         samples = len(next(iter(so_far.values())))
-        outputs = check_outputs(assignment.system.outputs, stimulus.times[:samples], so_far)
+        outputs = check_outputs(assignment.outputs, stimulus.times[:samples], so_far)
         try:
-            judgements = assignment.judge(_trace(stimulus, outputs))
+            judgements = assignment.judgements(_trace(stimulus, outputs))
             stop = all(judgement.verdict is Verdict.VIOLATED for judgement in judgements)
         except Exception:
             stop = True  # the system is not to blame: the same happens again when the answer is judged
         expected = samples if stop else everything
         return stop
 
-    every = -(-everything // _LOOKS)
-    return execute_until(session, stimulus, violated, every=every), expected
+    return execute_until(session, stimulus, violated, every=-(-everything // _LOOKS)), expected
 
 
 # ---------------------------------------------------------------------- several at once
@@ -217,7 +232,7 @@ class _Together:
 
 
 def _execute_together(assignment: Assignment, queries: Sequence[Query]) -> _Together | None:
-    """What one call answers to all of them, costs shared equally; None where it fails."""
+    """Execute all in one call, costs shared equally; None where it fails."""
     system, stimuli = assignment.system, [query.stimulus for query in queries]
     for stimulus in stimuli:
         _protect(stimulus)
@@ -242,8 +257,8 @@ def _execute_together(assignment: Assignment, queries: Sequence[Query]) -> _Toge
 # ---------------------------------------------------------------------- words
 
 
-def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> tuple:
-    """As `_answer`; the outputs are the symbols answered, as far as they came."""
+def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> Message:
+    """Answer a word as `_answer` does; the outputs are the symbols answered, as far as they came."""
     symbols: list[str] = []
     status, message = SimulationStatus.OK, ""
     started, cpu_before, session = time.perf_counter(), time.process_time(), None
@@ -282,8 +297,8 @@ def _seed(assignment: Assignment, query: AnyQuery) -> int:
     return simulation_seed(assignment.seeds, query) if assignment.system.capabilities.seedable else 0
 
 
-def _failure_to_make(query: Query) -> tuple | None:
-    """A draft becomes the query's stimulus here; the message that says why not."""
+def _failure_to_make(query: Query) -> Message | None:
+    """Make the stimulus of a draft; return the message that says why it cannot be made."""
     try:
         query.stimulus  # noqa: B018 - it is kept when first looked at
     except UserError as error:
@@ -299,7 +314,7 @@ def _protect(stimulus: Stimulus) -> None:
         values.setflags(write=False)
 
 
-def _failed(error: BaseException) -> tuple[str, tuple, str]:
+def _failed(error: BaseException) -> tuple[str, tuple[()], str]:
     """(status, no judgements, message) of a simulation that ended in this way."""
     if isinstance(error, SessionFailure):
         return error.status.value, (), str(error)[:_MESSAGE_LIMIT]
@@ -307,7 +322,7 @@ def _failed(error: BaseException) -> tuple[str, tuple, str]:
 
 
 def _usage(session: Any, cpu_before: float) -> tuple[float | None, float | None]:
-    """CPU time and peak memory: of its process, where the session says so, else of this one, in which it runs."""
+    """CPU time and peak memory of the session's own process where it says so, else of this one."""
     usage = getattr(session, "usage", None)
     if isinstance(usage, Usage):
         return usage.cpu_seconds, usage.memory_mb

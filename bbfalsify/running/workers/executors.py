@@ -1,4 +1,4 @@
-"""Where simulations run: worker processes here (the default), this very process, or anybody's executor.
+"""Places where simulations run: worker processes here (the default), this very process, or any executor.
 
     None, "local"        worker processes of this machine (`pool.py`)
     "in-process"         here, without isolation: for a debugger; nothing contains a system that hangs or crashes
@@ -15,17 +15,26 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from bbfalsify.core.errors import InvariantViolated, UserError, unknown_name
-from bbfalsify.core.query import Answer, AnyQuery
+from bbfalsify.core.errors import UserError, unknown_name
+from bbfalsify.core.query import AnyQuery
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.running.workers.execute_query import ANSWER, OUR_FAULT, WRONG_INPUT, Assignment, Judge, answer_all
-from bbfalsify.running.workers.pool import WorkerPool, answer_of
+from bbfalsify.running.execution import Execution
+from bbfalsify.running.workers.execute_query import (
+    ANSWER,
+    ONE_BY_ONE,
+    Assignment,
+    Judge,
+    answer_all,
+    how_to_answer,
+    raise_told,
+)
+from bbfalsify.running.workers.pool import Answers, WorkerPool, answer_of
 from bbfalsify.running.workers.remote import ExecutorPool
-from bbfalsify.systems.interface import System
+from bbfalsify.systems.interface import BlackBox
 
 _CALM = {
     "distributed.worker.profile.enabled": False,
@@ -34,39 +43,35 @@ _CALM = {
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.worker.memory.monitor-interval": "1s",
 }
-"""Nobody looks at the dashboard of a cluster of ours, whose processes would otherwise watch themselves all the time."""
+"""Switch off self-observation of our own clusters: their dashboard is never looked at."""
 NAMES = ("local", "in-process", "dask", "dask:ADDRESS")
 _TOGETHER = 64
 
 
 class Pool(Protocol):
-    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
+    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Answers:
         """One answer per query, in the order asked; fewer when `time.monotonic()` reaches the deadline."""
 
     def close(self) -> None: ...
 
 
 def open_pool(
-    executor: str | Executor | None,
-    system: System,
+    system: BlackBox,
     judge: Judge | None,
+    execution: Execution = Execution(),
     *,
-    jobs: int = 1,
-    time_limit_s: float | None = 60.0,
-    seeds: SeedTree | None = None,
-    memory_limit_mb: float | None = None,
-    log: Path | None = None,
-    early_stop: bool = False,
+    seeds: SeedTree = SeedTree(0),
     shared: Sequence[object] = (),
+    log: Path | None = None,
 ) -> Pool:
-    limits = {"seeds": seeds, "memory_limit_mb": memory_limit_mb, "early_stop": early_stop, "shared": shared}
-    if executor in (None, "local"):
-        return WorkerPool(system, judge, jobs=jobs, time_limit_s=time_limit_s, log=log, **limits)
-    if executor == "in-process":
-        return InProcessPool(system, judge, **limits)
-    if isinstance(executor, str):
-        raise UserError(unknown_name("executor", executor, NAMES))
-    return ExecutorPool(executor, system, judge, jobs=jobs, time_limit_s=time_limit_s, log=log, **limits)
+    """`shared`: objects that queries refer to; workers get them once."""
+    if execution.executor in (None, "local"):
+        return WorkerPool(system, judge, execution, seeds=seeds, shared=shared, log=log)
+    if execution.executor == "in-process":
+        return InProcessPool(system, judge, execution, seeds=seeds, shared=shared)
+    if isinstance(execution.executor, str):
+        raise UserError(unknown_name("executor", execution.executor, NAMES))
+    return ExecutorPool(system, judge, execution, seeds=seeds, shared=shared, log=log)
 
 
 def check_executor(name: str) -> None:
@@ -76,14 +81,14 @@ def check_executor(name: str) -> None:
 
 
 @contextlib.contextmanager
-def opened(executor: str | Executor | None, jobs: int | None = None) -> Iterator[str | Executor | None]:
-    """A cluster that a name stands for, for as long as it is needed; anything else is given back as it is."""
+def opened(execution: Execution) -> Iterator[Execution]:
+    """Start the cluster that an executor's name stands for, as long as it is needed; pass on all others."""
+    executor, jobs = execution.executor, execution.jobs
+    if isinstance(executor, str):
+        check_executor(executor)
     if not isinstance(executor, str) or not executor.startswith("dask"):
-        if isinstance(executor, str):
-            check_executor(executor)
-        yield executor
+        yield execution
         return
-    check_executor(executor)
     dask, distributed = _dask()
     address = executor.partition(":")[2]
     with contextlib.ExitStack() as stack:
@@ -96,7 +101,7 @@ def opened(executor: str | Executor | None, jobs: int | None = None) -> Iterator
             stack.enter_context(dask.config.set(_CALM))
             cluster = stack.enter_context(
                 distributed.LocalCluster(
-                    n_workers=jobs or 1,
+                    n_workers=jobs,
                     threads_per_worker=1,
                     processes=True,
                     dashboard_address="127.0.0.1:0",  # any port: two clusters on a machine do not quarrel about one
@@ -107,8 +112,8 @@ def opened(executor: str | Executor | None, jobs: int | None = None) -> Iterator
         threads = sum(client.nthreads().values())
         pool = client.get_executor(pure=False)
         # How many tasks it can work on at once: an executor of the standard library says so under this name.
-        pool._max_workers = max(1, min(threads, jobs or threads))
-        yield pool
+        pool._max_workers = max(1, min(threads, jobs))
+        yield replace(execution, executor=pool)
 
 
 def _dask() -> tuple[Any, Any]:
@@ -125,22 +130,19 @@ class InProcessPool:
 
     def __init__(
         self,
-        system: System,
+        system: BlackBox,
         judge: Judge | None,
+        execution: Execution,
         *,
-        seeds: SeedTree | None = None,
-        memory_limit_mb: float | None = None,
-        early_stop: bool = False,
+        seeds: SeedTree = SeedTree(0),
         shared: Sequence[object] = (),
     ) -> None:
-        if memory_limit_mb is not None:
+        if execution.memory_limit is not None:
             raise UserError("a memory limit needs worker processes; the executor is in-process.")
-        self._assignment = Assignment(
-            system, judge, seeds or SeedTree(0), None, early_stop, tuple(shared), contained=False
-        )
+        self._assignment = Assignment(system, judge, execution, seeds, tuple(shared), contained=False)
         self._open = False
 
-    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
+    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Answers:
         self._set_up()
         size = _TOGETHER if self._assignment.batches else 1
         for start in range(0, len(queries), size):
@@ -148,27 +150,23 @@ class InProcessPool:
                 return
             tasks = list(enumerate(queries[start : start + size]))
             with contextlib.redirect_stdout(sys.stderr):  # standard output belongs to the results
-                messages = list(answer_all(self._assignment, tasks, lambda: None))
+                if size > 1:
+                    messages = list(answer_all(self._assignment, tasks, lambda: None))
+                else:
+                    messages = [how_to_answer(queries[start])(self._assignment, 0, queries[start])]
             for message in messages:
                 if message[0] == ANSWER:
                     yield answer_of(queries[start + message[1]], *message[2:])
-                elif message[0] == WRONG_INPUT:
-                    raise UserError(message[1])
-                elif message[0] == OUR_FAULT:
-                    raise InvariantViolated(message[1])
+                elif message[0] != ONE_BY_ONE:
+                    raise_told(*message)
 
     def _set_up(self) -> None:
         if not self._open:
             self._assignment.warm_up()
-            for name in ("set_up", "prepare"):
-                getattr(self._assignment.system, name, _nothing)()
+            self._assignment.have_system("set_up", "prepare")
             self._open = True
 
     def close(self) -> None:
         if self._open:
-            for name in ("close", "tear_down"):
-                getattr(self._assignment.system, name, _nothing)()
+            self._assignment.have_system("close", "tear_down")
             self._open = False
-
-
-def _nothing() -> None: ...

@@ -1,4 +1,4 @@
-"""A process beside a process of somebody's executor: it owns the worker in which the system runs.
+"""A process beside a process of an executor: it owns the worker in which the system runs.
 
 Processes of an executor have threads, may not have children of their own (Dask's), and are not ours: forking a worker
 there would be asking for trouble.  So the first task that arrives starts a host, and later ones find it; each is used
@@ -23,9 +23,10 @@ from typing import Any
 
 from bbfalsify.core.errors import BBFalsifyError, SystemFailure, UserError
 from bbfalsify.running.workers.channel import BlockingChannel, unpacked
+from bbfalsify.running.workers.execute_query import OUR_FAULT, UNUSABLE, WRONG_INPUT, Assignment
 
-ANSWERS, UNKNOWN_RUN, WRONG_INPUT, SYSTEM_FAILED, OUR_FAULT = range(5)
-"""The first item of what a task brings back."""
+ANSWERS, UNKNOWN_RUN = "answers", "unknown run"
+"""The first item of what a task brings back; else what a worker says that is no answer (`execute_query.py`)."""
 
 _START = "import sys; from bbfalsify.running.workers.host import main; main(sys.argv[1])"
 
@@ -65,7 +66,7 @@ def _take() -> _Host:
 
 
 def _environment() -> dict[str, str]:
-    """What can be imported here can be imported there.
+    """Environment in which everything can be imported that can be imported here.
 
     Dask tells its processes to give memory back at once, and with that setting every array of more than 128 KB is
     mapped anew: the thermal house spends four times as long in the operating system, a tenth more in all.  It is meant
@@ -94,7 +95,7 @@ class _Host:
 
     def ask(self, run: str, payload: bytes, introduction: bytes | None) -> bytes:
         self._channel.send((run, payload, introduction))
-        brought = self._channel.receive()
+        brought: bytes | None = self._channel.receive()
         if brought is None:
             raise RuntimeError("the process that hosts the system's worker died")
         return brought
@@ -116,45 +117,36 @@ class _Service:
     def __init__(self, log: Path) -> None:
         self._run = ""
         self._pool: Any = None
-        self._shared: tuple = ()
+        self._shared: tuple[object, ...] = ()
         self._log, self._read = log, 0
 
     def __call__(self, run: str, payload: bytes, introduction: bytes | None) -> bytes:
-        if run != self._run:
-            if introduction is None:
-                return pickle.dumps((UNKNOWN_RUN,))
-            self.close()
+        if run != self._run and introduction is None:
+            return pickle.dumps((UNKNOWN_RUN,))
         try:
-            if run != self._run:
+            if run != self._run and introduction is not None:
+                self.close()
                 self._open(run, introduction)
             answers = list(self._pool.answers(unpacked(payload, self._shared)))
             return pickle.dumps((ANSWERS, answers, self._printed()), protocol=5)
         except UserError as error:
             return pickle.dumps((WRONG_INPUT, str(error)))
         except SystemFailure as error:
-            return pickle.dumps((SYSTEM_FAILED, str(error)))
+            return pickle.dumps((UNUSABLE, str(error)))
         except BBFalsifyError as error:
             return pickle.dumps((OUR_FAULT, str(error)))
 
     def _open(self, run: str, introduction: bytes) -> None:
         from bbfalsify.running.workers.pool import WorkerPool
 
-        assignment, time_limit_s = pickle.loads(introduction)
-        assignment = assignment.arrived()
+        work: Assignment = pickle.loads(introduction).arrived()
         self._pool = WorkerPool(
-            assignment.system,
-            assignment.judge,
-            time_limit_s=time_limit_s,
-            seeds=assignment.seeds,
-            memory_limit_mb=assignment.memory_limit_mb,
-            early_stop=assignment.early_stop,
-            shared=assignment.shared,
-            log=self._log,
+            work.system, work.judge, work.execution, seeds=work.seeds, shared=work.shared, log=self._log
         )
-        self._run, self._shared = run, assignment.shared
+        self._run, self._shared = run, work.shared
 
     def _printed(self) -> bytes:
-        """What the system printed since the last task."""
+        """Return what the system printed since the last task."""
         if not self._log.is_file():
             return b""
         with open(self._log, "rb") as file:
@@ -184,7 +176,7 @@ def serve(end: socket.socket) -> None:
 
 
 def main(number: str) -> None:
-    """In a process of its own; the argument is the number of its end of the line."""
+    """Serve in a process of its own; the argument is the number of its end of the line."""
     from bbfalsify.running.workers.worker import die_with_parent
 
     if os.name == "posix":

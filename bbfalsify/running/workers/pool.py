@@ -1,4 +1,4 @@
-"""Worker processes: where black boxes run, and why one that misbehaves costs one query and not the run.
+"""Worker processes: black boxes run here, and one that misbehaves costs one query, not the run.
 
 Every simulation runs in a worker process, also when there is only one worker, so a callable that hangs, exits, crashes
 or eats memory becomes the status of that one query.  The parent sends queries in chunks; the worker answers one by one
@@ -7,7 +7,7 @@ the time limit, the parent kills the worker and all its children, replaces it, a
 others.  Answers come out in the order asked, so the number of workers cannot be seen in the result.
 
 A system that can execute many stimuli in one call gets as many as there are, up to a limit, and the time limit of all
-of them together.  If a worker dies or hangs in such a call, nobody knows at which of them: each is then asked alone.
+of them together.  If a worker dies or hangs in such a call, the culprit is unknown: each is then asked alone.
 """
 
 from __future__ import annotations
@@ -24,38 +24,42 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, SystemFailure, UserError
+from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, SystemFailure
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.channel import PollingChannel
 from bbfalsify.running.workers.execute_query import (
     ANSWER,
     ONE_BY_ONE,
-    OUR_FAULT,
     READY,
-    WRONG_INPUT,
+    UNUSABLE,
     Assignment,
     Judge,
-    check_limits,
+    Message,
+    raise_told,
 )
 from bbfalsify.running.workers.worker import work
 from bbfalsify.running.workers.worker_log import WorkerLog, WorkerOutput
 from bbfalsify.running.workers.worker_process import WorkerProcess
-from bbfalsify.systems.interface import System, usable_jobs
+from bbfalsify.systems.interface import BlackBox, usable_jobs
+
+Answers = Generator[Answer, None, None]
 
 _POLL_S = 0.2
-"""A worker whose child keeps its socket open dies without a sign; so often we look."""
+"""Seconds between two looks: a worker whose child keeps its socket open dies without a sign."""
 _CHUNK_S = 0.005
 """A chunk should hold about this much work: enough to hide the round trip, little enough to share fairly."""
 _LARGEST_CHUNK = 64
 _GRACE_S = 2.0
-"""How long a system may take to close itself."""
+"""Seconds that a system may take to close itself."""
 
 
 @dataclass
@@ -72,7 +76,7 @@ class _Batch:
         """The next ones to hand out together."""
         if self.waiting[0] in self.alone:
             return [self.waiting.popleft()]
-        taken = []
+        taken: list[int] = []
         while self.waiting and len(taken) < most and self.waiting[0] not in self.alone:
             taken.append(self.waiting.popleft())
         return taken
@@ -87,28 +91,24 @@ class WorkerPool:
 
     def __init__(
         self,
-        system: System,
-        judge: Judge,
+        system: BlackBox,
+        judge: Judge | None,
+        execution: Execution = Execution(),
         *,
-        jobs: int = 1,
-        time_limit_s: float | None = 60.0,
-        seeds: SeedTree | None = None,
-        memory_limit_mb: float | None = None,
-        start_limit_s: float = 120.0,
+        seeds: SeedTree = SeedTree(0),
+        shared: Sequence[object] = (),
         log: Path | None = None,
         log_limit_bytes: int = 1_000_000,
-        early_stop: bool = False,
+        start_limit_s: float = 120.0,
         start_method: str | None = None,
-        shared: Sequence[object] = (),
     ) -> None:
-        check_limits(jobs, time_limit_s, memory_limit_mb)
-        self._jobs = usable_jobs(system, jobs)
-        self._time_limit_s = time_limit_s
+        self._jobs = usable_jobs(system, execution.jobs)
+        self._time_limit_s = execution.time_limit
         self._start_limit_s = start_limit_s
-        self._assignment = Assignment(system, judge, seeds or SeedTree(0), memory_limit_mb, early_stop, tuple(shared))
+        self._assignment = Assignment(system, judge, execution, seeds, tuple(shared))
         # Forked workers inherit notebook functions and compiled code; elsewhere fork is unsafe or missing.
         method = start_method or ("fork" if sys.platform.startswith("linux") else "spawn")
-        self._context = multiprocessing.get_context(method)
+        self._context: Any = multiprocessing.get_context(method)
         self._log = WorkerLog(log, log_limit_bytes)
         self._selector = selectors.DefaultSelector()
         self._workers: list[WorkerProcess] = []
@@ -125,7 +125,7 @@ class WorkerPool:
 
     # ------------------------------------------------------------------ asking
 
-    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
+    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Answers:
         """Answer in the order asked; stops early when `time.monotonic()` reaches the deadline."""
         batch = _Batch(queries, deque(range(len(queries))))
         following = 0
@@ -208,7 +208,7 @@ class WorkerPool:
         if worker.channel.closed:
             self._fail(worker, SimulationStatus.DIED, None, batch)
 
-    def _take(self, worker: WorkerProcess, message: tuple, batch: _Batch) -> None:
+    def _take(self, worker: WorkerProcess, message: Message, batch: _Batch) -> None:
         kind = message[0]
         if kind == ANSWER:
             _, index, *parts = message
@@ -226,12 +226,10 @@ class WorkerPool:
         elif kind == ONE_BY_ONE:
             worker.together = 1
             self._start_clock(worker, batch)
-        elif kind == WRONG_INPUT:  # a requirement that does not fit the system's traces, an input that has no value
-            raise UserError(message[1])
-        elif kind == OUR_FAULT:
-            raise InvariantViolated(message[1])
-        else:
+        elif kind == UNUSABLE:
             raise SystemFailure(f"the system '{self._assignment.system.name}' could not be started: {message[1]}")
+        else:  # a requirement that does not fit the system's traces, an input that has no value
+            raise_told(kind, message[1])
 
     # ------------------------------------------------------------------ limits and failures
 
@@ -283,11 +281,11 @@ class WorkerPool:
 
     def _start_worker(self) -> None:
         if not self._set_up:
-            getattr(self._assignment.system, "set_up", _nothing)()
+            self._assignment.have_system("set_up")
             self._set_up = True
         ours, theirs = socket.socketpair()
         output_ours, output_theirs = self._context.Pipe(duplex=False)
-        inherited: tuple = ()
+        inherited: tuple[Any, ...] = ()
         if self._context.get_start_method() == "fork":
             self._warm_up()
             others = itertools.chain.from_iterable((w.channel, w.output) for w in self._workers)
@@ -347,7 +345,7 @@ class WorkerPool:
             for worker in list(self._workers):
                 self._remove(worker)
             if self._set_up:
-                getattr(self._assignment.system, "tear_down", _nothing)()
+                self._assignment.have_system("tear_down")
                 self._set_up = False
             self._selector.close()
             self._log.close()
@@ -360,19 +358,16 @@ class WorkerPool:
         self.close()
 
 
-def _nothing() -> None: ...
-
-
 def answer_of(
     query: AnyQuery,
     status: str,
-    judgements: tuple,
+    judgements: tuple[tuple[Any, ...], ...],
     text: str,
     seconds: float,
-    outputs: dict | tuple | None,
+    outputs: Any,
     usage: tuple[float | None, float | None],
 ) -> Answer:
-    """What a message from `answering` says."""
+    """Translate a message of `execute_query`; `outputs` are symbols of a word, or signals by name."""
     if isinstance(query, WordQuery):
         return Answer(SimulationStatus(status), (), text, None, seconds, outputs or (), *usage)
     trace = None

@@ -1,4 +1,4 @@
-"""Simulations on anybody's executor: a batch is cut into tasks, and each task drives an isolated worker over there.
+"""Simulations on any executor: a batch is cut into tasks, and each task drives an isolated worker over there.
 
     ExecutorPool ── submit(answer_there, …) ──► a process of the executor ──► host (`host.py`) ──► worker process
 
@@ -17,21 +17,24 @@ import pickle
 import time
 import uuid
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError
+from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.query import Answer, AnyQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus
+from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.channel import packed
-from bbfalsify.running.workers.execute_query import Assignment, Judge, check_limits
-from bbfalsify.running.workers.host import ANSWERS, OUR_FAULT, SYSTEM_FAILED, UNKNOWN_RUN, WRONG_INPUT, answer_there
+from bbfalsify.running.workers.execute_query import Assignment, Judge, raise_told
+from bbfalsify.running.workers.host import ANSWERS, UNKNOWN_RUN, answer_there
+from bbfalsify.running.workers.pool import Answers
 from bbfalsify.running.workers.worker_log import WorkerLog
-from bbfalsify.systems.interface import System
+from bbfalsify.systems.interface import BlackBox
 
 _TASK_S = 1.0
 """A task should hold up to this much work.  Dask takes 7 ms of CPU time for one, and 10 ms for a megabyte in it."""
@@ -54,41 +57,35 @@ class ExecutorPool:
 
     def __init__(
         self,
-        executor: Executor,
-        system: System,
+        system: BlackBox,
         judge: Judge | None,
+        execution: Execution,
         *,
-        jobs: int = 1,
-        time_limit_s: float | None = 60.0,
-        seeds: SeedTree | None = None,
-        memory_limit_mb: float | None = None,
+        seeds: SeedTree = SeedTree(0),
+        shared: Sequence[object] = (),
         log: Path | None = None,
         log_limit_bytes: int = 1_000_000,
-        early_stop: bool = False,
-        shared: Sequence[object] = (),
     ) -> None:
-        check_limits(jobs, time_limit_s, memory_limit_mb)
         if system.capabilities.exclusive:
             raise UserError(
                 f"there is only one '{system.name}' (exclusive), and an executor may use it from several places: "
                 "use the local executor."
             )
-        self._executor = executor
-        self._parallel = max(1, getattr(executor, "_max_workers", None) or jobs)
+        self._executor = cast(Executor, execution.executor)
+        self._parallel = max(1, getattr(execution.executor, "_max_workers", None) or execution.jobs)
         self._name = f"{os.getpid()}-{uuid.uuid4().hex}"
-        self._system_name = system.name
-        assignment = Assignment(system, judge, seeds or SeedTree(0), memory_limit_mb, early_stop, tuple(shared))
         self._shared = tuple(shared)
-        self._introduction = _portable((assignment.for_another_process(), time_limit_s))
+        assignment = Assignment(system, judge, execution, seeds, self._shared)
+        self._introduction = _portable(assignment.for_another_process())
         self._log = WorkerLog(log, log_limit_bytes)
         self._seconds_per_query: float | None = None
         self._introduced = 0
 
-    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Iterator[Answer]:
+    def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Answers:
         waiting, size = deque(range(len(queries))), self._size(len(queries))
         lost: deque[_Task] = deque()
         finished: dict[int, Answer] = {}
-        running: dict[Future, tuple[_Task, float]] = {}
+        running: dict[Future[bytes], tuple[_Task, float]] = {}
         try:
             for following in range(len(queries)):
                 while following not in finished:
@@ -116,15 +113,15 @@ class ExecutorPool:
         self._introduced += introduce
         return _Task([waiting.popleft() for _ in range(min(size, len(waiting)))], introduce=introduce)
 
-    def _submit(self, task: _Task, queries: Sequence[AnyQuery]) -> Future:
+    def _submit(self, task: _Task, queries: Sequence[AnyQuery]) -> Future[bytes]:
         payload = packed([queries[index] for index in task.indices], self._shared)
         introduction = self._introduction if task.introduce else None
         try:
             return self._executor.submit(answer_there, self._name, payload, introduction)
-        except RuntimeError as error:  # broken or shut down: nobody takes tasks any more
+        except RuntimeError as error:  # broken or shut down
             raise SystemFailure(f"the executor takes no more tasks: {type(error).__name__}: {error}") from None
 
-    def _collect(self, future: Future, task: _Task, began: float, finished: dict[int, Answer]) -> list[_Task]:
+    def _collect(self, future: Future[bytes], task: _Task, began: float, finished: dict[int, Answer]) -> list[_Task]:
         """Take in what a task brought; the tasks that are to be done again."""
         try:
             kind, *content = pickle.loads(future.result())
@@ -132,13 +129,8 @@ class ExecutorPool:
             return self._lost(task, error, finished)
         if kind == UNKNOWN_RUN:
             return [_Task(task.indices, task.tries, introduce=True)]
-        if kind == WRONG_INPUT:
-            raise UserError(content[0])
-        if kind == SYSTEM_FAILED:
-            raise SystemFailure(content[0])
-        if kind == OUR_FAULT:
-            raise InvariantViolated(content[0])
-        assert kind == ANSWERS
+        if kind != ANSWERS:
+            raise_told(kind, content[0])
         answers, printed = content
         self._log.write(printed)
         taken = (time.monotonic() - began) / len(task.indices)
@@ -167,7 +159,7 @@ class ExecutorPool:
 
 
 def task_size(queries: int, parallel: int, seconds_per_query: float | None) -> int:
-    """Equal shares for all, in as few rounds as there may be: tasks cost, and nobody waits long for the last one."""
+    """Split evenly over as few rounds as possible: each task has a fixed cost, equal sizes avoid stragglers."""
     if seconds_per_query is None:
         return min(_FIRST_TASK, -(-queries // parallel))
     rounds = max(1, math.ceil(queries * seconds_per_query / (parallel * _TASK_S)))
@@ -175,12 +167,12 @@ def task_size(queries: int, parallel: int, seconds_per_query: float | None) -> i
 
 
 def _portable(thing: Any) -> bytes:
-    """Pickled by value where that is needed and possible: functions of a notebook are known nowhere else."""
+    """Pickle by value where that is needed and possible: functions of a notebook are known nowhere else."""
     try:
-        import cloudpickle
+        dumps: Callable[[Any], bytes] = import_module("cloudpickle").dumps
     except ImportError:
-        cloudpickle = pickle
+        dumps = pickle.dumps
     try:
-        return cloudpickle.dumps(thing)
+        return dumps(thing)
     except Exception as error:
         raise UserError(f"the system cannot be sent to another process ({error}); put it into a file.") from None

@@ -18,17 +18,29 @@ from typing import Any
 
 from bbfalsify.core.errors import BBFalsifyError
 from bbfalsify.running.workers.channel import BlockingChannel
-from bbfalsify.running.workers.execute_query import OUR_FAULT, READY, UNUSABLE, Assignment, answer_all, describe
+from bbfalsify.running.workers.execute_query import (
+    OUR_FAULT,
+    READY,
+    UNUSABLE,
+    Assignment,
+    Message,
+    answer_all,
+    describe,
+)
 from bbfalsify.running.workers.worker_log import NEXT_SIMULATION
 from bbfalsify.systems.failures import SessionFailure
 
 
 def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: Assignment, with_parent: bool) -> None:
     """The life of a worker process."""
-    for foreign in inherited:  # copies made by fork; as long as we hold them, nobody notices that the parent is gone
+    for foreign in inherited:  # copies made by fork; while we hold them, the end of the parent goes unnoticed
         foreign.close()
-    _settle(output, assignment.memory_limit_mb, with_parent)
+    _settle(output, assignment.execution.memory_limit, with_parent)
     channel = BlockingChannel(end, assignment.shared)
+
+    def announce() -> None:
+        os.write(output.fileno(), NEXT_SIMULATION)
+
     try:
         assignment = assignment.arrived()
         if (failure := _prepare(assignment)) is not None:
@@ -36,33 +48,30 @@ def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: 
             return
         channel.send((READY, assignment.batches, assignment.system.capabilities.real_time))
         while tasks := channel.receive():
-            for message in answer_all(assignment, tasks, lambda: os.write(output.fileno(), NEXT_SIMULATION)):
+            for message in answer_all(assignment, tasks, announce):
                 channel.send(message)
         for session in assignment.lasting:
             session.__exit__(None, None, None)
-        getattr(assignment.system, "close", _nothing)()
+        assignment.have_system("close")
     except (BrokenPipeError, ConnectionResetError):
-        pass  # the parent is gone, and nobody is left to answer
+        pass  # the parent is gone
     finally:
         channel.end()
 
 
-def _prepare(assignment: Assignment) -> tuple | None:
+def _prepare(assignment: Assignment) -> Message | None:
     """Do once what would otherwise count against the time limit of the first simulation."""
     try:
         assignment.warm_up()
     except Exception:
         return OUR_FAULT, f"the monitor could not be prepared:\n{traceback.format_exc()}"
     try:
-        getattr(assignment.system, "prepare", _nothing)()
+        assignment.have_system("prepare")
     except (SessionFailure, BBFalsifyError) as error:
         return UNUSABLE, str(error)
     except BaseException as error:
         return UNUSABLE, describe(error)
     return None
-
-
-def _nothing() -> None: ...
 
 
 def _settle(output: Any, memory_limit_mb: float | None, with_parent: bool) -> None:

@@ -1,4 +1,4 @@
-"""What workers print: kept up to a limit, counted beyond it, never shown on the terminal."""
+"""Output of workers: kept up to a limit, counted beyond it, never shown on the terminal."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class WorkerOutput:
         os.set_blocking(connection.fileno(), False)
 
     def fileno(self) -> int:
-        return self._connection.fileno()
+        number: int = self._connection.fileno()
+        return number
 
     def drain(self, *, at_most_bytes: int = 1 << 22) -> None:
         """Take what has been printed so far; bounded, so that a flood cannot hold up the driver."""

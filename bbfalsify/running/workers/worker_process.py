@@ -13,7 +13,7 @@ from bbfalsify.running.workers.worker_log import WorkerOutput
 from bbfalsify.systems.programs.process_tree import descendants, how_it_ended, is_ending, kill
 
 _ENDING_S = 0.2
-"""How long a process may take to begin to end after it has closed its socket, before it is killed."""
+"""Seconds that a process may take to begin to end after it has closed its socket, before it is killed."""
 _LONGEST_END_S = 10.0
 
 
@@ -22,6 +22,7 @@ class WorkerProcess:
 
     def __init__(self, process: multiprocessing.Process, channel: PollingChannel, output: WorkerOutput) -> None:
         self.process = process
+        self._pid: int = process.pid or 0
         self.channel = channel
         self.output = output
         self.assigned: deque[int] = deque()
@@ -29,9 +30,9 @@ class WorkerProcess:
         self.clock_started = time.monotonic()
         self.ready = False
         self.passing_s = 0.0
-        """Of a system in real time: how long the simulation it is at takes at least."""
+        """Seconds that the current simulation of a system in real time takes at least."""
         self.together = 1
-        """How many of them are executed by the call it is in."""
+        """Queries that the current call executes."""
         self.watched_for_writing = False
         self.output_watched = True
         self.started_by_it: set[tuple[int, str]] = set()
@@ -41,22 +42,22 @@ class WorkerProcess:
             return not self.process.is_alive()
         try:
             # Only look (WNOWAIT): while the process is not reaped, its number cannot be given to another one.
-            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+            return os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         except ChildProcessError:  # multiprocessing reaps whatever has ended whenever it starts a process
             return True
 
     def ask_to_end(self) -> None:
         """Let it close its system and go; what it has started is noted while it can still be found."""
-        self.started_by_it = descendants(self.process.pid)
+        self.started_by_it = descendants(self._pid)
         self.channel.push(())
 
     def destroy(self) -> str:
         """Kill it with everything it started, and say how it had ended, if it had."""
         ended_by_itself = self.exited() or self._ends_soon()
-        self.started_by_it |= descendants(self.process.pid)
+        self.started_by_it |= descendants(self._pid)
         if os.name == "posix":
             try:
-                os.killpg(self.process.pid, signal.SIGKILL)
+                os.killpg(self._pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):  # it had not yet made its own group
                 self.process.kill()
         else:
@@ -76,7 +77,7 @@ class WorkerProcess:
             return False
         started = time.monotonic()
         # One that has begun to end is waited for, however busy the machine is (and however large its core).
-        while (waited := time.monotonic() - started) < _ENDING_S or is_ending(self.process.pid):
+        while (waited := time.monotonic() - started) < _ENDING_S or is_ending(self._pid):
             if self.exited():
                 return True
             if waited > _LONGEST_END_S:

@@ -20,12 +20,13 @@ from bbfalsify.cli.falsify import falsify
 from bbfalsify.cli.options import Session
 from bbfalsify.cli.reach import reach
 from bbfalsify.cli.session import run_campaign
+from bbfalsify.core.engine_kind import EngineKind
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.settings import Settings, engine_name, keys_of, setting
 from bbfalsify.examples import example_folder
 from bbfalsify.records.documents import Document
 from bbfalsify.records.run_directory import RunDirectory
-from bbfalsify.registry import ENGINES, ENTRY_POINTS, EngineKind, engine_kind, engine_names
+from bbfalsify.registry import ENGINES, ENTRY_POINTS
 from bbfalsify.reporting.compare import compare_runs
 
 ROOT = Path(__file__).parents[3]
@@ -34,7 +35,7 @@ CAMPAIGN = yaml.safe_load((HEATER / "campaign.yaml").read_text())
 
 
 def read(data) -> None:
-    plan_document(Document("c.yaml", data, {}), base=HEATER)
+    plan_document(Document("c.yaml", data, {}), ENGINES, base=HEATER)
 
 
 def read_specification(data, folder) -> None:
@@ -102,7 +103,7 @@ WRONG = [
 def test_what_the_reader_takes_the_schema_takes(where, key, value):
     data = changed((*where, key), value)
     read(data)
-    jsonschema.validate(data, schema_of("campaign"))
+    jsonschema.validate(data, schema_of("campaign", ENGINES))
 
 
 @pytest.mark.parametrize(("where", "key", "value"), WRONG)
@@ -111,28 +112,28 @@ def test_what_the_reader_refuses_the_schema_refuses(where, key, value):
     with pytest.raises(UserError):
         read(data)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(data, schema_of("campaign"))
+        jsonschema.validate(data, schema_of("campaign", ENGINES))
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "experiments").glob("*/*.yaml")), ids=lambda file: file.name)
 def test_every_campaign_of_ours_fits_the_schema(file):
-    jsonschema.validate(yaml.safe_load(file.read_text()), schema_of("campaign"))
+    jsonschema.validate(yaml.safe_load(file.read_text()), schema_of("campaign", ENGINES))
 
 
 def test_specifications_too(tmp_path):
     good = {"format_version": 1, "requirements": [{"id": "R1", "stl": "always(T <= 3)"}]}
     read_specification(good, tmp_path)
-    jsonschema.validate(good, schema_of("specification"))
+    jsonschema.validate(good, schema_of("specification", ENGINES))
     for wrong in ({**good, "requirements": []}, {**good, "engine": 1}, {"format_version": 1}):
         with pytest.raises(UserError):
             read_specification(wrong, tmp_path)
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(wrong, schema_of("specification"))
+            jsonschema.validate(wrong, schema_of("specification", ENGINES))
 
 
 def test_the_schema_is_one():
     for what in ("campaign", "specification"):
-        jsonschema.Draft202012Validator.check_schema(schema_of(what))
+        jsonschema.Draft202012Validator.check_schema(schema_of(what, ENGINES))
 
 
 @pytest.mark.parametrize(
@@ -146,19 +147,19 @@ def test_every_option_of_the_command_line_is_a_key_of_a_campaign(command, only_i
     renamed = {"require": "requirements", "accept": "accepted", "symbol": "symbols", "query": "requirements",
                "example": "model"}  # fmt: skip
     options = {renamed.get(name, name) for name in inspect.signature(command).parameters} - about_output
-    kind = engine_kind(command.__name__)
+    kind = ENGINES.kind(command.__name__)
     keys = {*CAMPAIGN_SECTIONS, *keys_of(kind.named("settings"))} - set(kind.ignores)
     assert options <= keys
     assert keys - options == {"format_version", "name", "engine", "expected", "kind", "budget", *only_in_files}
 
 
 def test_every_engine_is_complete():
-    for name in engine_names():
-        kind = engine_kind(name)
+    for name in ENGINES.names():
+        kind = ENGINES.kind(name)
         assert keys_of(kind.named("settings"))["kind"].default == name and kind.says
-        for function in ("run", "shown", "page", "found", "progress"):
+        for function in ("run", "shown", "page"):
             assert callable(kind.named(function))
-        for function in ("files", "compiling"):
+        for function in ("files", "compiling", "found", "progress"):
             assert kind.named(function) is None or callable(kind.named(function))
         assert {*kind.needs, *kind.ignores} <= set(CAMPAIGN_SECTIONS)
         assert not {*kind.needs} & {*kind.ignores}
@@ -172,7 +173,7 @@ class MineSettings(Settings):
 def mine(plan, recording):
     """An engine that says no more than every engine must."""
     place = RunDirectory.create(recording.out, plan.name)
-    place.write_manifest(seed=plan.seed, configuration=recording.configuration_of(plan))
+    place.write_manifest(seed=plan.seed, configuration=recording.configuration)
     row = {"id": "M1", "text": "not <3> deep", "outcome": "falsified" if plan.engine.depth == 3 else "not_falsified"}
     results = {
         "engine": "mine", "name": plan.name, "outcome": row["outcome"], "seed": plan.seed, "requirements": [row],
@@ -186,38 +187,38 @@ def mine(plan, recording):
 def test_an_engine_of_another_package(monkeypatch):
     """Named by an entry point, loaded when a campaign names it; what it does not need may be left out."""
     mine = EngineKind("tries nothing", f"{__name__}:MineSettings", f"{__name__}:mine", needs=("system",))
-    monkeypatch.setitem(ENGINES, "mine", mine)
+    monkeypatch.setitem(ENGINES.built_in, "mine", mine)
     data = {"format_version": 1, "system": "system.py:heater", "engine": {"kind": "mine"}, "seed": 1}
-    [plan] = plan_document(Document("c.yaml", data, {}), base=HEATER).runs
+    [plan] = plan_document(Document("c.yaml", data, {}), ENGINES, base=HEATER).runs
     assert (plan.engine.kind, plan.engine.depth, plan.profile, plan.requirements) == ("mine", 3, None, ())
     with pytest.raises(UserError, match="unknown key 'deep' in engine.*Did you mean 'depth'"):
-        plan_document(Document("c.yaml", {**data, "engine": {"kind": "mine", "deep": 1}}, {}), base=HEATER)
+        plan_document(Document("c.yaml", {**data, "engine": {"kind": "mine", "deep": 1}}, {}), ENGINES, base=HEATER)
 
 
 def test_the_results_of_another_packages_engine_are_shown_reported_and_compared(monkeypatch, tmp_path, capsys):
     """With no function of its own to show them."""
     mine = EngineKind("tries nothing", f"{__name__}:MineSettings", f"{__name__}:mine", needs=("system",))
-    monkeypatch.setitem(ENGINES, "mine", mine)
+    monkeypatch.setitem(ENGINES.built_in, "mine", mine)
     runs = []
     for depth in (4, 3):
         engine = {"kind": "mine", "depth": depth}
         data = {"format_version": 1, "name": "m", "system": "system.py:heater", "engine": engine, "seed": 1}
-        campaign = plan_document(Document("c.yaml", data, {}), base=HEATER)
+        campaign = plan_document(Document("c.yaml", data, {}), ENGINES, base=HEATER)
         assert run_campaign(campaign, Session(out=tmp_path, quiet=True)) == (depth == 3)
         shown = capsys.readouterr().out
         assert ("M1 falsified: not <3> deep" in shown) == (depth == 3) and "seed: 1" in shown
         runs.append(tmp_path / f"m-{date.today().isoformat()}-{len(runs) + 1}")
     assert "not &lt;3&gt; deep" in (runs[1] / "report.html").read_text()
-    assert compare_runs(*runs).outcomes == (("M1", "not_falsified", "falsified"),)
-    monkeypatch.delitem(ENGINES, "mine")
+    assert compare_runs(*runs, ENGINES).outcomes == (("M1", "not_falsified", "falsified"),)
+    monkeypatch.delitem(ENGINES.built_in, "mine")
     with pytest.raises(UserError, match="results of the engine 'mine', which is not installed here"):
-        compare_runs(*runs)
+        compare_runs(*runs, ENGINES)
 
 
 def test_an_engine_that_cannot_be_loaded_is_named(monkeypatch):
     broken = EntryPoint("broken", "no.such.module:kind", ENTRY_POINTS)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **which: [broken])
-    assert engine_names() == [*ENGINES, "broken"]
+    assert ENGINES.names() == [*ENGINES.built_in, "broken"]
     with pytest.raises(UserError, match="the engine 'broken' of the package .* cannot be loaded: No module named 'no'"):
         read(changed(("engine", "kind"), "broken"))
 

@@ -19,7 +19,7 @@ from bbfalsify.core.settings import Settings, engine_name, setting
 from bbfalsify.examples import example_folder
 from bbfalsify.records.documents import Document
 from bbfalsify.records.run_directory import RunDirectory
-from bbfalsify.registry import ENTRY_POINTS, EngineKind
+from bbfalsify.registry import ENGINES, ENTRY_POINTS, EngineKind
 
 HEATER = example_folder("heater")
 
@@ -31,7 +31,7 @@ class ToySettings(Settings):
 
 def run_toy(plan, recording):
     place = RunDirectory.create(recording.out, plan.name)
-    place.write_manifest(seed=plan.seed, configuration=recording.configuration_of(plan))
+    place.write_manifest(seed=plan.seed, configuration=recording.configuration)
     results = {
         "engine": "toy", "name": plan.name, "outcome": "inconclusive", "seed": plan.seed, "simulations": 0,
         "requirements": [], "counterexamples": [], "stop_reason": "completed", "run_directory": str(place.path),
@@ -56,7 +56,7 @@ def toy(monkeypatch):
 
 def planned(**engine):
     data = {"format_version": 1, "system": "system.py:heater", "engine": {"kind": "toy", **engine}, "seed": 1}
-    return data, plan_document(Document("c.yaml", data, {}), base=HEATER).runs
+    return data, plan_document(Document("c.yaml", data, {}), ENGINES, base=HEATER).runs
 
 
 def test_as_a_key_of_a_campaign(toy):
@@ -70,11 +70,11 @@ def test_as_a_key_of_a_campaign(toy):
 
 def test_in_the_json_schema(toy):
     data, _ = planned(depth=2)
-    jsonschema.validate(data, schema_of("campaign"))
-    assert schema_of("campaign")["$defs"]["ToySettings"]["properties"]["depth"]["default"] == 3
+    jsonschema.validate(data, schema_of("campaign", ENGINES))
+    assert schema_of("campaign", ENGINES)["$defs"]["ToySettings"]["properties"]["depth"]["default"] == 3
     data["engine"]["depth"] = 0
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(data, schema_of("campaign"))
+        jsonschema.validate(data, schema_of("campaign", ENGINES))
 
 
 def test_as_an_option_of_the_command_line(toy, monkeypatch, capsys, tmp_path):
@@ -108,8 +108,8 @@ def test_in_the_checks_of_the_python_api():
 
 
 def test_in_the_tables_of_the_manual(toy):
-    assert "toy" in tables()
-    row = settings_table("toy")[1]
+    assert "toy" in tables(ENGINES)
+    row = settings_table("toy", ENGINES)[1]
     assert (row.key, row.values, row.default, row.unit) == ("depth", "whole number ≥ 1", "3", "steps")
     assert row.sentence == "Steps of each walk."
-    assert all(row.sentence for name in tables() for row in settings_table(name))
+    assert all(row.sentence for name in tables(ENGINES) for row in settings_table(name, ENGINES))

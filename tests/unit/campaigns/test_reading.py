@@ -8,6 +8,7 @@ from bbfalsify.campaigns.schema import RequirementEntry
 from bbfalsify.core.setting_values import dotted
 from bbfalsify.engines.falsification.settings import FalsifySettings
 from bbfalsify.records.documents import parse_yaml
+from bbfalsify.registry import ENGINES
 
 
 def problems_of(adapter, text: str) -> list[str]:
@@ -73,7 +74,7 @@ def test_key_paths_read_like_the_file():
 
 def test_columns_are_one_value_and_do_not_multiply():
     document = parse_yaml("{kind: falsify, horizon: [10, 20], columns: [d8, d9]}", file="c.yaml")
-    points = read_engines(Reader(document, []), document.data)
+    points = read_engines(Reader(document, []), document.data, ENGINES)
     assert [(p.horizon, p.columns) for p in points] == [(10.0, ("d8", "d9")), (20.0, ("d8", "d9"))]
     assert Reader(document, []).check(FalsifySettings, {**document.data, "columns": "d8"}, ()).columns == ("d8",)
 
@@ -83,7 +84,7 @@ def test_quasi_random_needs_the_conditional_estimator():
         "engine: {kind: falsify, horizon: 10,\n  estimator: splitting,\n  quasi_random: true}", file="c.yaml"
     )
     reader = Reader(document, [])
-    read_engines(reader, document.data["engine"])
+    read_engines(reader, document.data["engine"], ENGINES)
     assert [str(p) for p in reader.problems] == [
         "c.yaml:3: engine.quasi_random needs the conditional estimator, and estimator is splitting."
     ]

@@ -1,8 +1,10 @@
 """A campaign of several runs: what of it is on disk when."""
 
+import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 
-from bbfalsify.campaigns.plan import load_campaign
+from bbfalsify import load_campaign
 from bbfalsify.campaigns.run_all import run_all
 from bbfalsify.examples import example_folder
 
@@ -34,3 +36,12 @@ def test_the_records_of_all_runs_are_on_disk_before_the_summary_says_that_it_is_
     assert max(map(waited.index, records)) < summary
     made_again = [path for path in waited if path.endswith(".tmp") and path.startswith(str(directory / "runs"))]
     assert not made_again, "nobody waits for what can be made again"
+
+
+def test_an_executor_that_is_open_is_used_and_not_written_down(tmp_path):
+    """The manifest repeats the campaign, which names no executor here."""
+    campaign = load_campaign(example_folder("heater") / "campaign.yaml")
+    with ThreadPoolExecutor(1) as executor:
+        [done] = run_all(campaign, out=tmp_path, executor=executor)
+    manifest = json.loads((tmp_path / os.listdir(tmp_path)[0] / "manifest.json").read_text())
+    assert done.results["outcome"] == "falsified" and manifest["configuration"]["executor"] is None

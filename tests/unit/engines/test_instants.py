@@ -7,10 +7,11 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options, Progress, run
+from bbfalsify.engines.falsification.engine import Progress, run
 from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
 from bbfalsify.engines.falsification.exact import exact_word
 from bbfalsify.engines.falsification.instants import moment_ends, violating_step, whole_moments
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import WalkStatus, accelerated_walks, compile_network, stochastic_walks
 from bbfalsify.logic import Requirement, parse_stl

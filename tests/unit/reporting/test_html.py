@@ -8,6 +8,7 @@ import pytest
 
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.errors import UserError
+from bbfalsify.registry import ENGINES
 from bbfalsify.reporting.drawing.graphs import machine_svg
 from bbfalsify.reporting.html import report_html, write_report
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
@@ -119,21 +120,21 @@ def test_long_charts_show_their_ends():
 
 def test_what_is_no_run_directory(tmp_path):
     with pytest.raises(UserError, match="no such run directory"):
-        report_html(tmp_path / "nowhere")
+        report_html(tmp_path / "nowhere", ENGINES)
     with pytest.raises(UserError, match="neither campaign.json nor results.json"):
-        report_html(tmp_path)
+        report_html(tmp_path, ENGINES)
     (tmp_path / "manifest.json").write_text("{}")
     with pytest.raises(UserError, match="this run has no results yet"):
-        write_report(tmp_path)
+        write_report(tmp_path, ENGINES)
     (tmp_path / "results.json").write_text("{}")
     with pytest.raises(UserError, match="not the manifest of a run"):
-        write_report(tmp_path)
+        write_report(tmp_path, ENGINES)
     (tmp_path / "manifest.json").write_text('{"format_version": 1}')
     with pytest.raises(UserError, match="not the results of a run"):
-        write_report(tmp_path)
+        write_report(tmp_path, ENGINES)
     results = {"outcome": "falsified", "seed": 1, "simulations": 0, "requirements": [], "counterexamples": []}
     (tmp_path / "results.json").write_text(json.dumps({**results, "found_probability": None}))
     (tmp_path / "manifest.json").write_text('{"format_version": 7}')
     with pytest.raises(UserError, match="of format 7; this version of bbfalsify reads format 1"):
-        write_report(tmp_path)
+        write_report(tmp_path, ENGINES)
     assert not (tmp_path / "report.html").exists()

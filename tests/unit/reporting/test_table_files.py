@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
-from bbfalsify.campaigns.plan import load_campaign
+from bbfalsify import load_campaign
 from bbfalsify.campaigns.run_all import run_all
 from bbfalsify.examples import example_folder
 from bbfalsify.records.json_files import WritingFailed

@@ -2,13 +2,12 @@
 
 import math
 
-from bbfalsify import check
+from bbfalsify import check, reach
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.examples.models import named_model
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample, RequirementResult
-from bbfalsify.running.reach.reach import reach
 
 EVIL = "<script>alert(1)</script>"
 

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from bbfalsify import check
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.examples.models import named_model
+from bbfalsify.records.recording import Recording
 from bbfalsify.results.check_result import CheckResult
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample
 from bbfalsify.results.reach_result import QueryResult, ReachResult
 from bbfalsify.results.recorded import result_from_json
 from bbfalsify.results.stored import Stored, member
-from bbfalsify.running.check.check import check
 from tests.unit.reporting.test_insights import rich_results
 from tests.unit.reporting.test_tables import estimate, results
 
@@ -99,12 +100,13 @@ def test_a_check_comes_back_without_its_machine():
 
 
 def test_a_search_for_states_comes_back(tmp_path):
-    from bbfalsify.running.reach.reach_run import Question, Settings, reach_all
+    from bbfalsify.engines.reachability.settings import ReachSettings
+    from bbfalsify.running.reach.reach_run import Question, reach_all
 
     network, family = named_model("fischer-faulty:4")
     questions = [Question("Q1", "", family.query), Question("Q2", "never", "E<> false")]
-    settings = Settings(timeout=None, walks=11)
-    result = reach_all(network, questions, about={}, settings=settings, seed=1, jobs=1, out=tmp_path)
+    settings = ReachSettings(timeout=None, walks=11)
+    result = reach_all(network, questions, about={}, settings=settings, seed=1, recording=Recording(tmp_path))
     assert result.requirements[0].improvements and result.outcome is Outcome.FALSIFIED
     back = ReachResult.from_json(json.loads((result.directory / "results.json").read_text()))
     assert stored(back) == stored(result) and back.requirements == result.requirements

@@ -6,14 +6,14 @@ import signal
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
-from bbfalsify.running import WorkerPool
-from bbfalsify.running.falsify.falsify import falsify
+from bbfalsify.running import Execution, WorkerPool
 from bbfalsify.systems import FunctionSystem
 from tests import heater
 
@@ -48,7 +48,7 @@ class Doubler:
 
 def answers(function, values, batch=True, **options):
     box = FunctionSystem(function, inputs=["u"], outputs=["y"], name="box", batch=batch)
-    with WorkerPool(box, judge, **options) as pool:
+    with WorkerPool(box, judge, Execution(**options)) as pool:
         return list(pool.answers(queries(values)))
 
 
@@ -91,7 +91,7 @@ def hang():
 def test_of_a_batch_that_fails_the_input_that_fails_is_known(tmp_path, deed, status):
     values = [0, 1, -2, 3]
     doubler = Doubler(tmp_path / "calls", deed)
-    found = answers(doubler, values, time_limit_s=0.5)
+    found = answers(doubler, values, time_limit=0.5)
     assert robustness(found) == [2.0 * v if v >= 0 else status for v in values]
     assert doubler.calls == [1, 3, 1, 1, 1]
     if deed is fail:

@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bbfalsify import UserError
+from bbfalsify import UserError, check
 from bbfalsify.automata.equivalence import difference
 from bbfalsify.automata.mealy import MealyMachine, read_dot
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.records.word_counterexample import WordCounterexample
 from bbfalsify.results.check_result import CheckVerdict
-from bbfalsify.running.check.check import check
 from bbfalsify.running.check.replay_word import replay_word
 from bbfalsify.running.replay import ReplayOutcome
 from bbfalsify.systems import Capabilities
@@ -148,7 +147,7 @@ def test_neither_the_number_of_workers_nor_earlier_checks_change_anything():
 def test_the_hash_seed_changes_nothing():
     code = """
 import numpy as np
-from bbfalsify.running.check.check import check
+from bbfalsify import check
 from tests.support.machines import random_machine
 box = random_machine(np.random.default_rng(3), states=9, inputs=3, outputs=2)
 for learner in ("lsharp", "kv", "lstar"):

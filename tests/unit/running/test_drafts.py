@@ -14,6 +14,7 @@ from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network, stochastic_walks
 from bbfalsify.modelling import parse_profile
+from bbfalsify.running import Execution
 from bbfalsify.running.workers.channel import frame
 from bbfalsify.running.workers.pool import WorkerPool
 from bbfalsify.systems import FunctionSystem
@@ -68,7 +69,7 @@ def test_workers_make_what_is_made_here(method):
     stops = [None, 17.25, 100.0, 3.0]
     drafted = [Query(f"d/{i}", usage.draft(w, stop=s)) for i, (w, s) in enumerate(zip(walks, stops, strict=True))]
     made = [Query(f"m/{i}", usage.stimulus(w, stop=s)) for i, (w, s) in enumerate(zip(walks, stops, strict=True))]
-    with WorkerPool(box(), judge, jobs=2, start_method=method, shared=[usage]) as pool:
+    with WorkerPool(box(), judge, Execution(jobs=2), start_method=method, shared=[usage]) as pool:
         answers = list(pool.answers(drafted + made))
     robustness = [a.judgements[0].robustness for a in answers]
     assert robustness[:4] == robustness[4:] and len(set(robustness[:4])) == 4

@@ -13,9 +13,11 @@ from bbfalsify.core.query import Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
-from bbfalsify.records.event_log import Recorder, read_events, recorded_answers
-from bbfalsify.running import Driver, drive
+from bbfalsify.records.event_log import Recorder, read_events
+from bbfalsify.records.recording import RunRecord
+from bbfalsify.running import Driver, Execution
 from bbfalsify.systems import FunctionSystem
+from tests.support.recorded import recorded_answers
 
 TIMES = np.linspace(0.0, 2.0, 5)
 
@@ -45,7 +47,7 @@ def fails_below_zero(stimulus):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_answers_come_in_the_order_asked(jobs):
-    with Driver(box(), judge, jobs=jobs) as driver:
+    with Driver(box(), judge, Execution(jobs=jobs)) as driver:
         answers = driver.ask([query(v) for v in range(100)])
     assert [a.judgements[0].robustness for a in answers] == [5.0 - v for v in range(100)]
     assert [a.violated for a in answers] == [()] * 6 + [(0,)] * 94
@@ -85,7 +87,10 @@ def test_a_batch_that_fits_exactly_is_answered_and_the_next_is_refused():
 
 def test_a_batch_that_does_not_fit_is_answered_as_far_as_it_does(tmp_path):
     file = tmp_path / "events.jsonl"
-    with Recorder(file) as recorder, Driver(box(), judge, recorder=recorder, budget=Budget(simulations=3)) as driver:
+    with (
+        Recorder(file) as recorder,
+        Driver(box(), judge, record=RunRecord(recorder), budget=Budget(simulations=3)) as driver,
+    ):
         with pytest.raises(BudgetSpent) as spent:
             driver.ask([query(v) for v in range(5)])
     assert [a.judgements[0].robustness for a in spent.value.answers] == [5.0, 4.0, 3.0]
@@ -98,8 +103,9 @@ def test_a_budget_of_zero_runs_nothing():
         (Budget(seconds=0.0), StopReason.BUDGET_TIME),
     ):
         with Driver(box(), judge, budget=budget) as driver:
-            ended = drive(lambda ask: ask([query(1)]), driver)
-        assert (ended.result, ended.reason, driver.spent.simulations) == (None, reason, 0)
+            with driver.until_stopped() as ended:
+                driver.ask([query(1)])
+        assert (ended.reason, driver.spent.simulations) == (reason, 0)
 
 
 def test_time_runs_out_in_the_middle_of_a_simulation():
@@ -110,7 +116,7 @@ def test_time_runs_out_in_the_middle_of_a_simulation():
             pass
         return {"y": stimulus.inputs["u"]}
 
-    with Driver(box(stops_at_one), judge, budget=Budget(seconds=0.4), time_limit_s=None) as driver:
+    with Driver(box(stops_at_one), judge, Execution(time_limit=None), budget=Budget(seconds=0.4)) as driver:
         with pytest.raises(BudgetSpent) as spent:
             driver.ask([query(0), query(1), query(2)])
     assert spent.value.reason is StopReason.BUDGET_TIME and len(spent.value.answers) == 1
@@ -127,13 +133,17 @@ def test_an_engine_may_catch_the_end_and_return_what_it_has():
         return len(found)
 
     with Driver(box(), judge, budget=Budget(simulations=25)) as driver:
-        ended = drive(engine, driver, step=10)
-    assert (ended.result, ended.reason) == (25, StopReason.BUDGET_SIMULATIONS)
+        with driver.until_stopped() as ended:
+            found = engine(driver.ask, step=10)
+    assert (found, ended.reason) == (25, StopReason.BUDGET_SIMULATIONS)
 
 
 def test_repetitions_are_outside_the_budget_and_the_record(tmp_path):
     file = tmp_path / "events.jsonl"
-    with Recorder(file) as recorder, Driver(box(), judge, recorder=recorder, budget=Budget(simulations=1)) as driver:
+    with (
+        Recorder(file) as recorder,
+        Driver(box(), judge, record=RunRecord(recorder), budget=Budget(simulations=1)) as driver,
+    ):
         driver.ask([query(9)])
         again = driver.rerun([query(9, "again/1"), query(9, "again/2")])
     assert [a.violated for a in again] == [(0,), (0,)]
@@ -148,7 +158,9 @@ def test_a_failed_simulation_has_no_judgement_unless_failing_violates():
         ("inconclusive", ()),
         ("violation", (Judgement(Verdict.VIOLATED, -math.inf, 2.0),) * 2),
     ):
-        with Driver(box(fails_below_zero), judge, on_failure=on_failure, requirements=["R1", "R2"]) as driver:
+        with Driver(
+            box(fails_below_zero), judge, Execution(on_failure=on_failure), requirements=["R1", "R2"]
+        ) as driver:
             good, bad = driver.ask([query(1), query(-1)])
         assert good.ok and bad.judgements == judgements
         assert bad.status is SimulationStatus.RAISED and "ValueError: no -1.0" in bad.message
@@ -156,21 +168,25 @@ def test_a_failed_simulation_has_no_judgement_unless_failing_violates():
 
 
 def test_failing_can_abort():
-    with Driver(box(fails_below_zero), judge, on_failure="abort") as driver:
-        ended = drive(lambda ask: ask([query(1), query(-1), query(2)]), driver)
+    with Driver(box(fails_below_zero), judge, Execution(on_failure="abort")) as driver:
+        with driver.until_stopped() as ended:
+            driver.ask([query(1), query(-1), query(2)])
     assert ended.reason is StopReason.SYSTEM_FAILED and "ValueError: no -1.0" in ended.message
 
 
 def test_unknown_meaning_of_failures():
     with pytest.raises(UserError, match="Did you mean 'violation'"):
-        Driver(box(), judge, on_failure="violated")
+        Driver(box(), judge, Execution(on_failure="violated"))
 
 
 def test_ten_failures_of_one_kind_at_the_start_are_a_broken_system(tmp_path):
     """The messages differ in their numbers; the kind of error does not."""
     file = tmp_path / "events.jsonl"
     with pytest.raises(SystemFailure, match="the first 10 simulations of the system 'box' all failed alike"):
-        with Recorder(file) as recorder, Driver(box(fails_below_zero), judge, recorder=recorder, jobs=2) as driver:
+        with (
+            Recorder(file) as recorder,
+            Driver(box(fails_below_zero), judge, Execution(jobs=2), RunRecord(recorder)) as driver,
+        ):
             driver.ask([query(-v) for v in range(1, 101)])
     assert len(recorded_answers(file)) == 10
     last = list(read_events(file))[-1]
@@ -183,7 +199,7 @@ def test_three_time_outs_at_the_start_are_enough():
             pass
 
     with pytest.raises(SystemFailure, match="the first 3 simulations .* no answer within 0.05 s"):
-        with Driver(box(hangs), judge, time_limit_s=0.05) as driver:
+        with Driver(box(hangs), judge, Execution(time_limit=0.05)) as driver:
             driver.ask([query(v) for v in range(100)])
 
 
@@ -230,7 +246,7 @@ def random_walk(stimulus, seed):
 
 def test_seeds_depend_on_the_name_of_the_query_alone():
     def robustness(names, root, jobs):
-        with Driver(box(random_walk), judge, seeds=SeedTree(root), jobs=jobs) as driver:
+        with Driver(box(random_walk), judge, Execution(jobs=jobs), seeds=SeedTree(root)) as driver:
             answers = driver.ask([query(0, name) for name in names])
         return dict(zip(names, (a.judgements[0].robustness for a in answers), strict=True))
 
@@ -253,7 +269,7 @@ def test_the_record_has_a_beginning_an_end_and_every_answer(tmp_path):
     file = tmp_path / "events.jsonl"
     with Recorder(file) as recorder:
         with Driver(
-            box(fails_below_zero), judge, recorder=recorder, seeds=SeedTree(7), requirements=["R1"], name="try"
+            box(fails_below_zero), judge, record=RunRecord(recorder), seeds=SeedTree(7), requirements=["R1"], name="try"
         ) as driver:
             answers = driver.ask([query(v) for v in (1, 9, -1)])
             answers += driver.ask([query(v) for v in range(20, 20 + 600)])
@@ -268,7 +284,7 @@ def test_the_record_has_a_beginning_an_end_and_every_answer(tmp_path):
 
 def test_the_record_is_compact(tmp_path):
     file = tmp_path / "events.jsonl"
-    with Recorder(file) as recorder, Driver(box(), judge, recorder=recorder) as driver:
+    with Recorder(file) as recorder, Driver(box(), judge, record=RunRecord(recorder)) as driver:
         driver.ask([query(v / 7, f"search/run/3/walk/{v}") for v in range(300)])
     assert file.stat().st_size / 300 < 160
 
@@ -281,8 +297,9 @@ def test_an_error_in_the_engine_is_the_last_event(tmp_path):
         raise RuntimeError("engine bug")
 
     with pytest.raises(RuntimeError):
-        with Recorder(file) as recorder, Driver(box(), judge, recorder=recorder) as driver:
-            drive(engine, driver)
+        with Recorder(file) as recorder, Driver(box(), judge, record=RunRecord(recorder)) as driver:
+            with driver.until_stopped():
+                engine(driver.ask)
     last = json.loads(file.read_text().splitlines()[-1])
     assert (last["event"], last["reason"], last["message"]) == ("RunStopped", "error", "RuntimeError: engine bug")
 
@@ -295,9 +312,8 @@ def test_listeners_hear_everything_and_one_that_fails_is_switched_off(tmp_path):
         raise OSError("the screen is gone")
 
     file = tmp_path / "events.jsonl"
-    with Recorder(file) as recorder:
-        listeners = [clumsy, lambda event: heard.append(type(event).__name__)]
-        with Driver(box(), judge, recorder=recorder, listeners=listeners) as driver:
+    with Recorder(file, [clumsy, lambda event: heard.append(type(event).__name__)]) as recorder:
+        with Driver(box(), judge, record=RunRecord(recorder)) as driver:
             driver.ask([query(1)])
     assert heard == ["RunStarted", "BatchAnswered", "RunStopped"] and len(calls) == 1
     failed = [e for e in read_events(file) if e.kind == "ListenerFailed"]
@@ -307,6 +323,6 @@ def test_listeners_hear_everything_and_one_that_fails_is_switched_off(tmp_path):
 def test_a_recorder_that_fails_stops_the_run(tmp_path):
     recorder = Recorder(tmp_path / "events.jsonl")
     with pytest.raises(UserError, match="events cannot be recorded"):
-        with Driver(box(), judge, recorder=recorder) as driver:
-            os.dup2(os.open("/dev/full", os.O_WRONLY), recorder._file)
+        with Driver(box(), judge, record=RunRecord(recorder)) as driver:
+            os.dup2(os.open("/dev/full", os.O_WRONLY), recorder._file.handle)
             driver.ask([query(1)])

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import SimulationStatus, Verdict
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.counterexample import Counterexample
-from bbfalsify.running import Driver, RequirementsJudge
-from bbfalsify.running.falsify.falsify import falsify
+from bbfalsify.running import Driver, Execution, RequirementsJudge
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import Capabilities, CapabilityMissing, Port, StepwiseSession
 from tests import heater
@@ -67,7 +67,7 @@ def stimulus(heat, samples=161):
 
 def ask(system, queries, found=None, early_stop=True):
     judge = RequirementsJudge(found or requirements())
-    with Driver(system, judge, early_stop=early_stop) as driver:
+    with Driver(system, judge, Execution(early_stop=early_stop)) as driver:
         return driver.ask(queries)
 
 

@@ -6,22 +6,22 @@ import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from multiprocessing import get_context
 
 import distributed
 import pytest
 
+from bbfalsify import check, falsify, reach
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.verdict import SimulationStatus
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples import example_folder
 from bbfalsify.examples.models import named_model
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import load_profile
-from bbfalsify.running.check.check import check
-from bbfalsify.running.falsify.falsify import falsify
-from bbfalsify.running.reach.reach import reach
+from bbfalsify.running import Execution
 from bbfalsify.running.workers.executors import open_pool, opened
 from bbfalsify.running.workers.remote import task_size
 from bbfalsify.systems import load_system
@@ -91,7 +91,7 @@ def test_dask_by_its_address(local, cluster):
 
 def test_a_dask_worker_that_is_killed_costs_nothing(local, cluster):
     """Killed in the middle of the run; Dask's nanny starts another, its task is repeated, its host goes with it."""
-    with opened(f"dask:{cluster.scheduler_address}") as executor:
+    with opened(Execution(jobs=2, executor=f"dask:{cluster.scheduler_address}")) as where:
         client = distributed.Client(cluster.scheduler_address)
         pids = client.run(os.getpid)
         victim = sorted(pids.values())[0]
@@ -105,7 +105,7 @@ def test_a_dask_worker_that_is_killed_costs_nothing(local, cluster):
                     os.kill(victim, signal.SIGKILL)
                     killed.append(victim)
 
-        result = told(run(executor=executor, listeners=[listener]))
+        result = told(run(executor=where.executor, listeners=[listener]))
         assert killed and hosts
         assert result == local
         until = time.monotonic() + 30
@@ -128,9 +128,12 @@ def test_what_misbehaves_is_contained(cluster, executor):
     """One query hangs, one exits, one raises: each costs its own simulation and nothing else."""
     expected = {hangs: SimulationStatus.TIMED_OUT, exits: SimulationStatus.DIED, raises: SimulationStatus.RAISED}
     address = f"dask:{cluster.scheduler_address}"
-    with ThreadPoolExecutor(2) if executor == "threads" else opened(address) as where:
+    with (
+        ThreadPoolExecutor(2) as threads,
+        opened(Execution(jobs=2, executor=threads if executor == "threads" else address)) as where,
+    ):
         for behaviour, status in expected.items():
-            pool = open_pool(where, misbehaving(behaviour), judge, time_limit_s=0.5)
+            pool = open_pool(misbehaving(behaviour), judge, replace(where, time_limit=0.5))
             answers = list(pool.answers(queries([0, 1, 0, 0])))
             pool.close()
             assert [a.status for a in answers] == [
@@ -143,7 +146,7 @@ def test_an_executor_that_is_broken_is_named():
         with pytest.raises(BrokenProcessPool):
             executor.submit(os._exit, 1).result()
         with pytest.raises(SystemFailure, match="the executor takes no more tasks: BrokenProcessPool"):
-            list(open_pool(executor, misbehaving(raises), judge).answers(queries([0])))
+            list(open_pool(misbehaving(raises), judge, Execution(executor=executor)).answers(queries([0])))
 
 
 def test_ctrl_c_reaches_a_run_in_this_process():
@@ -158,7 +161,7 @@ def test_ctrl_c_reaches_a_run_in_this_process():
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=press)
-    pool = open_pool("in-process", misbehaving(begins_and_hangs), judge)
+    pool = open_pool(misbehaving(begins_and_hangs), judge, Execution(executor="in-process"))
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         list(pool.answers(queries([1])))
@@ -168,7 +171,7 @@ def test_ctrl_c_reaches_a_run_in_this_process():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("dusk", "unknown executor 'dusk'. Allowed: dask, dask:ADDRESS, in-process, local. Did you mean 'dask'?"),
+        ("dusk", "executor cannot be 'dusk'. Allowed: local, in-process, dask, dask:ADDRESS. Did you mean 'dask'?"),
         ("dask:tcp://127.0.0.1:1", "there is no Dask scheduler at 'tcp://127.0.0.1:1'"),
     ],
 )

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import parse_profile
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.event_log import read_events
-from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import system
 from tests import heater

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
+from bbfalsify import falsify
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.trace import Trace, thinned
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.reporting.exports.table_files import write_tables
-from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.running.falsify.fans import read_fans
 from tests import heater
 

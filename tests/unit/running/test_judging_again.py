@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.event_log import read_events
+from bbfalsify.registry import ENGINES
 from bbfalsify.reporting.html.writing import write_report
 from bbfalsify.reporting.terminal.falsify import falsification_lines
-from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import system
 from tests import heater
@@ -112,7 +113,7 @@ def test_artefacts_of_a_given_period_are_listed_as_what_they_are(tmp_path):
     result = run(pulses, OFTEN_WARM, period=0.1, out=tmp_path)
     shown = [str(line) for line in falsification_lines(result.as_json(), 100, False) if isinstance(line, str)]
     assert any(line.startswith("note: judged again at samples every 0.01 instead of 0.1") for line in shown)
-    assert "sampling artefact" in Path(write_report(result.directory)).read_text()
+    assert "sampling artefact" in Path(write_report(result.directory, ENGINES)).read_text()
     assert result.outcome is Outcome.FALSIFIED and all(c.sampling_artefact for c in result.counterexamples)
     assert any("findings not confirmed" in note and "TOO LONG" in note for note in result.notes)
     assert result.as_json()["counterexamples"][0]["sampling_artefact"] is True

@@ -8,17 +8,24 @@ import pytest
 from bbfalsify.core.budget import Budget
 from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.examples.models import named_model
+from bbfalsify.records.checkpoint import Checkpoint
+from bbfalsify.records.recording import Recording
+from bbfalsify.running import Execution
 from bbfalsify.running.reach import reach_run
+from bbfalsify.running.reach.reach_checkpoint import read_standing
 from bbfalsify.running.reach.reach_run import Question, reach_all
 
 SHORTEST = ReachSettings(heuristic="portfolio", trace="shortest", timeout=None, walks=220)
 
 
-def ask(folder, *, settings=SHORTEST, model="fischer-faulty:4", query=None, **options):
+def ask(
+    folder, *, settings=SHORTEST, model="fischer-faulty:4", query=None, directory=None, jobs=1, executor=None, **more
+):
     network, family = named_model(model)
     questions = [Question("Q1", "", query or family.query)]
+    how = {"execution": Execution(jobs=jobs, executor=executor), "recording": Recording(folder, directory)}
     about = {"example": model}
-    return reach_all(network, questions, about=about, settings=settings, seed=4, out=folder, **options).as_json()
+    return reach_all(network, questions, about=about, settings=settings, seed=4, **how, **more).as_json()
 
 
 def without_times(results):
@@ -31,12 +38,14 @@ def test_a_search_for_shorter_traces_goes_on_from_any_turn(tmp_path, monkeypatch
     whole = ask(tmp_path, jobs=1)
     assert len(whole["requirements"][0]["improvements"]) > 1
 
-    class Interrupting(reach_run.StandingFile):
-        def write_now_and_then(self, standing, network):
-            self.write(standing, network)
+    class Interrupting(reach_run.Checkpoint):
+        due = True
+
+        def write(self, content):
+            super().write(content)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(reach_run, "StandingFile", Interrupting)
+    monkeypatch.setattr(reach_run, "Checkpoint", Interrupting)
     place = tmp_path / "interrupted"
     stops = 0
     while (results := ask(None, directory=place, jobs=1))["stop_reason"] == "interrupted":
@@ -56,7 +65,7 @@ def test_a_spoilt_standing_costs_time_and_nothing_else(tmp_path):
     (place / "results.json").unlink()
     for text in ("{", "{}", json.dumps({"format_version": 1, "requirement": "Q1", "turn": 1})):
         (place / "standing.json").write_text(text)
-        assert reach_run.StandingFile(place / "standing.json", "Q1").read(network) is None
+        assert read_standing(Checkpoint(place, "Q1").read(), network) is None
     assert without_times(ask(tmp_path, jobs=1)) == without_times(whole)
 
 
@@ -110,8 +119,8 @@ def test_the_seconds_of_a_run_are_for_all_its_queries(tmp_path):
     questions = [Question(f"Q{i}", "", "E<> false") for i in range(3)]
     settings = ReachSettings(heuristic="ret", timeout=None, walks=10**9)
     result = reach_all(
-        network, questions, about={"example": "fischer:3"}, settings=settings, seed=1, out=tmp_path, jobs=1,
-        budget=Budget(seconds=0.3),
+        network, questions, about={"example": "fischer:3"}, settings=settings, seed=1,
+        recording=Recording(tmp_path), budget=Budget(seconds=0.3),
     )  # fmt: skip
     assert result.stop_reason == "budget: time" and result.seconds < 60
     assert [row.stopped for row in result.requirements] == ["timeout", "not searched", "not searched"]

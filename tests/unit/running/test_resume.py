@@ -10,19 +10,20 @@ from functools import partial
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, StopReason, Verdict
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.event_log import read_events
-from bbfalsify.records.recorded_answers import Tape
+from bbfalsify.records.recorded_answers import RecordedAnswers
+from bbfalsify.records.recording import RunRecord
 from bbfalsify.records.run_directory import RunDirectory
-from bbfalsify.running import Driver, drive
-from bbfalsify.running.falsify.falsify import falsify
+from bbfalsify.running import Driver, Execution
 from bbfalsify.systems import FunctionSystem, system
 from tests import heater
 
@@ -173,7 +174,7 @@ def test_a_record_of_other_inputs_is_refused(undisturbed, tmp_path):
 
 
 def test_two_processes_cannot_continue_one_run(undisturbed, tmp_path, monkeypatch):
-    monkeypatch.setattr("bbfalsify.records.event_log._LOCK_WAIT_S", 0.0)
+    monkeypatch.setattr("bbfalsify.records.line_file._LOCK_WAIT_S", 0.0)
     whole, _, baseline = undisturbed
     directory = interrupted(whole, tmp_path / "again", 5000)
     with RunDirectory(directory).recorder():
@@ -208,11 +209,11 @@ def test_whole_traces_come_back_bit_by_bit(tmp_path):
     driver_of = []
     results = []
     for _ in range(2):
-        tape = Tape(directory.events)
-        with directory.recorder(tape=tape) as recorder:
-            with Driver(twice, judge, recorder=recorder, tape=tape) as driver:
+        answers = RecordedAnswers(directory.events)
+        with directory.recorder(again=answers.events) as recorder:
+            with Driver(twice, judge, record=RunRecord(recorder, answers)) as driver:
                 driver_of[:] = [driver]
-                results.append(drive(engine, driver).result)
+                results.append(engine(driver.ask))
     first, second = results
     for one, two in zip(first, second, strict=True):
         assert one.judgements == two.judgements
@@ -238,10 +239,10 @@ def test_a_limit_of_time_is_reached_at_the_same_simulation(tmp_path):
 
     counts = []
     for patience in (lambda batches: 0.0 if batches == 2 else 1e9, lambda batches: 1e9):
-        tape = Tape(directory.events)
-        with directory.recorder(tape=tape) as recorder:
-            with Driver(twice, judge, recorder=recorder, tape=tape) as driver:
-                counts.append(drive(engine, driver, partial(over, driver, patience)).result)
+        answers = RecordedAnswers(directory.events)
+        with directory.recorder(again=answers.events) as recorder:
+            with Driver(twice, judge, record=RunRecord(recorder, answers)) as driver:
+                counts.append(engine(driver.ask, partial(over, driver, patience)))
     assert counts == [2, 2]
 
 
@@ -257,10 +258,10 @@ def test_votes_that_differed_are_remembered(tmp_path):
             (tmp_path / "count").write_text(str(count))
             return {"y": stimulus.inputs["x"] * (1 if count % 3 else 5)}
 
-        tape = Tape(directory.events)
-        with directory.recorder(tape=tape) as recorder:
-            with Driver(fickle, judge, recorder=recorder, tape=tape, votes=3) as driver:
-                drive(lambda ask: ask([query("a"), query("b")]), driver)
+        answers = RecordedAnswers(directory.events)
+        with directory.recorder(again=answers.events) as recorder:
+            with Driver(fickle, judge, Execution(votes=3), RunRecord(recorder, answers)) as driver:
+                driver.ask([query("a"), query("b")])
         notes.append((driver.poll.notes(), driver.spent.simulations))
     assert notes[0] == notes[1] and "2 of 2 simulations" in notes[0][0][0] and notes[0][1] == 6
     assert (tmp_path / "count").read_text() == "0", "nothing was executed again"

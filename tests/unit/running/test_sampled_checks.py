@@ -5,13 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from bbfalsify import UserError, load_profile, system
+from bbfalsify import UserError, check, load_profile, system
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.examples import example_folder
 from bbfalsify.modelling import parse_network
 from bbfalsify.records.word_counterexample import WordCounterexample
 from bbfalsify.results.check_result import CheckVerdict
-from bbfalsify.running.check.check import check
 from bbfalsify.running.check.replay_word import replay_word
 from bbfalsify.running.replay import ReplayOutcome
 from bbfalsify.systems import Capabilities, Port

@@ -10,7 +10,7 @@ import pytest
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import StageStarted
 from bbfalsify.core.verdict import StopReason
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.modelling import parse_profile
 from bbfalsify.records.counterexample import Counterexample

@@ -6,16 +6,16 @@ import time
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, Outcome, Verdict
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.counterexample import Counterexample
-from bbfalsify.running import WorkerPool
-from bbfalsify.running.falsify.falsify import falsify
+from bbfalsify.running import Execution, WorkerPool
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import Capabilities, FunctionSystem
 from bbfalsify.systems.servers.server import Server
@@ -62,7 +62,7 @@ def test_votes_find_what_a_reliable_system_shows():
 
 @pytest.mark.parametrize("votes", [0, -1, 1.5, True])
 def test_votes_that_make_no_sense(votes):
-    with pytest.raises(UserError, match="votes: give a whole number, at least 1"):
+    with pytest.raises(UserError, match="^votes must be (at least 1|a number|a whole number); found"):
         run(heater_system, votes=votes)
 
 
@@ -96,7 +96,7 @@ def workers_of(system, jobs):
     def judge(trace):
         return (Judgement(Verdict.SATISFIED, float(trace.signals["T"][0])),)
 
-    with WorkerPool(system, judge, jobs=jobs) as pool:
+    with WorkerPool(system, judge, Execution(jobs=jobs)) as pool:
         return len({a.judgements[0].robustness for a in pool.answers(queries)})
 
 
@@ -123,13 +123,15 @@ def test_in_real_time_the_time_that_passes_inside_is_not_held_against_a_simulati
         return {"T": stimulus.times}
 
     query = Query("q", Stimulus(np.array([0.0, 0.7]), {"heat": np.zeros(2)}))
-    with WorkerPool(box(lives, real_time=declared), lambda trace: (), time_limit_s=0.4) as pool:
+    with WorkerPool(box(lives, real_time=declared), lambda trace: (), Execution(time_limit=0.4)) as pool:
         [answer] = pool.answers([query])
     assert answer.status.value == status
 
 
 def test_a_hang_in_real_time_is_one_in_the_end():
     query = Query("q", Stimulus(np.array([0.0, 0.3]), {"heat": np.zeros(2)}))
-    with WorkerPool(box(lambda stimulus: time.sleep(600), real_time=True), lambda trace: (), time_limit_s=0.2) as pool:
+    with WorkerPool(
+        box(lambda stimulus: time.sleep(600), real_time=True), lambda trace: (), Execution(time_limit=0.2)
+    ) as pool:
         [answer] = pool.answers([query])
     assert (answer.status.value, answer.message) == ("timed_out", "no answer within 0.5 s")

@@ -8,7 +8,7 @@ import pytest
 from bbfalsify.core.budget import Budget, BudgetSpent
 from bbfalsify.core.query import Answer, WordQuery
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.running import Driver
+from bbfalsify.running import Driver, Execution
 from bbfalsify.running.voting import alike
 from bbfalsify.systems import Capabilities
 
@@ -42,7 +42,7 @@ class MoodySession:
 
 
 def ask(system, words, **more):
-    with Driver(system, None, **more) as driver:
+    with Driver(system, None, Execution(**more)) as driver:
         return driver.ask([WordQuery(f"w{i}", word) for i, word in enumerate(words)]), driver
 
 
@@ -66,7 +66,7 @@ def test_a_failure_now_and_then_is_outvoted():
 
 
 def test_a_vote_costs_its_simulations():
-    with Driver(Moody("good"), None, votes=3, budget=Budget(simulations=7)) as driver:
+    with Driver(Moody("good"), None, Execution(votes=3), budget=Budget(simulations=7)) as driver:
         with pytest.raises(BudgetSpent) as stopped:
             driver.ask([WordQuery(f"w{i}", ("how",)) for i in range(5)])
     assert len(stopped.value.answers) == 2 and driver.spent.simulations == 6

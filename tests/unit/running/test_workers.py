@@ -10,7 +10,7 @@ from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.running import WorkerPool
+from bbfalsify.running import Execution, WorkerPool
 from bbfalsify.systems import FunctionSystem, load_system
 
 TIMES = np.linspace(0.0, 1.0, 4)
@@ -41,7 +41,7 @@ def values(pool, count):
 
 
 def test_spawned_workers_answer_as_forked_ones():
-    with WorkerPool(box(echo), judge, start_method="spawn", jobs=1) as pool:
+    with WorkerPool(box(echo), judge, Execution(jobs=1), start_method="spawn") as pool:
         assert values(pool, 3) == [0.0, 1.0, 2.0]
 
 
@@ -63,7 +63,7 @@ def test_decorated_functions_can_be_pickled():
 
 
 def test_the_system_never_runs_in_this_process_and_workers_are_kept():
-    with WorkerPool(box(own_number), judge, jobs=1) as pool:
+    with WorkerPool(box(own_number), judge, Execution(jobs=1)) as pool:
         numbers = set(values(pool, 20)) | set(values(pool, 20))
     assert len(numbers) == 1 and os.getpid() not in numbers
 
@@ -78,7 +78,7 @@ def test_work_is_shared():
         os.read(other[0], 1)
         return own_number(stimulus)
 
-    with WorkerPool(box(meet), judge, jobs=2, time_limit_s=30) as pool:
+    with WorkerPool(box(meet), judge, Execution(jobs=2, time_limit=30)) as pool:
         assert len(set(values(pool, 2))) == 2
     for end in (*first, *second):
         os.close(end)
@@ -89,13 +89,13 @@ def test_large_traces_in_both_directions_do_not_block():
     n = 60_000
     stimulus = Stimulus(np.arange(n, dtype=float), {"u": np.arange(n, dtype=float)})
     asked = [Query(f"q/{i}", stimulus, keep_trace=True) for i in range(12)]
-    with WorkerPool(box(echo), judge, jobs=2) as pool:
+    with WorkerPool(box(echo), judge, Execution(jobs=2)) as pool:
         answers = list(pool.answers(asked))
     assert all(a.trace.signals["y"][-1] == n - 1 for a in answers)
 
 
 def test_an_abandoned_batch_does_not_leak_into_the_next():
-    with WorkerPool(box(echo), judge, jobs=2) as pool:
+    with WorkerPool(box(echo), judge, Execution(jobs=2)) as pool:
         answers = pool.answers(queries(50))
         assert next(answers).judgements[0].robustness == 0.0
         answers.close()
@@ -161,7 +161,7 @@ def test_a_system_that_never_gets_ready_is_a_failure_of_the_system(time_limit_s)
 
     system = Slow(echo, inputs=["u"], outputs=["y"], name="slow")
     with pytest.raises(SystemFailure, match="'slow' could not be started: no answer within 0.1 s"):
-        with WorkerPool(system, judge, time_limit_s=time_limit_s, start_limit_s=0.1) as pool:
+        with WorkerPool(system, judge, Execution(time_limit=time_limit_s), start_limit_s=0.1) as pool:
             list(pool.answers(queries(1)))
 
 
@@ -187,5 +187,5 @@ def test_being_killed_from_outside_hints_at_memory():
 
 def test_limits_that_make_no_sense_are_refused_together():
     with pytest.raises(UserError) as error:
-        WorkerPool(box(echo), judge, jobs=0, time_limit_s=0, memory_limit_mb=-1)
+        WorkerPool(box(echo), judge, Execution(jobs=0, time_limit=0, memory_limit=-1))
     assert len(error.value.problems) == 3

@@ -8,7 +8,7 @@ import pytest
 
 from bbfalsify.core.query import Query
 from bbfalsify.core.verdict import Judgement, Verdict
-from bbfalsify.running import WorkerPool
+from bbfalsify.running import Execution, WorkerPool
 from bbfalsify.systems import FmuSystem
 from bbfalsify.systems.fmu.instance_reuse import Instances
 from tests.fmus.asking import ask, driven, satisfied, signals, stimulus
@@ -50,7 +50,7 @@ def test_a_simulation_can_end_at_its_violation(fmus, step):
         at = float(trace.times[hot[0]]) if len(hot) else np.inf
         return (Judgement(Verdict.VIOLATED if len(hot) else Verdict.SATISFIED, -samples, at),)
 
-    with WorkerPool(system, judge, early_stop=True) as pool:
+    with WorkerPool(system, judge, Execution(early_stop=True)) as pool:
         answers = list(pool.answers([Query(f"q/{i}", on) for i in range(5)]))
     assert {a.judgements for a in answers} == {answers[0].judgements}
     [judgement] = answers[0].judgements
@@ -296,7 +296,7 @@ def test_the_archive_is_unpacked_once_and_removed(fmus, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     system = FmuSystem(fmus.build("heater"), inputs=["heat"], outputs=["T"])
     assert list(tmp_path.iterdir()) == []
-    with WorkerPool(system, satisfied, jobs=2) as pool:
+    with WorkerPool(system, satisfied, Execution(jobs=2)) as pool:
         from bbfalsify.core.query import Query
 
         queries = [Query(f"q/{i}", stimulus(UNEVEN, heat=HEAT)) for i in range(4)]

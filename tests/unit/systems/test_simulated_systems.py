@@ -10,7 +10,7 @@ from bbfalsify.core.trace import Stimulus, sample_times
 from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.modelling.profiles.black_box import read_black_box
 from bbfalsify.records.documents import parse_yaml
-from bbfalsify.running import Driver
+from bbfalsify.running import Driver, Execution
 from bbfalsify.systems import SymbolSystem, System, load_system
 from bbfalsify.systems.simulated import model_system
 from bbfalsify.testing import check_system
@@ -163,7 +163,7 @@ def test_a_change_of_the_inputs_does_not_bend_the_law():
 def test_symbols_are_answered_with_what_the_model_sends():
     system = system_of(TURNSTILE)
     assert isinstance(system, SymbolSystem) and not isinstance(system, System)
-    with Driver(system, None, jobs=2) as driver:
+    with Driver(system, None, Execution(jobs=2)) as driver:
         words = [("coin", "push", "push"), ("push", "coin", "coin", "push"), ()]
         answers = driver.ask([WordQuery(f"w{i}", word) for i, word in enumerate(words)])
     assert [a.symbols for a in answers] == [("click", "go", "stop"), ("stop", "click", "-", "go"), ()]

@@ -11,7 +11,7 @@ import pytest
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import WordQuery
 from bbfalsify.core.verdict import SimulationStatus
-from bbfalsify.running import Driver
+from bbfalsify.running import Driver, Execution
 from bbfalsify.systems.servers.connections import Closed, Connection, Silence, Tls
 from bbfalsify.systems.servers.server import Server, ServerFailed, free_port
 from bbfalsify.systems.servers.sockets import BytesMapper, LineMapper, SocketSystem
@@ -161,7 +161,7 @@ def test_a_server_that_died_is_started_again(tmp_path):
 
 
 def test_each_worker_has_its_own_server(tmp_path):
-    with Driver(echo_system(tmp_path), None, jobs=2) as driver:
+    with Driver(echo_system(tmp_path), None, Execution(jobs=2)) as driver:
         answers = driver.ask([WordQuery(f"w{i}", ("count",) * 20) for i in range(8)])
     last = sorted(int(a.symbols[-1]) for a in answers)
     assert sum(n == 20 for n in last) == 2, "two servers, each starts counting at one"

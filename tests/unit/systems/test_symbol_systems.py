@@ -7,9 +7,11 @@ import pytest
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import WordQuery
 from bbfalsify.core.verdict import SimulationStatus
-from bbfalsify.records.event_log import Recorder, recorded_answers
-from bbfalsify.running import Driver
+from bbfalsify.records.event_log import Recorder
+from bbfalsify.records.recording import RunRecord
+from bbfalsify.running import Driver, Execution
 from bbfalsify.systems import Capabilities, SymbolSystem, load_system
+from tests.support.recorded import recorded_answers
 
 TURNSTILE = """digraph turnstile {
 locked -> open [label="coin/click"];
@@ -51,8 +53,8 @@ class OddSession:
         return None
 
 
-def ask(system, *words, **more):
-    with Driver(system, None, **more) as driver:
+def ask(system, *words, jobs=1, recorder=None):
+    with Driver(system, None, Execution(jobs=jobs), RunRecord(recorder)) as driver:
         return driver.ask([WordQuery(f"w{i}", word) for i, word in enumerate(words)])
 
 

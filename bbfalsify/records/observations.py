@@ -1,40 +1,36 @@
-"""What a check has seen of the box, on disk at every moment: one line per executed word, `[[inputs], [outputs]]`.
+"""Observations of a check: one line per executed word, `[[inputs], [outputs]]`, on disk before the engine acts on it.
 
-A check that is killed loses the words in flight and nothing else; the next one begins with what is here.  A later line
-overrules an earlier one, because a wrong answer may have been corrected in between.
+A check that is killed loses the words in flight and nothing else; the next one begins with what is here, whatever its
+bound and requirements.  A later line overrules an earlier one: a wrong answer may have been corrected.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
 
 from bbfalsify.automata.mealy import Word
 from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.query import Answer, Ask, WordQuery
+from bbfalsify.core.query import Answer, AnyQuery, Ask, WordQuery
+from bbfalsify.records.json_files import one_line
+from bbfalsify.records.line_file import LineFile
 
 FILE = "observations.jsonl"
 
 
 class ObservationLog:
-    """Wraps `ask`: what is answered is written before anybody acts on it."""
+    """Wraps `ask`: every answer is written before it is returned."""
 
     def __init__(self, path: Path | None, observed: Callable[[Word, Answer], Word]) -> None:
-        self._path, self._observed = path, observed
-        self._file: IO[str] | None = None
+        self.path, self._observed = path, observed
+        self._file: LineFile | None = None
 
     def __enter__(self) -> ObservationLog:
-        if self._path is not None:
-            try:
-                cut_unfinished_line(self._path)
-                self._file = self._path.open("a", encoding="utf-8")
-            except OSError as error:
-                raise self._failure(error) from None
+        if self.path is not None:
+            self._file = LineFile(self.path, "observations", lambda line: bool(line.strip(b"\0\n")))
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -42,7 +38,7 @@ class ObservationLog:
             self._file.close()
 
     def around(self, ask: Ask) -> Ask:
-        def asking(queries: Sequence[WordQuery]) -> Sequence[Answer]:
+        def asking(queries: Sequence[AnyQuery]) -> Sequence[Answer]:
             try:
                 answers = ask(queries)
             except BudgetSpent as spent:
@@ -53,30 +49,19 @@ class ObservationLog:
 
         return asking
 
-    def write(self, queries: Sequence[WordQuery], answers: Sequence[Answer]) -> None:
+    def write(self, queries: Sequence[AnyQuery], answers: Sequence[Answer]) -> None:
         if self._file is None:
             return
-        lines = (
-            json.dumps([q.word, self._observed(q.word, a)], separators=(",", ":"), ensure_ascii=False)
-            for q, a in zip(queries, answers, strict=False)
-        )
-        try:
-            self._file.write("".join(f"{line}\n" for line in lines))
-            self._file.flush()
-        except OSError as error:
-            raise self._failure(error) from None
-
-    def _failure(self, error: OSError) -> UserError:
-        return UserError(Problem(f"observations cannot be recorded: {error.strerror}.", file=str(self._path)))
+        pairs = [(q.word, a) for q, a in zip(queries, answers, strict=False) if isinstance(q, WordQuery)]
+        self._file.append("".join(one_line([word, self._observed(word, a)]) + "\n" for word, a in pairs).encode())
 
 
 def load_observations(
     logs: Sequence[Path], alphabet: Sequence[str], sent: Sequence[str], *, continued: Path | None = None
 ) -> ObservationTree:
-    """Everything in logs of use and earlier checks, then in the record of the check that is `continued`.
+    """Read logs of use and of earlier checks, then the record of the check that is `continued`.
 
-    Words with symbols that the box does not know are refused, those with symbols that are not sent end before them. A
-    record that is continued may end in the middle of a line, where the check was killed.
+    Words with symbols that the box does not know are refused, those with symbols that are not sent end before them.
     """
     tree, problems = ObservationTree(), []
     for path in logs:
@@ -89,7 +74,7 @@ def load_observations(
             _add(tree, word, outputs, sent)
     if problems:
         raise UserError(problems)
-    for line in _whole_lines(continued):
+    for line in _lines(continued):
         _add(tree, *line, sent)
     return tree
 
@@ -99,7 +84,7 @@ def _add(tree: ObservationTree, word: Word, outputs: Word, sent: Sequence[str]) 
     tree.overrule(word[:length], outputs[:length])
 
 
-def _whole_lines(path: Path | None) -> Iterator[tuple[Word, Word]]:
+def _lines(path: Path | None) -> Iterator[tuple[Word, Word]]:
     if path is None or not path.is_file():
         return
     text = path.read_text(encoding="utf-8", errors="replace")
@@ -109,10 +94,3 @@ def _whole_lines(path: Path | None) -> Iterator[tuple[Word, Word]]:
             yield tuple(word), tuple(outputs)
         except (ValueError, TypeError):
             raise UserError(Problem("not an observation of bbfalsify.", file=str(path), line=number)) from None
-
-
-def cut_unfinished_line(path: Path) -> None:
-    """What was written when the check was killed; the next line must not be appended to it."""
-    data = path.read_bytes() if path.is_file() else b""
-    if data and not data.endswith(b"\n"):
-        os.truncate(path, data.rfind(b"\n") + 1)

@@ -1,0 +1,215 @@
+"""The calls of Python users, with flat keywords: `bbfalsify.falsify`, `check`, `reach`, `load_campaign`.
+
+Each turns its keywords into an `Execution` (how simulations are executed) and a `Recording` (where the run is
+recorded), and hands over to the room `running`, whose functions take these two.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from bbfalsify.core.budget import Budget
+from bbfalsify.core.events import Listener
+from bbfalsify.engines.checking.settings import CheckSettings
+from bbfalsify.engines.reachability.settings import ReachSettings
+from bbfalsify.records.counterexample import SystemRecord
+from bbfalsify.records.recording import Recording
+from bbfalsify.records.run_directory import RunDirectory
+from bbfalsify.running.execution import Execution, OnFailure
+
+if TYPE_CHECKING:
+    from bbfalsify.automata.mealy import MealyMachine
+    from bbfalsify.campaigns import Campaign
+    from bbfalsify.campaigns.plan import Given
+    from bbfalsify.engines.falsification import smc
+    from bbfalsify.engines.falsification.settings import Options
+    from bbfalsify.logic import Requirement
+    from bbfalsify.modelling import Network, Profile
+    from bbfalsify.records.accepted import Acceptances
+    from bbfalsify.results.check_result import CheckResult
+    from bbfalsify.results.falsify_result import FalsificationResult
+    from bbfalsify.running.check.check_task import RequirementLike
+    from bbfalsify.running.check.sampled_check import Symbols
+    from bbfalsify.running.reach.reach import SearchResult
+    from bbfalsify.systems import System
+    from bbfalsify.systems.symbols import SymbolSystem
+
+
+def falsify(
+    system: System,
+    profile: Profile,
+    requirements: Sequence[Requirement],
+    *,
+    horizon: float,
+    options: Options | None = None,
+    period: float | None = None,
+    max_time: float | None = None,
+    budget: Budget | None = None,
+    seed: int | None = None,
+    jobs: int = Execution.jobs,
+    time_limit_s: float | None = Execution.time_limit,
+    on_failure: OnFailure = Execution.on_failure,
+    votes: int = Execution.votes,
+    memory_limit_mb: float | None = None,
+    early_stop: bool = False,
+    out: str | Path | None = "runs",
+    name: str | None = None,
+    system_record: SystemRecord | None = None,
+    listeners: Iterable[Listener] = (),
+    configuration: Mapping[str, Any] | None = None,
+    baseline: smc.Options | None = None,
+    store: str | Path | None = None,
+    accepted: Acceptances | str | Path | None = None,
+    directory: str | Path | None = None,
+    executor: str | Executor | None = None,
+) -> FalsificationResult:
+    """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
+
+    `max_time` (seconds) ends the search; the estimates of what it found are still made, but nothing is shrunk then.
+    `budget` bounds the whole run: what was found but not estimated when it is used up is listed as such.  With
+    `baseline`, plain simulation of the profile then estimates how probable any violation is, so that the result can say
+    how much of it the list explains.  `out=None` writes nothing.
+
+    Without a `period`, signals are sampled as requirements and system need it (`sampling_grid.py`), and more densely
+    where that changes verdicts; a given one is kept, and what changes at a tenth of it is said.
+
+    Each simulation is executed `votes` times and the majority believed; a worker gets `memory_limit_mb` (Linux).  With
+    `early_stop` a simulation of a stepwise system ends soon after every requirement is violated.
+
+    Counterexamples in the folder `store` are executed again before the search and ranked with its findings; new ones
+    are added to it.  `accepted` (a file, or what `load_acceptances` read) says which failures are no news.
+
+    `directory` is exactly the run directory to use.  If the same run was begun there and interrupted, by whatever, it
+    is continued and ends as it would have ended; if it is another run, it is refused.
+
+    Simulations run in `jobs` worker processes, or on an `executor`: "in-process", "dask", "dask:ADDRESS", or whatever
+    has the interface of `concurrent.futures`.
+    """
+    from bbfalsify.engines.falsification.settings import Options
+    from bbfalsify.running.falsify.falsify import falsify as run
+    from bbfalsify.running.falsify.task import Settings
+
+    return run(
+        system,
+        profile,
+        requirements,
+        Settings(horizon, period, options or Options(), baseline, max_time),
+        budget=budget or Budget(),
+        seed=seed,
+        store=store,
+        accepted=accepted,
+        execution=Execution(
+            jobs=jobs,
+            executor=executor,
+            time_limit=time_limit_s,
+            memory_limit=memory_limit_mb,
+            votes=votes,
+            early_stop=early_stop,
+            on_failure=on_failure,
+        ),
+        recording=Recording(out, directory, name, tuple(listeners), configuration, system_record),
+    )
+
+
+def check(
+    system: SymbolSystem | System | MealyMachine,
+    requirements: RequirementLike | Sequence[RequirementLike] = (),
+    *,
+    max_states: int | None = None,
+    alphabet: Sequence[str] | None = None,
+    learner: str = CheckSettings.learner,
+    tester: str = CheckSettings.tester,
+    stop_at_first: bool = False,
+    max_queries: int | None = None,
+    max_symbols: int | None = None,
+    max_time: float | None = None,
+    seed: int | None = None,
+    jobs: int = Execution.jobs,
+    executor: str | Executor | None = None,
+    time_limit_s: float | None = Execution.time_limit,
+    votes: int = Execution.votes,
+    memory_limit_mb: float | None = None,
+    out: str | Path | None = None,
+    resume: str | Path | None = None,
+    directory: str | Path | None = None,
+    observations: Sequence[str | Path] = (),
+    older: MealyMachine | str | Path | None = None,
+    name: str | None = None,
+    system_record: SystemRecord | None = None,
+    listeners: Iterable[Listener] = (),
+    configuration: Mapping[str, Any] | None = None,
+    symbols: Symbols | None = None,
+    period: float | None = None,
+    profile: Profile | Network | None = None,
+) -> CheckResult:
+    """Learn the system as far as needed, and say for each requirement what is established.
+
+    `alphabet` names the symbols to send; without it all are sent.  Without `max_states` the budget (`max_queries`,
+    `max_symbols`, `max_time`) has to end the check.  `observations` are files of words and answers seen before;
+    `resume` is the run directory of a check to continue, `directory` exactly the one to use; `older` is the model of
+    an earlier version, to start from.  Without requirements the system is learned, and tested up to the bound.
+
+    `executor` is as for `falsify`.  A system of signals is sampled: each of `symbols` sets its inputs for one `period`,
+    and requirements are STL.  Where the actions of `profile` are the symbols, violations get the probability that a use
+    begins with them.
+    """
+    from bbfalsify.running.check.check import check as run
+    from bbfalsify.running.check.check_task import Settings
+
+    options = CheckSettings(
+        max_states=max_states, learner=learner, tester=tester, stop_at_first=stop_at_first, max_queries=max_queries,
+        max_symbols=max_symbols, max_time=max_time, period=period,
+    )  # fmt: skip
+    if resume is not None:
+        directory = RunDirectory.open(resume).path
+    return run(
+        system,
+        requirements,
+        Settings(options, alphabet, observations, older, symbols, period),
+        budget=Budget(max_queries, max_time, max_symbols),
+        seed=seed,
+        profile=profile,
+        execution=Execution(
+            jobs=jobs, executor=executor, time_limit=time_limit_s, memory_limit=memory_limit_mb, votes=votes
+        ),
+        recording=Recording(out, directory, name, tuple(listeners), configuration, system_record),
+    )
+
+
+def reach(
+    model: str | Path | Network,
+    query: str,
+    *,
+    heuristic: str = ReachSettings.heuristic,
+    trace: str = ReachSettings.trace,
+    depth: int | None = None,
+    timeout: float | None = ReachSettings.timeout,
+    walks: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    executor: str | Executor | None = None,
+) -> SearchResult:
+    """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
+
+    `walks` limits the walks of each heuristic, `timeout` the seconds; None is no limit.  With `trace` "shortest" or
+    "fastest" the search goes on after the first trace, so it needs one of the two.
+
+    Walks are made by `jobs` processes (by default one per core), or on an `executor` as for `falsify`.
+    """
+    from bbfalsify.running.reach.reach import reach as run
+
+    execution = Execution(jobs=os.cpu_count() or 1 if jobs is None else jobs, executor=executor)
+    settings = ReachSettings(heuristic=heuristic, trace=trace, depth=depth, timeout=timeout, walks=walks)
+    return run(model, query, settings, seed=seed, execution=execution)
+
+
+def load_campaign(path: str | Path, **given: Unpack[Given]) -> Campaign:
+    """Read and check a campaign file; what is given overrules the file."""
+    from bbfalsify.campaigns.plan import load_campaign as load
+    from bbfalsify.registry import ENGINES
+
+    return load(path, ENGINES, **given)

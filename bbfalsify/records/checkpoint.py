@@ -1,0 +1,69 @@
+"""Checkpoints: the state of a search that asks no system, on disk, so that a killed search continues.
+
+A checkpoint is one JSON file (`standing.json` in the run directory), written whole or not at all, so that no kill can
+leave parts of two moments.  It names its format and the requirement that was being searched; the search decides what
+else is in it.  A checkpoint that cannot be used is ignored: the search then begins anew, and ends the same.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.records.json_files import read_json, write_json
+
+FILE = "standing.json"
+FORMAT_VERSION = 1
+EVERY_S = 2.0
+"""Seconds between two checkpoints: a kill costs at most the work of so long, and of the turn in which it comes."""
+
+
+class Checkpoint:
+    """The checkpoint of one requirement; without a folder nothing is written or read."""
+
+    def __init__(self, folder: Path | None, requirement: str) -> None:
+        self.path = None if folder is None else folder / FILE
+        self._requirement = requirement
+        self._written = time.monotonic()
+
+    @property
+    def due(self) -> bool:
+        return self.path is not None and time.monotonic() - self._written >= EVERY_S
+
+    def write(self, content: Mapping[str, Any]) -> None:
+        self._written = time.monotonic()
+        if self.path is not None:
+            head = {"format_version": FORMAT_VERSION, "requirement": self._requirement}
+            write_json(self.path, {**head, **content})
+
+    def read(self) -> dict[str, Any] | None:
+        """Return what was written for this requirement; None where there is nothing that can be used."""
+        if self.path is None or not self.path.is_file():
+            return None
+        try:
+            data = read_json(self.path)
+            known = (data["format_version"], data["requirement"]) == (FORMAT_VERSION, self._requirement)
+            return data if known else None
+        except (UserError, KeyError, TypeError):
+            return None
+
+    def remove(self) -> None:
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+def pack_array(array: np.ndarray) -> dict[str, Any]:
+    content = base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 1)).decode("ascii")
+    return {"type": array.dtype.str, "shape": list(array.shape), "content": content}
+
+
+def unpack_array(data: Mapping[str, Any]) -> np.ndarray:
+    content = zlib.decompress(base64.b64decode(data["content"]))
+    return np.frombuffer(content, np.dtype(data["type"])).reshape(data["shape"]).copy()

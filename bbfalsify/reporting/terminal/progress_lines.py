@@ -1,0 +1,164 @@
+"""Listeners that turn the events of a run into lines of progress; the command line shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from bbfalsify.reporting.formatting import number, probability, shorten_word
+
+MOST_LISTED = 5
+"""Counterexamples shown while a run goes on."""
+
+
+class Clock(Protocol):
+    """Knows how long the rest of a campaign takes (`cli/progress.py`)."""
+
+    @property
+    def left(self) -> str: ...
+
+
+class Progress(Protocol):
+    """The view that shows the lines (`cli/progress.py`)."""
+
+    terminal: bool
+    quiet: bool
+
+    def say(self, text: str) -> None: ...
+
+    def show(
+        self, stage: str, done: int, total: int, note: str = "", *, above: str = "", below: Sequence[str] = ()
+    ) -> None: ...
+
+
+class CheckProgress:
+    """Listens to the events of a check: states, queries, symbols, how far the tests are."""
+
+    def __init__(self, progress: Progress, name: str = "", clock: Clock | None = None) -> None:
+        self._progress = progress
+        self._name, self._clock = name, clock
+        self._budget, self._done, self._symbols, self._states, self._tested, self._violated = 0, 0, 0, 0, 0, 0
+
+    def __call__(self, event: Any) -> None:
+        kind = type(event).__name__
+        if kind == "StageStarted":
+            self._budget = event.simulations
+        elif kind == "BatchAnswered":
+            self._done += len(event.answers)
+            self._symbols += sum(len(answer.get("symbols", ())) for answer in event.answers)
+        elif kind == "HypothesisMade":
+            self._states, self._tested = event.states, 0
+        elif kind == "BoundTested":
+            self._tested = event.states
+        elif kind == "RequirementViolated":
+            self._violated += 1
+        tested = f", tested up to {self._tested}" if self._tested else ""
+        note = f"{self._symbols} symbols, {self._states} states{tested}, {self._violated} violated"
+        self._progress.show("checking", self._done, self._budget, note, above=_above(self._name, self._clock))
+
+
+class ReachProgress:
+    """Listens to the events of a search for states: walks, steps, how deep they are, and each better trace."""
+
+    def __init__(self, progress: Progress, name: str = "", clock: Clock | None = None) -> None:
+        self._progress = progress
+        self._name, self._clock = name, clock
+        self._budget, self._found = 0, 0
+
+    def __call__(self, event: Any) -> None:
+        kind = type(event).__name__
+        if kind == "StageStarted":
+            self._budget, self._found = event.simulations, 0
+        elif kind == "TraceFound":
+            self._found += 1
+            words = f"{event.steps} steps, {event.time:g} time units ({event.heuristic})"
+            self._progress.say(f"{event.seconds:8.2f} s: {words}")
+        elif kind == "WalksMade":
+            left = "" if event.timeout is None else f", {max(0.0, event.timeout - event.seconds):.0f} s left"
+            depth = f", up to {event.depth} steps deep" if event.depth else ""
+            note = f"{event.steps:,} steps{depth}, {self._found} traces{left}"
+            above = _above(self._name, self._clock)
+            self._progress.show(f"{event.requirement}: walks", event.walks, self._budget, note, above=above)
+
+
+def _above(name: str, clock: Clock | None) -> str:
+    """Name the run of a campaign, and how long the others may take."""
+    return name + (clock.left if clock is not None and name else "")
+
+
+class RunProgress:
+    """Listens to the events of one run and shows how far it is, how close it came and what it found."""
+
+    def __init__(self, progress: Progress, name: str = "", clock: Clock | None = None) -> None:
+        self._progress = progress
+        self._name, self._clock = name, clock
+        self._stage, self._total, self._done, self._found = "", 0, 0, 0
+        self._requirements: tuple[str, ...] = ()
+        self._closest: dict[int, float] = {}
+        self._masses: dict[str, float] = {}
+        self._words: dict[str, int] = {}
+        self._estimates: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
+        self._listed: dict[tuple[str, tuple[str, ...]], None] = {}
+
+    def __call__(self, event: Any) -> None:
+        kind = type(event).__name__
+        if kind == "RunStarted":
+            self._requirements = event.requirements
+        elif kind == "StageStarted":
+            self._stage, self._total, self._done = event.stage, event.simulations, 0
+        elif kind == "BatchAnswered":
+            self._done += len(event.answers)
+            self._look_at(event.answers)
+        elif kind == "KnownReplayed":
+            self._done += event.tries
+        elif kind == "FindingReported":
+            self._found += 1
+            self._listed[event.requirement, event.actions] = None
+        elif kind == "JudgedAgain" and event.refined:  # the search begins anew
+            self._found = 0
+            self._listed.clear()
+        elif kind == "SearchAdvanced":
+            self._words = dict(zip(self._requirements, event.words, strict=False))
+            self._masses = dict(zip(self._requirements, event.masses, strict=False))
+        elif kind == "EstimateMade":
+            self._estimates[event.what, event.actions] = event.estimate
+        if self._stage and not self._progress.quiet:
+            above = _above(self._name, self._clock)
+            done = min(self._done, self._total)
+            below = self._below() if self._progress.terminal else ()
+            self._progress.show(self._stage, done, self._total, self._note(), above=above, below=below)
+
+    def _look_at(self, answers: Sequence[dict[str, Any]]) -> None:
+        for answer in answers:
+            for place, judgement in enumerate(answer.get("judgements", ())):
+                robustness = float(judgement[1])
+                if robustness < self._closest.get(place, float("inf")):
+                    self._closest[place] = robustness
+
+    def _note(self) -> str:
+        """One line: how close, how many."""
+        closest = f"closest {min(self._closest.values()):.4g}, " if self._closest else ""
+        mass = f" (together about {sum(self._masses.values()):.2g})" if any(self._masses.values()) else ""
+        return f"{closest}{max(self._found, sum(self._words.values()))} found{mass}"
+
+    def _below(self) -> list[str]:
+        lines = []
+        for place, name in enumerate(self._requirements):
+            found = sum(requirement == name for requirement, _ in self._listed)
+            words = max(found, self._words.get(name, 0))
+            text = f"{name}: closest {number(self._closest.get(place), 4)}, {words} counterexamples"
+            if self._masses.get(name):
+                text += f", the list together about {self._masses[name]:.2g}"
+            lines.append(text)
+        estimated = sorted(self._estimates.items(), key=lambda item: -item[1]["value"])
+        for (requirement, actions), estimate in estimated[:MOST_LISTED]:
+            value, low, high = (probability(estimate[key]) for key in ("value", "low", "high"))
+            lines.append(f"{requirement} {_word(actions)}  {value} [{low}, {high}]")
+        rest = [key for key in self._listed if key not in self._estimates]
+        room = max(0, MOST_LISTED - len(estimated))
+        lines += [f"{requirement} {_word(actions)}" for requirement, actions in rest[:room]]
+        return lines
+
+
+def _word(actions: Sequence[str]) -> str:
+    return shorten_word(actions, 40)
