@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus
@@ -17,7 +18,6 @@ from bbfalsify.kernel import WalkStatus, accelerated_walks, compile_network, sto
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.logic.stl.stl_monitor import judge
 from bbfalsify.modelling import parse_profile
-from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import system
 
