@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
 
 from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
-from bbfalsify.modelling.language.resolve_access import leaves_of, part_type
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope
 from bbfalsify.modelling.language.statements import StatementResolver
 from bbfalsify.modelling.language.storage import element_suffix, initial_nodes, kinds_in, laid_out
 from bbfalsify.modelling.language.symbols import (
+    UPPAAL_RANGE,
     BrokenSymbol,
     ChannelSymbol,
     ConstantSymbol,
@@ -28,7 +28,7 @@ from bbfalsify.modelling.language.symbols import (
     TypeSymbol,
     VariableSymbol,
 )
-from bbfalsify.modelling.network.expressions import Bound, Constant, Function, Kind
+from bbfalsify.modelling.network.expressions import Bound, Function, Kind
 from bbfalsify.modelling.network.network import Channel
 
 _VALUES = (Kind.INT, Kind.BOOL, Kind.DOUBLE)
@@ -42,6 +42,8 @@ def language_scope() -> Scope:
     constants |= {"M_LOG2E": 1 / math.log(2), "M_LOG10E": 1 / math.log(10)}
     constants |= {"M_PI_2": math.pi / 2, "M_PI_4": math.pi / 4, "M_1_PI": 1 / math.pi, "M_2_PI": 2 / math.pi}
     constants |= {"M_SQRT1_2": math.sqrt(0.5), "M_2_SQRTPI": 2 / math.sqrt(math.pi)}
+    constants |= {"DBL_MIN": sys.float_info.min, "DBL_MAX": sys.float_info.max}
+    constants |= {"FLT_MIN": 2.0**-126, "FLT_MAX": 2.0**128 - 2.0**104}
     symbols: dict[str, Symbol] = {
         name: ConstantSymbol(name, double, (Fraction(value),)) for name, value in constants.items()
     }
@@ -49,6 +51,8 @@ def language_scope() -> Scope:
         half = 2 ** (bits - 1)
         limits = {f"INT{bits}_MIN": -half, f"INT{bits}_MAX": half - 1, f"UINT{bits}_MAX": 2 * half - 1}
         symbols |= {name: ConstantSymbol(name, Type(Kind.INT), (value,)) for name, value in limits.items()}
+        types = {f"int{bits}_t": (-half, half - 1)} | ({f"uint{bits}_t": (0, 2 * half - 1)} if bits < 32 else {})
+        symbols |= {name: TypeSymbol(name, Type(Kind.INT, *limits)) for name, limits in types.items()}
     return Scope(None, symbols)
 
 
@@ -102,7 +106,7 @@ class Declarer:
         if declaration.constant and declarator.initial is None:
             self.resolver.fail(f"the constant '{name}' needs a value.", line)
             return None
-        values = self.values(type_, declarator.initial, name)
+        values = self.values(type_, declarator.initial, name, constant=declaration.constant)
         if values is None:
             return None
         if name in self.scope.symbols:  # reported by `define`; it must not take slots
@@ -117,38 +121,26 @@ class Declarer:
         return laid_out(name, type_, make)
 
     def values(
-        self, type_: Type, node: tree.Expression | tree.ArrayInitialiser | None, name: str
+        self, type_: Type, node: tree.Expression | tree.ArrayInitialiser | None, name: str, *, constant: bool
     ) -> dict[tuple[str, ...], tuple[int | Fraction, ...]] | None:
         """The initial values of each field; None after reporting a problem."""
-        source = None if node is None else self.resolver.whole(node)
-        if source is not None and node is not None and part_type(source).shape == type_.shape:
-            parts = laid_out("", type_, lambda path, _name, leaf: ConstantSymbol(".".join(path), leaf, ()))
-            copied = [value for value, _ in self.resolver.elements(source, node.line)]
-            numbers = iter([value.value for value in copied if isinstance(value, Constant)])
-            if all(isinstance(value, Constant) for value in copied):
-                return {
-                    tuple(leaf.name.split(".")) if leaf.name else (): tuple(islice(numbers, leaf.type.size))
-                    for leaf in leaves_of(parts)
-                }
-            self.resolver.fail(f"the value of '{name}' must be constant.", node.line)
-            return None
         nodes = initial_nodes(self.resolver, type_, node, name)
         if nodes is None:
             return None
-        found = {path: self.initial(type_, path, leaf, name) for path, leaf in nodes.items()}
+        found = {path: self.initial(type_, path, leaf, name, constant=constant) for path, leaf in nodes.items()}
         values = {path: leaf for path, leaf in found.items() if leaf is not None}
         return values if len(values) == len(found) else None
 
     def initial(
-        self, type_: Type, path: tuple[str, ...], nodes: list[tree.Expression | None], name: str
+        self, type_: Type, path: tuple[str, ...], nodes: list[tree.Expression | None], name: str, *, constant: bool
     ) -> tuple[int | Fraction, ...] | None:
         """One value per slot of a field, in the order of the flattened array."""
         for key in path:
             type_ = dict(type_.fields)[key]
         type_ = type_.element
-        name = ".".join((name, *path))
+        what = f"the value of '{'.'.join((name, *path))}'"
         values = [
-            type_.default if node is None else initial_value(self.resolver, type_, node, f"the value of '{name}'")
+            type_.default if node is None else initial_value(self.resolver, type_, node, what, constant=constant)
             for node in nodes
         ]
         return None if None in values else tuple(value for value in values if value is not None)
@@ -181,8 +173,9 @@ class Declarer:
     def function(self, definition: tree.FunctionDefinition) -> None:
         result = self.resolver.type_of(definition.result)
         types = [self.parameter_type(definition, parameter) for parameter in definition.parameters]
-        if result is not None and (result.kind is Kind.CLOCK or not result.is_single):
-            self.resolver.fail(f"a function cannot return {result}; allowed: void, int, bool, double.", definition.line)
+        if result is not None and (result.dimensions or Kind.CLOCK in kinds_in(result)):
+            message = f"a function cannot return {result}; allowed: void, int, bool, double, structs of them."
+            self.resolver.fail(message, definition.line)
             result = None
         if result is None or None in types:
             self.define(definition.name, BrokenSymbol(definition.name), definition.line)
@@ -192,17 +185,22 @@ class Declarer:
             p.reference and not (p.constant and t.is_single)
             for p, t in zip(definition.parameters, parameters, strict=True)
         )
-        symbol = FunctionSymbol(definition.name, parameters, result, by_reference=by_reference)
+        constant = tuple(parameter.constant for parameter in definition.parameters)
+        symbol = FunctionSymbol(definition.name, parameters, result, by_reference=by_reference, constant=constant)
         self.define(definition.name, symbol, definition.line)
-        if any(by_reference):
-            symbol.specialise = lambda given: self.body(definition, replace(symbol), given)
+        if any(by_reference) or result.fields:
+            symbol.specialise = lambda given, real: self.body(definition, replace(symbol), given, real)
         else:
             self.body(definition, symbol, {})
 
     def body(
-        self, definition: tree.FunctionDefinition, symbol: FunctionSymbol, given: Mapping[int, Reference]
-    ) -> FunctionSymbol:
-        """Resolve the body of a function; `given` are the arguments of its reference parameters."""
+        self, definition: tree.FunctionDefinition, symbol: FunctionSymbol, given: Mapping[int, Reference],
+        real: bool = False,
+    ) -> FunctionSymbol:  # fmt: skip
+        """Resolve the body of a function; `given` are the arguments of its reference parameters.
+
+        If it returns a struct, its first argument is the number of the integer or `real` value to return.
+        """
         scope, frame = Scope(self.scope), Frame()
         kinds: list[Kind] = []
 
@@ -211,6 +209,10 @@ class Declarer:
             kinds.extend([type_.kind] * type_.size)
             return LocalSymbol(name, type_, frame.allocate(type_))
 
+        result = symbol.result.kind
+        if symbol.result.fields:
+            slot_for((), "", Type(Kind.INT))
+            result = Kind.DOUBLE if real else Kind.INT
         for number, (parameter, type_) in enumerate(zip(definition.parameters, symbol.parameters, strict=True)):
             if number in given:
                 index = Bound(frame.size, Kind.INT)
@@ -222,13 +224,13 @@ class Declarer:
                 local = laid_out(parameter.name, type_, slot_for)
             define(self.assembly, scope, parameter.name, local, self.place, parameter.line)
         context = Context(f"function '{definition.name}'", frame, random=True, effects=True)
-        resolver = StatementResolver(ExpressionResolver(self.assembly, scope, self.place, context), symbol.result)
+        resolver = StatementResolver(ExpressionResolver(self.assembly, scope, self.place, context), symbol.result, real)
         body = resolver.function_body(definition, frame)
         symbol.writes, symbol.draws = resolver.expressions.writes, resolver.expressions.draws
         symbol.index = len(self.assembly.functions)
         line = self.place.line_of(definition.line)
         name = self.prefix + definition.name
-        self.assembly.functions.append(Function(name, tuple(kinds), symbol.result.kind, frame.size, body, line))
+        self.assembly.functions.append(Function(name, tuple(kinds), result, frame.size, body, line))
         return symbol
 
     def parameter_type(self, definition: tree.FunctionDefinition, parameter: tree.Parameter) -> Type | None:
@@ -266,8 +268,10 @@ def define(assembly: Assembly, scope: Scope, name: str, symbol: Symbol, place: P
     scope.symbols[name] = symbol
 
 
-def initial_value(resolver: ExpressionResolver, type_: Type, node: tree.Expression, what: str) -> int | Fraction | None:
-    """A constant that fits the type; None after reporting a problem."""
+def initial_value(
+    resolver: ExpressionResolver, type_: Type, node: tree.Expression, what: str, *, constant: bool
+) -> int | Fraction | None:
+    """A constant that fits the type; None after reporting a problem.  As in UPPAAL, a `const int` has 32 bits."""
     expression = resolver.known(resolver.converted(resolver.resolve(node), type_, what, node), what, node.line)
     if expression is BROKEN:
         return None
@@ -278,7 +282,8 @@ def initial_value(resolver: ExpressionResolver, type_: Type, node: tree.Expressi
             node.line,
         )
         return None
-    if type_.kind is Kind.INT and not type_.low <= value <= type_.high:
+    unchecked = constant and (type_.low, type_.high) == UPPAAL_RANGE
+    if type_.kind is Kind.INT and not unchecked and not type_.low <= value <= type_.high:
         resolver.fail(f"{what} is {value}, outside {type_.low}…{type_.high}.", node.line)
         return None
     return value

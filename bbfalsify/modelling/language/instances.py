@@ -189,7 +189,8 @@ class Instances:
         by_reference = parameter.reference and not (parameter.constant and type_.is_single)
         if by_reference or type_.kind is Kind.CLOCK or not type_.is_single:
             return self.reference(given, parameter, type_, node)
-        value = initial_value(given, type_, node, f"the argument '{parameter.name}' of '{pattern.name}'")
+        what = f"the argument '{parameter.name}' of '{pattern.name}'"
+        value = initial_value(given, type_, node, what, constant=True)
         return None if value is None else ConstantSymbol(parameter.name, type_, (value,))
 
     def channel_argument(

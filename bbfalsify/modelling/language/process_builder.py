@@ -11,7 +11,7 @@ from bbfalsify.modelling.language.model_text import LocationText
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Scope
-from bbfalsify.modelling.language.tree_walk import contains_prime
+from bbfalsify.modelling.language.tree_walk import contains_prime, written
 from bbfalsify.modelling.network.expressions import Expression, Kind, Read
 from bbfalsify.modelling.network.network import Location, Process, Rate
 from bbfalsify.records.documents import Text
@@ -98,7 +98,7 @@ class ProcessBuilder(EdgeBuilder):
         expression = rate_resolver.number(value)
         if target is None or target is BROKEN:
             return
-        name = _written(clock)
+        name = written(clock)
         if not isinstance(target, Read) or target.kind is not Kind.CLOCK:
             clock_resolver.fail(f"only clocks have rates; '{name}' is {clock_resolver.describe(target)}.", clock.line)
             return
@@ -113,17 +113,3 @@ class ProcessBuilder(EdgeBuilder):
         if expression is not BROKEN:
             rates.append(Rate(target.slot, expression))
             self.rates.append((target.slot, name, clock_resolver.place))
-
-
-def _written(node: tree.Expression) -> str:
-    """A clock as the user wrote it."""
-    match node:
-        case tree.Name(name=name):
-            return name
-        case tree.Index(base=base, index=tree.Number(value=value)):
-            return f"{_written(base)}[{value}]"
-        case tree.Index(base=base, index=index):
-            return f"{_written(base)}[{_written(index)}]"
-        case tree.Member(base=base, name=name):
-            return f"{_written(base)}.{name}"
-    return "…"

@@ -252,8 +252,10 @@ class AccessResolver(NameResolver):
                     inner = field.type.element.in_array(field.type.dimensions[count:], field.type.origins[count:])
                     fields[name] = self.portion(field, inner, number, index)
             return StructSymbol(symbol.name, rest, fields)
+        if isinstance(symbol, ConstantSymbol) and number is None:
+            symbol = VariableSymbol(symbol.name, symbol.type, self.assembly.slot_of_constants(symbol))
         if isinstance(symbol, ConstantSymbol):
-            begin = 0 if number is None else number * rest.size
+            begin = (number or 0) * rest.size
             return ConstantSymbol(symbol.name, rest, symbol.values[begin : begin + rest.size])
         if isinstance(symbol, LocalSymbol):
             return LocalSymbol(symbol.name, rest, symbol.slot + (number or 0) * rest.size, symbol.assignable)

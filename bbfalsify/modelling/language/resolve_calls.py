@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 
@@ -82,6 +83,9 @@ class CallResolver(AccessResolver):
             return self.fail(f"'{node.name}' is {KIND_OF_SYMBOL[type(symbol)]} and cannot be called.", node.line)
         if symbol is not None:
             complete = symbol.index is not None or symbol.specialise is not None
+            if symbol.result.fields and complete:
+                fields = ", ".join(f"'.{name}'" for name, _ in symbol.result.fields)
+                return self.fail(f"'{symbol.name}' returns a struct; choose a field: {fields}.", node.line)
             if symbol.result.kind is None and complete and not as_statement:
                 return self.fail(f"function '{symbol.name}' returns nothing, so it has no value.", node.line)
             return self.user_call(symbol, node)
@@ -126,32 +130,10 @@ class CallResolver(AccessResolver):
         return outermost.find(name)
 
     def user_call(self, function: FunctionSymbol, node: tree.Invocation) -> Expression:
-        if function.index is None and function.specialise is None:
-            return self.fail(f"function '{node.name}' calls itself; recursion is not allowed.", node.line)
-        if len(node.arguments) != len(function.parameters):
-            return self.fail(
-                f"function '{node.name}' takes {_arguments(len(function.parameters))}, found {len(node.arguments)}.",
-                node.line,
-            )
-        passed: list[Expression] = []
-        references: dict[int, Reference] = {}
-        for number, (type_, argument) in enumerate(zip(function.parameters, node.arguments, strict=True)):
-            what = f"an argument of '{node.name}'"
-            if function.by_reference and function.by_reference[number]:
-                reference = self.referred(argument, type_, what)
-                if reference is None:
-                    return BROKEN
-                references[number] = reference
-                passed += [] if reference.index is None else [reference.index]
-            elif type_.is_single:
-                passed.append(self.converted(self.resolve(argument), type_, what, argument))
-            else:
-                part = self.whole(argument)
-                if part is None or part_type(part).shape != type_.shape:
-                    return self.fail(f"{what} is of type {type_}, found something else.", argument.line)
-                passed += [value for value, _ in self.elements(part, argument.line)]
-        if any(argument is BROKEN for argument in passed):
+        prepared = self.passed(function, node)
+        if prepared is None:
             return BROKEN
+        passed, references = prepared
         if function.specialise is not None:
             made = self.specialised(function, references, node)
             if made is None:
@@ -169,6 +151,52 @@ class CallResolver(AccessResolver):
                 f"{self.context.what}: '{node.name}' assigns variables, which is only allowed in updates.", node.line
             )
         return Call(function.index, tuple(passed), function.result.kind or Kind.INT)
+
+    def passed(
+        self, function: FunctionSymbol, node: tree.Invocation
+    ) -> tuple[list[Expression], dict[int, Reference]] | None:
+        """The values passed to a function, and its arguments by reference; None after reporting a problem."""
+        if function.index is None and function.specialise is None:
+            self.fail(f"function '{node.name}' calls itself; recursion is not allowed.", node.line)
+            return None
+        if len(node.arguments) != len(function.parameters):
+            self.fail(
+                f"function '{node.name}' takes {_arguments(len(function.parameters))}, found {len(node.arguments)}.",
+                node.line,
+            )
+            return None
+        passed: list[Expression] = []
+        references: dict[int, Reference] = {}
+        for number, (type_, argument) in enumerate(zip(function.parameters, node.arguments, strict=True)):
+            what = f"an argument of '{node.name}'"
+            by_reference = function.by_reference and function.by_reference[number]
+            if by_reference and not (function.constant[number] and self.is_local(argument)):
+                reference = self.referred(argument, type_, what)
+                if reference is None:
+                    return None
+                references[number] = reference
+                passed += [] if reference.index is None else [reference.index]
+            elif type_.is_single:
+                passed.append(self.converted(self.resolve(argument), type_, what, argument))
+            else:
+                found = self.whole_values(argument)
+                if found is None or found[0].shape != type_.shape:
+                    self.fail(f"{what} is of type {type_}, found something else.", argument.line)
+                    return None
+                passed += found[1]
+        return None if any(argument is BROKEN for argument in passed) else (passed, references)
+
+    @abstractmethod
+    def whole_values(self, node: tree.Expression) -> tuple[Type, list[Expression]] | None:
+        """The type and the single values of a struct or array; None, without a report, for anything else."""
+
+    @abstractmethod
+    def condition(self, node: tree.Expression) -> Expression: ...
+
+    def is_local(self, node: tree.Expression) -> bool:
+        """Tell whether the argument is computed or a local variable, which a constant reference takes by value."""
+        part = self.whole(node)
+        return part is None or any(isinstance(leaf, LocalSymbol) for leaf in leaves_of(part[0]))
 
     def referred(self, node: tree.Expression, type_: Type, what: str) -> Reference | None:
         """The variable passed by reference; None after reporting that the argument is none."""
@@ -200,21 +228,22 @@ class CallResolver(AccessResolver):
         return Reference(lambda slot: self.portion(symbol, rest, None, slot), index, (*identity, "moving"))
 
     def specialised(
-        self, function: FunctionSymbol, references: dict[int, Reference], node: tree.Invocation
+        self, function: FunctionSymbol, references: dict[int, Reference], node: tree.Invocation, real: bool = False
     ) -> FunctionSymbol | None:
-        """The function for given arguments of its reference parameters."""
+        """The function for given arguments of its reference parameters, or for the `real` values of a struct."""
         if self.context.network is not None:
-            self.fail(f"'{node.name}' has reference parameters and cannot be called here.", node.line)
+            what = "returns a struct" if function.result.fields else "has reference parameters"
+            self.fail(f"'{node.name}' {what} and cannot be called here.", node.line)
             return None
         assert function.specialise is not None
-        key = tuple(reference.identity for reference in references.values())
+        key = (real, *((number, reference.identity) for number, reference in references.items()))
         if key in function.special:
             made = function.special[key]
             if made is None:
                 self.fail(f"function '{node.name}' calls itself; recursion is not allowed.", node.line)
             return made
         function.special[key] = None
-        function.special[key] = made = function.specialise(references)
+        function.special[key] = made = function.specialise(references, real)
         return made
 
 

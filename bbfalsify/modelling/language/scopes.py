@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -135,11 +135,11 @@ class Assembly:
     def slot_of_constants(self, symbol: ConstantSymbol) -> int:
         """The slot of a constant array, which is part of the state only if some index is not constant."""
         if id(symbol) not in self._constant_arrays:
-            slot = self.add_variable(symbol.name, symbol.type, symbol.values)
+            type_ = symbol.type
+            if type_.kind is Kind.INT:
+                type_ = replace(type_, low=int(min(symbol.values)), high=int(max(symbol.values)))
+            slot = self.add_variable(symbol.name, type_, symbol.values)
             self._constant_arrays[id(symbol)] = (symbol, slot)
-            if symbol.type.kind in (Kind.INT, Kind.BOOL):
-                known = (int(min(symbol.values)), int(max(symbol.values)))
-                self.integer_ranges[slot : slot + symbol.type.size] = [known] * symbol.type.size
         return self._constant_arrays[id(symbol)][1]
 
     def is_constant_array(self, read: Read) -> bool:

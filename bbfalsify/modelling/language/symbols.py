@@ -159,8 +159,10 @@ class FunctionSymbol:
     writes: bool = False
     draws: bool = False
     by_reference: tuple[bool, ...] = ()
-    specialise: Callable[[Mapping[int, Reference]], FunctionSymbol] | None = None
-    """Makes the function for given arguments of its reference parameters; None if it has none."""
+    constant: tuple[bool, ...] = ()
+    specialise: Callable[[Mapping[int, Reference], bool], FunctionSymbol] | None = None
+    """Makes the function for given arguments of its reference parameters, and for the integer or the real values of a
+    struct that it returns; None if it has neither."""
     special: dict[tuple, FunctionSymbol | None] = field(default_factory=dict)
     """The functions made so far; None while one is being made."""
     line: int | None = None
