@@ -135,9 +135,10 @@ class EdgeBuilder(TemplateResolver):
         size = symbol.type.size
         channels = self.assembly.channels
         if channels[symbol.first].urgent and reads_clock(guard, self.assembly.functions):
-            place = (text.guard or text.sync).place
-            self.assembly.fail(
-                place, f"guard: '{symbol.name}' is urgent, so the guards of its edges cannot depend on clocks."
+            self.assembly.note(
+                (text.guard or text.sync).place,
+                f"guard: '{symbol.name}' is urgent: the edge is taken as soon as its clocks allow it; with a strict "
+                "bound such as x > 3, which has no first moment, time stops there.",
             )
         if index is None:
             yield guard, symbol.first, node.sends

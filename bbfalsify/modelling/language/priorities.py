@@ -29,7 +29,7 @@ from bbfalsify.modelling.network.expressions import (
 )
 from bbfalsify.modelling.network.network import Branch, Edge, Network
 from bbfalsify.modelling.network.substitution import NotPlain, substituted
-from bbfalsify.modelling.network.visit import reads_clock, subexpressions
+from bbfalsify.modelling.network.visit import subexpressions
 from bbfalsify.records.documents import Text
 
 Rank = tuple[int, int]
@@ -74,10 +74,6 @@ class Priorities:
         return replace(self.network, processes=tuple(processes), functions=tuple(self.functions))
 
     def guarded(self, edge: Edge, blocked: Expression) -> Edge:
-        if edge.channel is not None and self.network.channels[edge.channel].urgent:
-            if reads_clock(blocked, self.functions):
-                name = self.network.channels[edge.channel].name
-                self.refuse(f"the urgent channel '{name}' has a lower priority than edges that depend on clocks")
         free = make_unary("!", blocked, Kind.BOOL)
         guard = free if edge.guard is None else make_binary("&&", edge.guard, free, Kind.BOOL)
         return replace(edge, guard=guard)

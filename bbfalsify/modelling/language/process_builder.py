@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.edge_builder import EdgeBuilder
-from bbfalsify.modelling.language.folding import TRUE, make_binary
+from bbfalsify.modelling.language.folding import TRUE, join_all
 from bbfalsify.modelling.language.model_text import LocationText
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
@@ -32,7 +32,7 @@ class ProcessBuilder(EdgeBuilder):
             self.assembly.fail(
                 text.place, f"location '{text.name}' is urgent and committed; committed alone says it all."
             )
-        invariant: Expression | None = None
+        conditions: list[Expression] = []
         rates: list[Rate] = []
         cost_rate = self.number_of(text.cost_rate, "cost rate")
         if text.invariant is not None:
@@ -51,7 +51,7 @@ class ProcessBuilder(EdgeBuilder):
                     continue
                 condition = resolver.condition(part)
                 if condition is not BROKEN:
-                    invariant = condition if invariant is None else make_binary("&&", invariant, condition, Kind.BOOL)
+                    conditions.append(condition)
         for clock, rate in text.rates:
             clock_node = self.assembly.parse(clock, "expression", "clock of a rate")
             rate_node = self.assembly.parse(rate, "expression", "rate")
@@ -60,6 +60,7 @@ class ProcessBuilder(EdgeBuilder):
                 self.rate(
                     rates, self.resolver(clock, context), clock_node, self.resolver(rate, context), rate_node, text.name
                 )
+        invariant = join_all("&&", conditions) if conditions else TRUE
         return Location(
             text.name,
             None if invariant == TRUE else invariant,

@@ -27,7 +27,7 @@ from bbfalsify.records.documents import Text
 
 
 def new_assembly(model: ModelText) -> Assembly:
-    return Assembly(as_uppaal=model.as_uppaal, system_outputs=model.system_outputs)
+    return Assembly(as_uppaal=model.as_uppaal, system_outputs=model.system_outputs, notes=model.notes)
 
 
 def assemble(model: ModelText, assembly: Assembly) -> Network:

@@ -15,7 +15,6 @@ from bbfalsify.modelling.language.resolve_names import BROKEN, NameResolver, kin
 from bbfalsify.modelling.language.symbols import (
     KIND_OF_SYMBOL,
     BrokenSymbol,
-    ChannelSymbol,
     ConstantSymbol,
     LocalSymbol,
     StructSymbol,
@@ -44,9 +43,7 @@ def chain(node: tree.Expression) -> tuple[tree.Expression, list[tree.Index | tre
 def part_type(part: Part) -> Type:
     """The type of the part that the indices select."""
     symbol, indices = part
-    type_, given = symbol.type, len(indices)
-    shape = (type_.dimensions[given:], type_.origins[given:])
-    return type_.element.in_array(*shape)
+    return symbol.type.without_dimensions(len(indices))
 
 
 def leaves_of(symbol: Symbol) -> Iterator[Single]:
@@ -104,7 +101,7 @@ class AccessResolver(NameResolver):
         for step in steps:
             if isinstance(step, tree.Index):
                 if len(indices) == len(symbol.type.dimensions):
-                    message = _index_message(symbol.name, symbol.type.dimensions, len(indices) + 1)
+                    message = index_message(symbol.name, symbol.type.dimensions, len(indices) + 1)
                     self.fail(message, step.line)
                     return None
                 indices.append(step.index)
@@ -158,7 +155,7 @@ class AccessResolver(NameResolver):
         type_ = symbol.type
         assert type_.kind is not None
         if len(indices) != len(type_.dimensions):
-            return self.fail(_index_message(symbol.name, type_.dimensions, len(indices)), line)
+            return self.fail(index_message(symbol.name, type_.dimensions, len(indices)), line)
         index = self.flat_index(symbol.name, type_, indices)
         if index is BROKEN:
             return BROKEN
@@ -233,7 +230,7 @@ class AccessResolver(NameResolver):
         if not indices:
             return symbol, None
         type_, rest = symbol.type, part_type(part)
-        given = Type(Kind.INT, dimensions=type_.dimensions[: len(indices)], origins=type_.origins[: len(indices)])
+        given = type_.first_dimensions(len(indices))
         index = self.flat_index(symbol.name, given, indices)
         if index is BROKEN or index is None:
             return None
@@ -249,8 +246,7 @@ class AccessResolver(NameResolver):
             fields: dict[str, Symbol] = {}
             for name, field in symbol.fields.items():
                 if isinstance(field, Stored):
-                    inner = field.type.element.in_array(field.type.dimensions[count:], field.type.origins[count:])
-                    fields[name] = self.portion(field, inner, number, index)
+                    fields[name] = self.portion(field, field.type.without_dimensions(count), number, index)
             return StructSymbol(symbol.name, rest, fields)
         if isinstance(symbol, ConstantSymbol) and number is None:
             symbol = VariableSymbol(symbol.name, symbol.type, self.assembly.slot_of_constants(symbol))
@@ -267,31 +263,8 @@ class AccessResolver(NameResolver):
         extent = symbol.type.size if symbol.offset is None else symbol.extent
         return VariableSymbol(symbol.name, rest, symbol.slot, offset, extent)
 
-    # --- channels ---
 
-    def channel(self, node: tree.Expression) -> tuple[ChannelSymbol, Expression | None] | None:
-        """The channel of a synchronisation and its index; None after reporting a problem."""
-        base, steps = chain(node)
-        indices = [step.index for step in steps if isinstance(step, tree.Index)]
-        if not isinstance(base, tree.Name) or len(indices) != len(steps):
-            self.fail("a synchronisation is a channel followed by ! or ?.", node.line)
-            return None
-        symbol = self.scope.find(base.name)
-        if symbol is None:
-            self.unknown("channel", base.name, self.scope.names(ChannelSymbol), base.line)
-            return None
-        if not isinstance(symbol, ChannelSymbol):
-            if not isinstance(symbol, BrokenSymbol):
-                self.fail(f"'{base.name}' is {KIND_OF_SYMBOL[type(symbol)]}, not a channel.", node.line)
-            return None
-        if len(indices) != len(symbol.type.dimensions):
-            self.fail(_index_message(base.name, symbol.type.dimensions, len(indices)), node.line)
-            return None
-        index = self.flat_index(base.name, symbol.type, indices)
-        return None if index is BROKEN else (symbol, index)
-
-
-def _index_message(name: str, dimensions: tuple[int, ...], found: int) -> str:
+def index_message(name: str, dimensions: tuple[int, ...], found: int) -> str:
     if not dimensions:
         return f"'{name}' is not an array."
     shape = "".join(f"[{d}]" for d in dimensions)

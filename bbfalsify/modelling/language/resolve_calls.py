@@ -10,7 +10,8 @@ from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.builtin_functions import LIBRARY
 from bbfalsify.modelling.language.folding import make_binary, make_builtin, make_conditional
-from bbfalsify.modelling.language.resolve_access import AccessResolver, leaves_of, part_type
+from bbfalsify.modelling.language.resolve_access import leaves_of, part_type
+from bbfalsify.modelling.language.resolve_channels import ChannelResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, is_number, kind_of
 from bbfalsify.modelling.language.symbols import (
     KIND_OF_SYMBOL,
@@ -37,7 +38,7 @@ from bbfalsify.records.documents import Text
 _SYNONYMS = {"fabs": "abs"}
 
 
-class CallResolver(AccessResolver):
+class CallResolver(ChannelResolver):
     def as_condition(self, value: Expression, node: tree.Expression) -> Expression:
         if value is BROKEN or kind_of(value) is Kind.BOOL:
             return value

@@ -11,7 +11,15 @@ constraints.
 from __future__ import annotations
 
 from bbfalsify.modelling.language import syntax_tree as tree
-from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary, make_builtin, make_conditional, make_unary
+from bbfalsify.modelling.language.folding import (
+    FALSE,
+    TRUE,
+    join_all,
+    make_binary,
+    make_builtin,
+    make_conditional,
+    make_unary,
+)
 from bbfalsify.modelling.language.resolve_names import BROKEN, is_number, kind_of
 from bbfalsify.modelling.language.resolve_wholes import Values, WholeResolver
 from bbfalsify.modelling.language.scopes import Scope
@@ -152,7 +160,7 @@ class ExpressionResolver(WholeResolver):
             message = f"'{node.operator}' compares two values of one type; found {types[0]} and {types[1]}."
             return self.fail(message, node.line)
         pairs = zip(left[1], right[1], strict=True)
-        equal = _all_joined("&&", [make_binary("==", a, b, Kind.BOOL) for a, b in pairs])
+        equal = join_all("&&", [make_binary("==", a, b, Kind.BOOL) for a, b in pairs])
         return equal if node.operator == "==" else make_unary("!", equal, Kind.BOOL)
 
     def conditional(self, node: tree.Conditional) -> Expression:
@@ -199,7 +207,7 @@ class ExpressionResolver(WholeResolver):
             if part is BROKEN:
                 return BROKEN
             parts.append(part)
-        return _all_joined({"forall": "&&", "exists": "||", "sum": "+"}[node.name], parts)
+        return join_all({"forall": "&&", "exists": "||", "sum": "+"}[node.name], parts)
 
     def inside(self, node: tree.Quantified, symbol: Symbol) -> Expression:
         outer = self.scope
@@ -215,17 +223,3 @@ class ExpressionResolver(WholeResolver):
             return body
         finally:
             self.scope = outer
-
-
-def _all_joined(operator: str, parts: list[Expression]) -> Expression:
-    """Join by a balanced tree: a thousand conjuncts are ten levels deep."""
-    while len(parts) > 1:
-        pairs = [_joined(operator, *parts[i : i + 2]) for i in range(0, len(parts) - 1, 2)]
-        parts = pairs if len(parts) % 2 == 0 else [*pairs, parts[-1]]
-    return parts[0]
-
-
-def _joined(operator: str, left: Expression, right: Expression) -> Expression:
-    both_int = kind_of(left) is kind_of(right) is Kind.INT
-    number = Kind.INT if both_int else Kind.DOUBLE
-    return make_binary(operator, left, right, number if operator == "+" else Kind.BOOL)

@@ -77,6 +77,7 @@ class Assembly:
     alphabets: dict[int, list[str]] = field(default_factory=dict)
     """Channel → the processes that synchronise on it without ! and ?."""
     problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)
     channels: list[Channel] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
@@ -94,6 +95,12 @@ class Assembly:
 
     def fail(self, place: Place, message: str, line: int = 1) -> None:
         self.report(place.problem(message, line))
+
+    def note(self, place: Place, message: str, line: int = 1) -> None:
+        """Add a note once."""
+        note = place.problem(message, line)
+        if note not in self.notes:
+            self.notes.append(note)
 
     def parse(self, text: Text, start: str, what: str) -> Any:
         """Return the syntax tree, or None after reporting a problem.  Each text is parsed once."""

@@ -68,6 +68,14 @@ class Type:
         kind = "real" if self.kind is not None and self.kind.is_real else self.kind
         return kind, self.dimensions, tuple((name, type_.shape) for name, type_ in self.fields)
 
+    def first_dimensions(self, count: int) -> Type:
+        """An array of ints with the first dimensions of this one, for its indices."""
+        return Type(Kind.INT, dimensions=self.dimensions[:count], origins=self.origins[:count])
+
+    def without_dimensions(self, count: int) -> Type:
+        """The type of the part that `count` indices select."""
+        return replace(self, dimensions=self.dimensions[count:], origins=self.origins[count:])
+
     def in_array(self, dimensions: tuple[int, ...], origins: tuple[int, ...]) -> Type:
         """The type of an array of such values."""
         return replace(self, dimensions=(*dimensions, *self.dimensions), origins=(*origins, *self.origins))

@@ -26,6 +26,17 @@ def contains_assignment(node: object) -> bool:
     return isinstance(node, Assignment) or any(contains_assignment(part) for part in _parts(node))
 
 
+def assigned_names(node: object) -> set[str]:
+    """The names of all variables that are assigned, whole or in part."""
+    names = {name for part in _parts(node) for name in assigned_names(part)}
+    if isinstance(node, Assignment):
+        target = node.target
+        while isinstance(target, tree.Index | tree.Member):
+            target = target.base
+        names |= {target.name} if isinstance(target, tree.Name) else set()
+    return names
+
+
 def written(node: tree.Expression) -> str:
     """A variable as the user wrote it; "…" for anything else."""
     match node:

@@ -142,7 +142,6 @@ def test_updates(update, message):
 @pytest.mark.parametrize(
     ("edge", "message"),
     [
-        ('sync: "u!", guard: "x > 1"', "guard: 'u' is urgent, so the guards of its edges cannot depend on clocks."),
         ('sync: "c!"', "unknown channel 'c'."),
         ('sync: "n!"', "'n' is a variable, not a channel."),
         ('sync: "h!"', "'h[2]' needs 1 index, found 0."),
