@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
+from bbfalsify.modelling.language.folding import join_all
 from bbfalsify.modelling.network.expressions import (
     Assign,
     AtLocation,
@@ -258,10 +259,7 @@ def conjuncts(e: Expression | None) -> list[Expression]:
 
 
 def conjunction(parts: list[Expression]) -> Expression:
-    result = parts[0]
-    for part in parts[1:]:
-        result = Binary("&&", result, part, Kind.BOOL)
-    return result
+    return join_all("&&", parts)
 
 
 # --- does an update keep an invariant? --------------------------------------------------------------------------------

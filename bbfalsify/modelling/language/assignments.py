@@ -22,7 +22,6 @@ from bbfalsify.modelling.network.expressions import (
     Assign,
     AtLocation,
     Bound,
-    Call,
     Constant,
     Expression,
     If,
@@ -30,7 +29,7 @@ from bbfalsify.modelling.network.expressions import (
     Read,
     Statement,
 )
-from bbfalsify.modelling.network.visit import subexpressions, substatements
+from bbfalsify.modelling.network.visit import has_effects
 
 
 class AssignmentResolver:
@@ -97,7 +96,8 @@ class AssignmentResolver:
             self.expressions.resolve(node.value)  # its own problems are worth reporting, too
             return []
         target, type_ = found
-        if node.operator != "=" and self.calls_function_that_assigns(target):
+        functions = self.expressions.assembly.functions
+        if node.operator != "=" and target.index is not None and has_effects(target.index, functions):
             self.fail(f"'{node.operator}' would evaluate the index twice, and the index has effects.", node.line)
             return []
         return [*self.assign(target, type_, value_node, node.line)]
@@ -146,15 +146,6 @@ class AssignmentResolver:
             self.expressions.scope.symbols[name] = LocalSymbol(written(node), Type(Kind.INT), slot, assignable=False)
             fixed.append(tree.Name(name, node.line))
         return symbol, fixed
-
-    def calls_function_that_assigns(self, target: Read | Bound) -> bool:
-        functions = self.expressions.assembly.functions
-        calls = [part for part in subexpressions(target.index) if isinstance(part, Call)]
-        return any(
-            isinstance(s, Assign) and isinstance(s.target, Read)
-            for call in calls
-            for s in substatements(functions[call.function].body)
-        )
 
     def assign(self, target: Read | Bound, type_: Type, node: tree.Expression, line: int) -> list[Assign]:
         value = self.expressions.resolve(node)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -28,32 +26,12 @@ from bbfalsify.modelling.language.symbols import (
     TypeSymbol,
     VariableSymbol,
 )
-from bbfalsify.modelling.network.expressions import Bound, Function, Kind
+from bbfalsify.modelling.language.tree_walk import contains_call
+from bbfalsify.modelling.network.expressions import Assign, Bound, Expression, Function, Kind, Read
 from bbfalsify.modelling.network.network import Channel
+from bbfalsify.modelling.network.visit import has_effects
 
 _VALUES = (Kind.INT, Kind.BOOL, Kind.DOUBLE)
-
-
-def language_scope() -> Scope:
-    """The names that every model knows; its own declarations may hide them."""
-    double = Type(Kind.DOUBLE)
-    constants = {"M_PI": math.pi, "pi": math.pi, "M_E": math.e, "M_SQRT2": math.sqrt(2)}
-    constants |= {"M_LN2": math.log(2), "M_LN10": math.log(10)}
-    constants |= {"M_LOG2E": 1 / math.log(2), "M_LOG10E": 1 / math.log(10)}
-    constants |= {"M_PI_2": math.pi / 2, "M_PI_4": math.pi / 4, "M_1_PI": 1 / math.pi, "M_2_PI": 2 / math.pi}
-    constants |= {"M_SQRT1_2": math.sqrt(0.5), "M_2_SQRTPI": 2 / math.sqrt(math.pi)}
-    constants |= {"DBL_MIN": sys.float_info.min, "DBL_MAX": sys.float_info.max}
-    constants |= {"FLT_MIN": 2.0**-126, "FLT_MAX": 2.0**128 - 2.0**104}
-    symbols: dict[str, Symbol] = {
-        name: ConstantSymbol(name, double, (Fraction(value),)) for name, value in constants.items()
-    }
-    for bits in (8, 16, 32):
-        half = 2 ** (bits - 1)
-        limits = {f"INT{bits}_MIN": -half, f"INT{bits}_MAX": half - 1, f"UINT{bits}_MAX": 2 * half - 1}
-        symbols |= {name: ConstantSymbol(name, Type(Kind.INT), (value,)) for name, value in limits.items()}
-        types = {f"int{bits}_t": (-half, half - 1)} | ({f"uint{bits}_t": (0, 2 * half - 1)} if bits < 32 else {})
-        symbols |= {name: TypeSymbol(name, Type(Kind.INT, *limits)) for name, limits in types.items()}
-    return Scope(None, symbols)
 
 
 class Declarer:
@@ -64,7 +42,9 @@ class Declarer:
         self.scope = scope
         self.place = place
         self.prefix = prefix
-        self.resolver = ExpressionResolver(assembly, scope, place, Context("declaration"))
+        self.resolver = ExpressionResolver(assembly, scope, place, Context("declaration", random=assembly.as_uppaal))
+        self.drawn: dict[tuple[tuple[str, ...], int], Expression] = {}
+        """Of the variable being declared: field and position of each value that is drawn at random."""
 
     def declare(self, declarations: Iterable[tree.Declaration]) -> None:
         for declaration in declarations:
@@ -106,6 +86,7 @@ class Declarer:
         if declaration.constant and declarator.initial is None:
             self.resolver.fail(f"the constant '{name}' needs a value.", line)
             return None
+        self.drawn = {}
         values = self.values(type_, declarator.initial, name, constant=declaration.constant)
         if values is None:
             return None
@@ -116,9 +97,19 @@ class Declarer:
             initial = values[path] or ()
             if declaration.constant:
                 return ConstantSymbol(self.prefix + part if leaf.dimensions else part, leaf, initial)
-            return VariableSymbol(part, leaf, self.assembly.add_variable(self.prefix + part, leaf, initial))
+            slot = self.assembly.add_variable(self.prefix + part, leaf, initial)
+            self.draw(path, leaf, slot, line)
+            return VariableSymbol(part, leaf, slot)
 
         return laid_out(name, type_, make)
+
+    def draw(self, path: tuple[str, ...], leaf: Type, slot: int, line: int) -> None:
+        low, high = (leaf.low, leaf.high) if leaf.kind is Kind.INT else (None, None)
+        for (field, position), value in self.drawn.items():
+            if field == path and leaf.kind is not None:
+                target = Read(slot + position, leaf.kind)
+                self.assembly.initial_draws.append(Assign(target, value, low, high, self.place.line_of(line)))
+                self.assembly.note(self.place, "initial values are drawn at time 0 by a process of their own.", line)
 
     def values(
         self, type_: Type, node: tree.Expression | tree.ArrayInitialiser | None, name: str, *, constant: bool
@@ -139,11 +130,24 @@ class Declarer:
             type_ = dict(type_.fields)[key]
         type_ = type_.element
         what = f"the value of '{'.'.join((name, *path))}'"
-        values = [
-            type_.default if node is None else initial_value(self.resolver, type_, node, what, constant=constant)
-            for node in nodes
-        ]
+        values: list[int | Fraction | None] = []
+        for position, node in enumerate(nodes):
+            if node is None or (not constant and self.draws_at_random(type_, node, what, (path, position))):
+                values.append(type_.default)
+            else:
+                values.append(initial_value(self.resolver, type_, node, what, constant=constant))
         return None if None in values else tuple(value for value in values if value is not None)
+
+    def draws_at_random(
+        self, type_: Type, node: tree.Expression, what: str, place: tuple[tuple[str, ...], int]
+    ) -> bool:
+        if not self.assembly.as_uppaal or not contains_call(node):
+            return False
+        value = self.resolver.converted(self.resolver.resolve(node), type_, what, node)
+        if value is BROKEN or not has_effects(value, self.assembly.functions):
+            return False
+        self.drawn[place] = value
+        return True
 
     def channels(self, declaration: tree.ChannelDeclaration, shape: TypeSymbol | None = None) -> None:
         base = Type(Kind.INT) if shape is None else shape.type

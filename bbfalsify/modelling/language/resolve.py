@@ -12,7 +12,9 @@ import math
 from collections.abc import Mapping
 
 from bbfalsify.core.errors import Place, UserError
-from bbfalsify.modelling.language.declarations import Declarer, language_scope
+from bbfalsify.modelling.language.builtin_functions import language_scope
+from bbfalsify.modelling.language.declarations import Declarer
+from bbfalsify.modelling.language.initial_draws import with_initial_draws
 from bbfalsify.modelling.language.instances import Instances
 from bbfalsify.modelling.language.model_text import ModelText, TemplateText
 from bbfalsify.modelling.language.priorities import with_priorities
@@ -39,7 +41,7 @@ def assemble(model: ModelText, assembly: Assembly) -> Network:
         Declarer(assembly, scope, text.place).declare(declarations)
     for template in model.templates:
         parse_everything(assembly, template)
-    processes = Instances(model, assembly, scope).build()
+    processes = with_initial_draws(Instances(model, assembly, scope).build(), assembly.initial_draws)
     network = Network(
         name=model.name,
         variables=tuple(assembly.variables),

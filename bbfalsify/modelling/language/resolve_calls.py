@@ -33,6 +33,7 @@ from bbfalsify.modelling.network.expressions import (
     Kind,
     Random,
 )
+from bbfalsify.modelling.network.visit import has_effects
 from bbfalsify.records.documents import Text
 
 _SYNONYMS = {"fabs": "abs"}
@@ -77,6 +78,8 @@ class CallResolver(ChannelResolver):
         return value
 
     def invocation(self, node: tree.Invocation, *, as_statement: bool = False) -> Expression:
+        if node.process is not None:
+            return self.method(node, node.process)
         symbol = self.scope.find(node.name) or self.from_library(node.name)
         if isinstance(symbol, BrokenSymbol):
             return BROKEN
@@ -115,6 +118,31 @@ class CallResolver(ChannelResolver):
         if result is None:
             result = Kind.INT if all(kind_of(a) is Kind.INT for a in arguments) else Kind.DOUBLE
         return make_builtin(name, tuple(arguments), result)
+
+    def method(self, node: tree.Invocation, owner: tree.Expression) -> Expression:
+        """Call a process's function from a query: `P.f(1)`."""
+        network = self.context.network
+        if network is None:
+            return self.fail(f"{self.context.what}: '.{node.name}' is only allowed in queries and inputs.", node.line)
+        process = self.process_name(owner)
+        if process is None:
+            return BROKEN
+        own = {f.name: number for number, f in enumerate(network.functions) if f.name.startswith(f"{process}.")}
+        number = own.get(f"{process}.{node.name}")
+        if number is None:
+            known = [name.removeprefix(f"{process}.") for name in own]
+            return self.unknown(f"function of {process}", node.name, known, node.line)
+        function = network.functions[number]
+        if len(function.parameters) != len(node.arguments):
+            count = _arguments(len(function.parameters))
+            return self.fail(f"function '{function.name}' takes {count}, found {len(node.arguments)}.", node.line)
+        what, pairs = f"an argument of '{function.name}'", zip(function.parameters, node.arguments, strict=True)
+        arguments = [self.converted(self.resolve(a), Type(kind), what, a) for kind, a in pairs]
+        call = Call(number, tuple(arguments), function.result or Kind.INT)
+        if function.result is None or has_effects(call, network.functions):
+            return self.fail(f"{self.context.what}: '{function.name}' returns nothing, assigns variables or draws at "
+                             "random; a query can call functions without effects.", node.line)  # fmt: skip
+        return BROKEN if any(argument is BROKEN for argument in arguments) else call
 
     def from_library(self, name: str) -> Symbol | None:
         """The library's function of this name, declared on its first use."""

@@ -19,7 +19,7 @@ from bbfalsify.modelling.language.symbols import (
     VariableSymbol,
 )
 from bbfalsify.modelling.language.syntax_tree import Declaration
-from bbfalsify.modelling.network.expressions import Bound, Function, Kind, Read
+from bbfalsify.modelling.network.expressions import Assign, Bound, Function, Kind, Read
 from bbfalsify.modelling.network.network import Channel, Network, Variable
 from bbfalsify.records.documents import Text
 
@@ -78,6 +78,7 @@ class Assembly:
     """Channel → the processes that synchronise on it without ! and ?."""
     problems: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
+    initial_draws: list[Assign] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)
     channels: list[Channel] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)

@@ -26,6 +26,10 @@ def contains_assignment(node: object) -> bool:
     return isinstance(node, Assignment) or any(contains_assignment(part) for part in _parts(node))
 
 
+def contains_call(node: object) -> bool:
+    return isinstance(node, tree.Invocation) or any(contains_call(part) for part in _parts(node))
+
+
 def assigned_names(node: object) -> set[str]:
     """The names of all variables that are assigned, whole or in part."""
     names = {name for part in _parts(node) for name in assigned_names(part)}

@@ -100,6 +100,20 @@ def reads_clock(expression: Expression | None, functions: tuple[Function, ...] |
     return False
 
 
+def has_effects(expression: Expression, functions: tuple[Function, ...] | list[Function]) -> bool:
+    """Tell whether evaluating the expression assigns variables of the model or draws at random."""
+    for part in subexpressions(expression):
+        if isinstance(part, Random):
+            return True
+        if isinstance(part, Call):
+            body = functions[part.function].body
+            if any(isinstance(s, Assign) and isinstance(s.target, Read) for s in substatements(body)):
+                return True
+            if any(has_effects(inner, functions) for inner in expressions_of(body)):
+                return True
+    return False
+
+
 def conjuncts(expression: Expression | None) -> Iterator[Expression]:
     """Split a && b && c into its parts."""
     if expression is None:
