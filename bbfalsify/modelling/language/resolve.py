@@ -17,7 +17,7 @@ from bbfalsify.modelling.language.declarations import Declarer
 from bbfalsify.modelling.language.initial_draws import with_initial_draws
 from bbfalsify.modelling.language.instances import Instances
 from bbfalsify.modelling.language.model_text import ModelText, TemplateText
-from bbfalsify.modelling.language.priorities import with_priorities
+from bbfalsify.modelling.language.priority_levels import with_priorities
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables

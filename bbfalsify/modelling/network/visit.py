@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from bbfalsify.modelling.network.expressions import (
@@ -31,6 +31,8 @@ COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _UNRANGED = 2**30
 """A bound as large as this comes from an integer without a declared range and is ignored."""
 
+Slot = tuple[bool, int]
+"""Whether it is in the real store, and its number there."""
 Bounds = tuple[Fraction | int, Fraction | int]
 
 
@@ -88,7 +90,7 @@ def expressions_of(statements: Iterable[Statement]) -> Iterator[Expression]:
                 yield expression
 
 
-def reads_clock(expression: Expression | None, functions: tuple[Function, ...] | list[Function]) -> bool:
+def reads_clock(expression: Expression | None, functions: Sequence[Function]) -> bool:
     """Tell whether the value depends on a clock, also through functions."""
     for part in subexpressions(expression):
         if isinstance(part, Read) and part.kind is Kind.CLOCK:
@@ -100,7 +102,37 @@ def reads_clock(expression: Expression | None, functions: tuple[Function, ...] |
     return False
 
 
-def has_effects(expression: Expression, functions: tuple[Function, ...] | list[Function]) -> bool:
+def slots_read(expression: Expression | None, functions: Sequence[Function]) -> set[Slot]:
+    """The variables that the value may depend on, also through functions."""
+    found: set[Slot] = set()
+    for part in subexpressions(expression):
+        if isinstance(part, Read):
+            found |= _slots(part)
+        elif isinstance(part, Call):
+            for inner in expressions_of(functions[part.function].body):
+                found |= slots_read(inner, functions)
+    return found
+
+
+def slots_written(statements: Iterable[Statement], functions: Sequence[Function]) -> set[Slot]:
+    """The variables that the statements may assign, also through functions."""
+    statements = list(substatements(statements))
+    found: set[Slot] = set()
+    for statement in statements:
+        if isinstance(statement, Assign) and isinstance(statement.target, Read):
+            found |= _slots(statement.target)
+    for expression in expressions_of(statements):
+        for part in subexpressions(expression):
+            if isinstance(part, Call):
+                found |= slots_written(functions[part.function].body, functions)
+    return found
+
+
+def _slots(read: Read) -> set[Slot]:
+    return {(read.kind.is_real, read.slot + i) for i in range(1 if read.index is None else read.size)}
+
+
+def has_effects(expression: Expression, functions: Sequence[Function]) -> bool:
     """Tell whether evaluating the expression assigns variables of the model or draws at random."""
     for part in subexpressions(expression):
         if isinstance(part, Random):
