@@ -7,10 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bbfalsify.core.errors import UserError
 from bbfalsify.kernel import WalkStatus, accelerated_walks, compile_network
-from bbfalsify.modelling import load_model, parse_network
+from bbfalsify.modelling import load_model, parse_condition, parse_network
 from bbfalsify.modelling.formats.yaml_writer import converted
 from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference.evaluation import Evaluator, Memory
+from bbfalsify.modelling.reference.exact_values import Sample
 from tests.support.judging import judge_walk
 from tests.support.oracle import Oracle
 from tests.unit.modelling.helpers import without_lines
@@ -144,3 +147,104 @@ def test_values(tmp_path, declarations, update, expected):
 )
 def test_run_time_errors(tmp_path, declarations, update, message):
     assert message in error_of(tmp_path, declarations, update)
+
+
+# --- whole models -----------------------------------------------------------------------------------------------------
+
+
+def walks(network: Network, steps: int = 6, count: int = 4):
+    """Walks of the kernel that the reference allows."""
+    batch = accelerated_walks(compile_network(network), np.arange(count, dtype=np.uint64), 5, 1e9, steps)
+    for number in range(count):
+        walk = batch.walk(number)
+        assert judge_walk(Oracle(network), walk).problem is None
+        yield walk
+
+
+def test_channels_as_arguments(tmp_path):
+    text = """const int N = 3; chan c[N], m[2][N], short[N - 1]; int k() { return 1; }
+process P(const int n, chan &row[n], chan &less[N - 1], chan &one) {
+  state A; init A; trans A -> A { sync row[n - 1]!; }, A -> A { sync less[1]!; }, A -> A { sync one!; }; }
+X = P(3, m[1], short, c[N - 1]); Y = P(N, c, short, m[k() - 1][0]);
+system X, Y;
+"""
+    network = read(tmp_path, text)
+    names = [[network.channels[edge.channel].name for edge in process.edges] for process in network.processes]
+    assert names == [["m[1][2]", "short[1]", "c[2]"], ["c[2]", "short[1]", "m[0][0]"]]
+
+
+def test_a_parameter_that_is_changed_is_a_variable_of_the_process(tmp_path):
+    text = """process P(int k, const int most, int step) { state A; init A;
+  trans A -> A { guard k < most; assign k += step; }; }
+X = P(2, 6, 2); Y = P(5, 6, 1); system X, Y;
+"""
+    network = read(tmp_path, text)
+    assert [(v.name, v.initial) for v in network.variables] == [("X.k", (2,)), ("Y.k", (5,))]
+    for walk in walks(network):
+        assert list(walk.integers[walk.steps]) == [6, 6]
+
+
+def test_initial_values_drawn_at_random_come_first(tmp_path):
+    text = """double r = random(10); int[3,9] n = 3 + fint(random(5)); clock x = random_uniform(2, 3); int seen;
+process P() { double own[2] = {1, random(1)}; state A, B { x <= 9 }; commit A; init A;
+  trans A -> B { guard r > 0 && x >= 2; assign seen = n; }; }
+system P;
+"""
+    network = read(tmp_path, text)
+    batch = accelerated_walks(compile_network(network), np.arange(20, dtype=np.uint64), 5, 1e9, 2)
+    assert network.processes[1].name == "_initial_draws"
+    assert (batch.steps == 2).all() and (batch.times[:, 1] == 0).all()
+    values = {v.name: (batch.reals if v.kind.is_real else batch.integers)[:, 2, v.slot] for v in network.variables}
+    assert len(set(values["r"])) == 20 and ((2 <= values["x"]) & (values["x"] < 3)).all()
+    assert set(values["seen"]) == set(values["n"]) and set(values["n"]) <= set(range(3, 8))
+    assert (batch.reals[:, 2, network.variable("P.own").slot] == 1).all()
+
+
+def test_an_urgent_channel_with_a_clock_guard_fires_as_soon_as_possible(tmp_path):
+    text = """urgent broadcast chan asap; clock x;
+process P() { state A, B; init A; trans A -> B { guard x >= 3; sync asap!; assign x = 0; }, B -> A { }; }
+system P;
+"""
+    for walk in walks(read(tmp_path, text)):
+        assert walk.times[0] == 3.0
+
+
+def test_a_synchronisation_after_a_branch_point(tmp_path):
+    text = """broadcast chan a, b; int n;
+process P() { state A, B, C; branchpoint K; init A; trans A -> K { assign n = 1; },
+  K -> B { sync a!; assign n = n + 1; probability 3; }, K -> C { sync b!; assign n = n + 2; probability 1; }; }
+process Q(const int[0,1] i) { state A, B; init A; trans A -> B { guard i == 0; sync a?; }, A -> B { guard i == 1;
+  sync b?; }; }
+system P, Q;
+"""
+    ends = set()
+    for walk in walks(read(tmp_path, text), count=12):
+        assert walk.times[0] == walk.times[1]
+        ends.add((*(int(place) for place in walk.locations[2]), int(walk.integers[2][0])))
+    assert ends == {(1, 1, 0, 2), (2, 0, 1, 3)}
+
+
+def test_functions_of_processes_in_queries_and_many_values(tmp_path):
+    text = """const int N = 500; int a[N]; clock y[N];
+process G(const int[0,N - 1] i) { bool is(int n) { return a[i] == n; } void clear() { a[i] = 0; }
+  state A; init A;
+  trans A -> A { guard i == 3 && (forall (k : int[0,N - 1]) y[k] >= 2) && forall (k : int[0,N - 1]) a[k] == 0;
+                 assign a[i] = 1; }; }
+process T() { state A { forall (k : int[0,N - 1]) (y[k]' == 1 && y[k] <= 10) }; init A; }
+X = G(3); Y = G(4); system X, Y, T;
+"""
+    network = read(tmp_path, text)
+    condition = parse_condition("X.is(1) && !Y.is(1) && (sum (k : int[0,499]) a[k]) == 1", network, {})
+    walk = accelerated_walks(compile_network(network), np.zeros(1, np.uint64), 5, 1e9, 1).walk(0)
+    states = [judge_walk(Oracle(network), walk).state, Oracle(network).initial_state()]
+    memories = [Memory(list(s.locations), list(s.integers), list(s.reals)) for s in states]
+    assert [Evaluator(network, memory, Sample(0, set())).holds(condition) for memory in memories] == [True, False]
+    for query, message in (
+        ("X.si(1)", "unknown function of X 'si'."),
+        ("X.is()", "function 'X.is' takes 1 argument, found 0."),
+        ("X.clear() == 1", "query: 'X.clear' returns nothing, assigns variables or draws at random; a query can call "
+         "functions without effects."),
+    ):  # fmt: skip
+        with pytest.raises(UserError) as caught:
+            parse_condition(query, network, {})
+        assert [problem.message for problem in caught.value.problems] == [message]
