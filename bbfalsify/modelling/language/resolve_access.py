@@ -186,34 +186,34 @@ class AccessResolver(NameResolver):
 
     def flat_index(self, name: str, type_: Type, indices: list[tree.Expression]) -> Expression | None:
         """Compute i*columns + j; an inner index outside its own dimension makes the result out of bounds."""
+        offsets = self.offsets(name, type_, indices)
+        if offsets is None:
+            return BROKEN
         flat: Expression | None = None
-        broken = False
-        for position, (dimension, origin, node) in enumerate(
-            zip(type_.dimensions, type_.origins, indices, strict=True)
-        ):
-            index = self.resolve(node)
-            if index is BROKEN:
-                broken = True
-                continue
-            if kind_of(index) is not Kind.INT:
-                self.fail(f"the index of '{name}' must be an int, found {self.describe(index)}.", node.line)
-                broken = True
-                continue
-            if isinstance(node, tree.Number) and not origin <= node.value < origin + dimension:
-                last = origin + dimension - 1
-                self.fail(f"index {node.value} is outside '{name}', whose indices are {origin}…{last}.", node.line)
-                broken = True
-                continue
-            if origin:
-                index = make_binary("-", index, Constant(origin, Kind.INT), Kind.INT)
-            if position > 0:
-                index = self.kept_inside(index, dimension)
+        for index, dimension in zip(offsets, type_.dimensions, strict=True):
             if flat is None:
                 flat = index
             else:
                 rows = make_binary("*", flat, Constant(dimension, Kind.INT), Kind.INT)
-                flat = make_binary("+", rows, index, Kind.INT)
-        return BROKEN if broken else flat
+                flat = make_binary("+", rows, self.kept_inside(index, dimension), Kind.INT)
+        return flat
+
+    def offsets(self, name: str, type_: Type, indices: list[tree.Expression]) -> list[Expression] | None:
+        """The indices, counted from 0 in each dimension; None after reporting a problem."""
+        found: list[Expression] = []
+        for dimension, origin, node in zip(type_.dimensions, type_.origins, indices, strict=True):
+            index = self.resolve(node)
+            if index is BROKEN:
+                continue
+            if kind_of(index) is not Kind.INT:
+                self.fail(f"the index of '{name}' must be an int, found {self.describe(index)}.", node.line)
+                continue
+            if isinstance(node, tree.Number) and not origin <= node.value < origin + dimension:
+                last = origin + dimension - 1
+                self.fail(f"index {node.value} is outside '{name}', whose indices are {origin}…{last}.", node.line)
+                continue
+            found.append(make_binary("-", index, Constant(origin, Kind.INT), Kind.INT) if origin else index)
+        return found if len(found) == len(indices) else None
 
     def kept_inside(self, index: Expression, dimension: int) -> Expression:
         known = bounds(index, lambda read: self.assembly.range_of(read, self.context.frame))

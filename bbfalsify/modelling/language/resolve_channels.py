@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from itertools import product
+
 from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language.folding import TRUE, make_binary
 from bbfalsify.modelling.language.resolve_access import AccessResolver, chain, index_message
-from bbfalsify.modelling.language.resolve_names import BROKEN
 from bbfalsify.modelling.language.symbols import KIND_OF_SYMBOL, BrokenSymbol, ChannelSymbol
-from bbfalsify.modelling.network.expressions import Constant, Expression
+from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
+from bbfalsify.modelling.network.visit import bounds
 
 
 class ChannelResolver(AccessResolver):
-    def channel(self, node: tree.Expression, rest: int = 0) -> tuple[ChannelSymbol, Expression | None] | None:
-        """The channel of a synchronisation and its index; with `rest`, the row of so many dimensions that is named.
+    def channel(self, node: tree.Expression, rest: int = 0) -> tuple[ChannelSymbol, list[Expression]] | None:
+        """A channel and its indices, counted from 0; with `rest`, a row of so many dimensions.
 
         None after reporting a problem.
         """
@@ -31,9 +36,8 @@ class ChannelResolver(AccessResolver):
         if len(indices) != len(symbol.type.dimensions) - rest:
             self.fail(index_message(base.name, symbol.type.dimensions, len(indices)), node.line)
             return None
-        given = symbol.type.first_dimensions(len(indices))
-        index = self.flat_index(base.name, given, indices)
-        return None if index is BROKEN else (symbol, index)
+        found = self.offsets(base.name, symbol.type.first_dimensions(len(indices)), indices)
+        return None if found is None else (symbol, found)
 
     def fixed_channels(self, node: tree.Expression, rest: int | None = None) -> ChannelSymbol | None:
         """The channel or row of channels that constant indices select; None after reporting a problem."""
@@ -44,13 +48,29 @@ class ChannelResolver(AccessResolver):
         found = self.channel(node, max(rest, 0))
         if found is None:
             return None
-        symbol, index = found
-        index = None if index is None else self.known(index, "the index", node.line)
-        begin, type_ = 0, symbol.type.without_dimensions(len(steps))
-        if index is not None:
-            begin = int(index.value) * type_.size if isinstance(index, Constant) else -1
-        if not 0 <= begin < symbol.type.size:
-            self.fail(f"{self.context.what}: a constant index inside '{symbol.name}' is needed.", node.line)
-            return None
-        name = self.assembly.channels[symbol.first + begin].name if type_.is_single else symbol.name
-        return ChannelSymbol(name, symbol.first + begin, type_)
+        symbol, indices = found
+        position, type_ = 0, symbol.type.without_dimensions(len(steps))
+        for index, dimension in zip(indices, symbol.type.dimensions, strict=False):
+            value = self.known(index, "the index", node.line)
+            if not isinstance(value, Constant) or not 0 <= value.value < dimension:
+                self.fail(f"{self.context.what}: a constant index inside '{symbol.name}' is needed.", node.line)
+                return None
+            position = position * dimension + int(value.value)
+        first = symbol.first + position * type_.size
+        return ChannelSymbol(self.assembly.channels[first].name if type_.is_single else symbol.name, first, type_)
+
+    def positions(self, symbol: ChannelSymbol, indices: list[Expression]) -> Iterator[tuple[int, Expression]]:
+        """The elements that the indices may select, each with the condition that they do."""
+        ranges = []
+        for index, dimension in zip(indices, symbol.type.dimensions, strict=True):
+            known = bounds(index, lambda read: self.assembly.range_of(read, self.context.frame)) or (0, dimension - 1)
+            ranges.append(range(max(0, math.ceil(known[0])), min(dimension - 1, math.floor(known[1])) + 1))
+        for values in product(*ranges):
+            position = 0
+            condition: Expression = TRUE
+            for index, value, dimension in zip(indices, values, symbol.type.dimensions, strict=True):
+                position = position * dimension + value
+                if not isinstance(index, Constant):
+                    here = make_binary("==", index, Constant(value, Kind.INT), Kind.BOOL)
+                    condition = make_binary("&&", condition, here, Kind.BOOL)
+            yield position, condition
