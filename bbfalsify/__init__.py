@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time names are loaded
     from bbfalsify.core.trace import Trace as Trace
     from bbfalsify.core.verdict import Outcome as Outcome
     from bbfalsify.core.verdict import Verdict as Verdict
-    from bbfalsify.engines.falsification.engine import Options as Options
+    from bbfalsify.engines.falsification.settings import Options as Options
     from bbfalsify.logic import Requirement as Requirement
     from bbfalsify.logic import parse_stl as parse_stl
     from bbfalsify.modelling import NetworkBuilder as NetworkBuilder
@@ -64,7 +64,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Counterexample": "bbfalsify.records.counterexample",
     "Estimate": "bbfalsify.core.estimate",
-    "Options": "bbfalsify.engines.falsification.engine",
+    "Options": "bbfalsify.engines.falsification.settings",
     "Outcome": "bbfalsify.core.verdict",
     "Stimulus": "bbfalsify.core.trace",
     "SystemFailure": "bbfalsify.core.errors",

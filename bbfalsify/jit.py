@@ -1,13 +1,13 @@
-"""One decorator for compiled code, so that every room compiles in the same way.
+"""The decorator `jit` for compiled code, and its cache on disk.
 
 `@jit` compiles with numba and caches on disk.  With NUMBA_DISABLE_JIT=1 the very same functions run as plain Python and
 give bit-identical results: no fast-math, no parallel loops.  Importing this module imports numba (about half a second),
 so only modules that compute import it, and the commands that do not simulate never do.
 
-numba's own cache notices a change of the file a function is in, not of a function that it calls in another file: after
-an upgrade old machine code would go on running.  So the compiled code lies in a folder of the user's cache that bears
-a digest of all our sources that are compiled; another installation of the same sources finds it there and has nothing
-to compile.  With NUMBA_CACHE_DIR, or where the user's cache cannot be written, numba chooses the place.
+numba's own cache notices a change of the file of a function, not of a function that it calls in another file: after an
+upgrade old machine code would go on running.  So the compiled code is in a folder of the user's cache named by a digest
+of all compiled sources, which another installation of the same sources can use, too.  With NUMBA_CACHE_DIR, or if the
+user's cache cannot be written, numba chooses the place.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
@@ -28,7 +29,7 @@ from numba.misc.appdirs import AppDirs
 
 COMPILED_ROOMS = ("kernel", "logic/stl", "automata", "engines/checking/conformance")
 FORGOTTEN_AFTER_DAYS = 60
-"""Compiled code of other sources that nobody has used for so long is removed when new code is compiled."""
+"""Compiled code of other sources that was not used for so long is removed when new code is compiled."""
 
 
 @functools.cache
@@ -42,7 +43,7 @@ def source_digest() -> str:
 
 @contextlib.contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Compiling makes millions of objects and hardly any garbage: looking for it costs a seventh of the time."""
+    """Switch garbage collection off: it costs a seventh of the time of compiling, and finds hardly any garbage."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -54,7 +55,7 @@ def without_garbage_collection() -> Iterator[None]:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """Where compiled code of these sources lies; None where the user's cache cannot be written."""
+    """Folder of the compiled code of these sources; None if the user's cache cannot be written."""
     if os.environ.get("NUMBA_CACHE_DIR"):
         return None
     folder = Path(AppDirs("bbfalsify", appauthor=False).user_cache_dir) / f"compiled-{source_digest()[:16]}"
@@ -81,7 +82,7 @@ class _UserCache(_CacheLocator):
     def __init__(self, function: Callable, file: str) -> None:
         self._place = f"{Path(file).parent.name}-{function.__code__.co_firstlineno}"
         if not function.__module__.startswith("bbfalsify."):
-            # Somebody's adapter: the digest knows nothing of it, and what is cached refers to the module by name.
+            # An adapter: it is not in the digest, and cached code refers to the module by name.
             source = function.__module__.encode() + b"\0" + Path(file).read_bytes()
             self._place += f"-{hashlib.sha256(source).hexdigest()[:16]}"
 
@@ -119,10 +120,12 @@ def jit(
     """
     if function is None:
         return lambda f: jit(f, reference_counting=reference_counting, called_from_python=called_from_python)
-    options: dict[str, bool] = {} if reference_counting else {"_nrt": False}
+    options: dict[str, Any] = {} if reference_counting else {"_nrt": False}
     if not called_from_python:
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    dispatcher = numba.njit(error_model="numpy", **options)(function)
-    if not numba.config.DISABLE_JIT:
+    options["error_model"] = "numpy"
+    dispatcher: Any = numba.njit(**options)(function)
+    config: Any = numba.config  # its attributes are set at run time
+    if not config.DISABLE_JIT:
         dispatcher._cache = _SourceKeyedCache(function)  # what cache=True does, with our key
     return dispatcher

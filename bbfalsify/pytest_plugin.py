@@ -64,19 +64,18 @@ class CampaignRun:
 
     def __init__(self, campaign: Campaign, plan: RunPlan, out: Path) -> None:
         self._campaign, self._plan, self._out = campaign, plan, out
-        self._cases: Sequence[Case] | None = None
-        self._failed: Exception | None = None
+        self._ended: Sequence[Case] | Exception | None = None
         self.report: Path | None = None
 
     def case(self, number: int) -> Case:
-        if self._cases is None and self._failed is None:
+        if self._ended is None:
             try:
-                self._cases = self._execute()
+                self._ended = self._execute()
             except Exception as error:  # a run that cannot be made is not made again for its other requirements
-                self._failed = error
-        if self._failed is not None:
-            raise self._failed
-        return self._cases[number]
+                self._ended = error
+        if isinstance(self._ended, Exception):
+            raise self._ended
+        return self._ended[number]
 
     def _execute(self) -> Sequence[Case]:
         from bbfalsify.campaigns.execute import Recording, execute
@@ -107,7 +106,7 @@ class RequirementItem(pytest.Item):
             raise NotAsExpected(case, self._run.report)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What a user of a campaign wants to read: no traceback of ours."""
+        """Text for a user of a campaign: no traceback of ours."""
         from bbfalsify.core.errors import SystemFailure, UserError
 
         error = excinfo.value
@@ -129,7 +128,7 @@ def assert_not_falsified(tmp_path: Path, request: pytest.FixtureRequest) -> Call
     """
 
     def look(system: Any, profile: Any, require: Any, *, horizon: float, seed: int = 0, **options: Any) -> Any:
-        from bbfalsify import Options, Requirement, falsify, load_profile, load_system, parse_stl
+        from bbfalsify import Options, Requirement, falsify, load_profile, parse_stl
         from bbfalsify.reporting.exports.cases import suite_of
 
         base = request.config.invocation_params.dir
@@ -143,7 +142,7 @@ def assert_not_falsified(tmp_path: Path, request: pytest.FixtureRequest) -> Call
             options["options"] = Options(**settings)
         options.setdefault("out", tmp_path)
         result = falsify(
-            load_system(system, base=base) if isinstance(system, str | Path) else system,
+            _loaded(system, base),
             load_profile(base / profile) if isinstance(profile, str | Path) else profile,
             requirements,
             horizon=horizon,
@@ -161,17 +160,22 @@ def assert_satisfied(tmp_path: Path, request: pytest.FixtureRequest) -> Callable
     """A function that fails the test unless a system that answers symbols satisfies requirements up to a bound."""
 
     def look(system: Any, require: Any, *, seed: int = 0, **options: Any) -> Any:
-        from bbfalsify import check, load_system
+        from bbfalsify import check
         from bbfalsify.reporting.exports.cases import suite_of
 
-        base = request.config.invocation_params.dir
         options.setdefault("out", tmp_path)
-        result = check(load_system(system, base=base) if isinstance(system, str | Path) else system, require,
-                       seed=seed, **options)  # fmt: skip
+        result = check(_loaded(system, request.config.invocation_params.dir), require, seed=seed, **options)
         _assert_passed(suite_of(result.as_json()).cases)
         return result
 
     return look
+
+
+def _loaded(system: Any, base: Path) -> Any:
+    """The system itself, or the one that a name refers to."""
+    from bbfalsify import load_system
+
+    return load_system(str(system), base=base) if isinstance(system, str | Path) else system
 
 
 def _assert_passed(cases: Sequence[Case]) -> None:

@@ -2,8 +2,8 @@
 
 To add one, write
 
-    its settings     a pydantic model (keys, types, defaults; `OneOrMore` of `campaigns/schema.py` where a list makes
-                     several runs)
+    its settings     a class of `core/settings.py`: one declaration for campaign keys, JSON Schema, options of the
+                     command line, checks of the Python API and the tables of the manual
     its execution    a function that is given a plan and where to record it, and returns results
                      (`campaigns/execute.py`)
     a line           in `ENGINES` below; a package of your own names an `EngineKind` as an entry point of the group
@@ -17,7 +17,7 @@ import what it does not use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -57,7 +57,7 @@ class EngineKind:
     compiling: str | None = None
     """(progress) -> None; says beforehand that something will be compiled."""
 
-    def named(self, what: str) -> Callable[..., Any] | Any | None:
+    def named(self, what: str) -> Any:
         """The function or model that a field names; None where it names none."""
         reference = getattr(self, what)
         if reference is None:
@@ -69,7 +69,7 @@ class EngineKind:
 ENGINES = {
     "falsify": EngineKind(
         "usage-aware falsification: find failures, rank them by how probable they are in use",
-        "bbfalsify.campaigns.schema:FalsifyEntry",
+        "bbfalsify.engines.falsification.settings:FalsifySettings",
         "bbfalsify.campaigns.execute_falsify:run_falsify",
         shown="bbfalsify.reporting.terminal.falsify:falsification_lines",
         finding="bbfalsify.reporting.terminal.finding_steps:counterexample_steps",
@@ -80,7 +80,7 @@ ENGINES = {
     ),
     "check": EngineKind(
         "black box checking: learn a system that answers symbols, model-check it, test it up to a bound",
-        "bbfalsify.campaigns.schema:CheckEntry",
+        "bbfalsify.engines.checking.settings:CheckSettings",
         "bbfalsify.campaigns.execute_check:run_check",
         needs=("system",),
         ignores=("model", "on_failure", "early_stop", "store", "accepted"),
@@ -96,7 +96,7 @@ ENGINES = {
     ),
     "reach": EngineKind(
         "randomized reachability: random walks to states of a model, with exact traces",
-        "bbfalsify.campaigns.schema:ReachEntry",
+        "bbfalsify.engines.reachability.settings:ReachSettings",
         "bbfalsify.campaigns.execute_reach:run_reach",
         needs=("model",),
         ignores=(

@@ -1,6 +1,7 @@
 """What is public, as a list: a name that comes or goes is a decision, and this is where it is written down."""
 
 import importlib
+import pkgutil
 
 import pytest
 
@@ -10,7 +11,8 @@ PUBLIC = {
         Verdict __version__ check falsify load_campaign load_network load_profile load_system parse_stl reach
         replay system
     """,
-    "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document",
+    "bbfalsify.automata": "MealyMachine parse_dot read_dot",
+    "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document run_search",
     "bbfalsify.systems": """
         BytesMapper Capabilities CapabilityMissing Closed Connection FmuSystem FunctionSystem LineMapper MachineSystem
         MalformedAnswer NoAnswer Port ProcessSymbolSystem ProcessSystem ProgramSystem SampledSystem Server Session
@@ -57,7 +59,7 @@ def test_the_front_page_lists_its_lazy_names():
         ("bbfalsify.systems.servers", "bbfalsify.systems", "Server"),
         ("bbfalsify.logic.temporal", "bbfalsify.logic.ltl", "find_violation"),
         ("bbfalsify.logic.temporal.sampling", "bbfalsify.logic.ltl", "Sampling"),
-        ("bbfalsify.modelling.mealy", "bbfalsify.automata.mealy", "parse_dot"),
+        ("bbfalsify.modelling.mealy", "bbfalsify.automata", "parse_dot"),
     ],
 )
 def test_old_addresses_that_adapters_import(old, new, name):
@@ -72,3 +74,12 @@ def test_the_version_is_that_of_the_package():
 
     project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
     assert bbfalsify.__version__ == project["project"]["version"]
+
+
+@pytest.mark.parametrize("room", PUBLIC)
+def test_no_public_name_is_the_name_of_a_module(room):
+    """Importing `room.name` would put the module in the place of what `from room import name` gives."""
+    package = importlib.import_module(room)
+    modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    lazy = set(package.__all__) - {name for name in vars(package) if not name.startswith("_")}
+    assert lazy & modules == set()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TYPED = {"__init__.py", "automata", "core", "examples", "fitting", "modelling", "stats", "systems", "testing"}
-"""Rooms without type errors; the goal is all of them."""
+UNTYPED = {"records", "running"}
+"""Rooms that still have type errors; the goal is none."""
 
 CALLS = """\
 import bbfalsify
@@ -31,7 +31,7 @@ def test_types(tmp_path):
     calls = tmp_path / "calls.py"
     calls.write_text(CALLS)
     lines = run("mypy", "bbfalsify", str(calls)).splitlines()
-    errors = [line for line in lines if (room := re.match(r"bbfalsify/([\w.]+)", line)) and room[1] in TYPED]
+    errors = [line for line in lines if (room := re.match(r"bbfalsify/([\w.]+)", line)) and room[1] not in UNTYPED]
     assert not errors, "\n".join(errors)
     said = "\n".join(line.partition(calls.name)[2] for line in lines)  # a message from the cache has an older folder
     assert ':3: error: Argument 1 to "falsify" has incompatible type "int"; expected "System"' in said

@@ -6,3 +6,7 @@ identification.py    access words, and words that tell the states of one machine
 words.py             many words as two arrays, and compiled walks along all of them
 observation_tree.py  all answers of a system, as one tree
 """
+
+from bbfalsify.automata.mealy import MealyMachine, parse_dot, read_dot
+
+__all__ = ["MealyMachine", "parse_dot", "read_dot"]

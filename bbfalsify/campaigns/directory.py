@@ -1,4 +1,4 @@
-"""Where a campaign is recorded: one run in a run directory of its own, several in a directory of the campaign.
+"""Directories of campaigns: one run has a run directory of its own, several have one of the campaign.
 
     runs/heater-2026-11-16-1/
         campaign.json           versions, platform, hashes of the inputs, which runs there are
@@ -30,7 +30,7 @@ SUMMARY = "summary.json"
 
 
 class CampaignDirectory:
-    """Of a campaign of several runs."""
+    """The directory of a campaign of several runs."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -87,7 +87,7 @@ class CampaignDirectory:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """Of a campaign or of a single run."""
+    """Return the manifest of a campaign or of a single run."""
     for name in (MANIFEST, "manifest.json"):
         if (path / name).is_file():
             manifest = read_json(path / name)
@@ -98,12 +98,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def origin_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What a manifest says about the campaign file: in that of a single run it is part of the configuration."""
+    """Return what a manifest says about the campaign file; a single run has it in its configuration."""
     return manifest.get("campaign") or manifest.get("configuration", {}).get("campaign") or {}
 
 
 def find_begun(out: Path, file: Path) -> Path | None:
-    """The newest directory under `out` that was made from this campaign file, finished or not."""
+    """Return the newest directory under `out` that was made from this campaign file, finished or not."""
     wanted, found = str(file.resolve()), []
     for path in out.glob("*/"):
         try:
@@ -117,20 +117,21 @@ def find_begun(out: Path, file: Path) -> Path | None:
 
 
 def _digest(configuration: Mapping[str, Any]) -> str:
-    """Of all that decides a run; the number of workers does not, nor where they are."""
+    """Return the hash of all that decides a run; the number and the place of its workers do not."""
     decides = {key: value for key, value in configuration.items() if key not in ("jobs", "executor", "campaign")}
     return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
 
 def _input_hashes(plans: Sequence[RunPlan]) -> dict[str, str | None]:
-    """The files that a campaign's runs are made of, by their names."""
+    """Return the hashes of the files that a campaign's runs are made of, by name."""
     hashes: dict[str, str | None] = {}
     for plan in plans:
         if plan.model is not None:
             hashes[plan.model.reference] = plan.model.about.get("model_sha256")
             continue
-        if plan.system_reference not in hashes:
-            hashes[plan.system_reference] = resolve_reference(plan.system_reference, plan.base.resolve()).file_hash()
+        reference = str(plan.system_reference)
+        if reference not in hashes:
+            hashes[reference] = resolve_reference(reference, plan.base.resolve()).file_hash()
         profile = None if plan.profile is None else plan.profile.file
         if profile is not None and profile not in hashes:
             hashes[profile] = model_hash(profile)

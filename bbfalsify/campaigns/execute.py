@@ -20,7 +20,7 @@ from bbfalsify.systems.loading import resolve_reference
 
 @dataclass(frozen=True)
 class Recording:
-    """Where and how a run is recorded and executed; the plan says what is run."""
+    """Place and manner of recording a run; the plan says what is run."""
 
     campaign: Campaign
     out: Path
@@ -29,15 +29,16 @@ class Recording:
     listeners: Sequence[Callable[[Event], None]] = ()
     executor: str | Executor | None = None
     configuration: dict[str, Any] | None = None
-    """Of the run, where it has been made already."""
+    """The configuration of the run, if it has been made already."""
 
     def configuration_of(self, plan: RunPlan) -> dict[str, Any]:
         return self.configuration or configuration_of(plan, self.campaign)
 
 
 def execute(plan: RunPlan, recording: Recording) -> dict[str, Any]:
-    """The results of the run, as they are also stored in its directory."""
-    data = engine_kind(plan.engine.kind).named("run")(plan, recording)
+    """Return the results of the run, as they are also stored in its directory."""
+    run = engine_kind(plan.engine.kind).named("run")
+    data: dict[str, Any] = run(plan, recording)
     if "varies" not in data:
         data = annotated(plan, data)
         # The same without these notes is on disk already, and they can be made again.
@@ -46,7 +47,7 @@ def execute(plan: RunPlan, recording: Recording) -> dict[str, Any]:
 
 
 def annotated(plan: RunPlan, data: dict[str, Any]) -> dict[str, Any]:
-    """Results, and what the campaign says about them: what was expected, and what tells this run from others."""
+    """Add what was expected, and what tells this run from others."""
     for row, planned in zip(data["requirements"], plan.requirements, strict=True):
         row["expected"] = planned.expected
         row["category"] = category(row["outcome"], planned.expected)
@@ -62,19 +63,20 @@ def _written(planned: PlannedRequirement) -> dict[str, Any]:
 
 
 def system_record(plan: RunPlan) -> SystemRecord:
-    base = plan.base.resolve()
-    sha256 = resolve_reference(plan.system_reference, base).file_hash()
-    return SystemRecord(plan.system_reference, str(base), sha256, plan.system.name)
+    """Return where the system of the plan was found; it has one."""
+    base, reference, system = plan.base.resolve(), str(plan.system_reference), plan.system
+    sha256 = resolve_reference(reference, base).file_hash()
+    return SystemRecord(reference, str(base), sha256, "" if system is None else system.name)
 
 
 def origin_of(campaign: Campaign) -> dict[str, Any]:
-    """What a record says about the file it comes from; how a campaign that was begun is found again."""
+    """Return what records say about the campaign file; a campaign that was begun is found again by it."""
     file = str(Path(campaign.file).resolve()) if campaign.file else None
     return {"file": file, "sha256": file_hash(file), "drawn_seed": campaign.drawn_seed}
 
 
 def configuration_of(plan: RunPlan, campaign: Campaign, origin: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Everything needed to write this run down as a campaign of its own; `origin` is `origin_of` the campaign."""
+    """Return everything needed to write this run down as a campaign; `origin` is `origin_of` the campaign."""
     subject = {"system": plan.system_reference} if plan.model is None else {"model": plan.model.reference}
     return {
         "campaign": origin or origin_of(campaign),
@@ -83,16 +85,10 @@ def configuration_of(plan: RunPlan, campaign: Campaign, origin: dict[str, Any] |
         "base": str(plan.base.resolve()),
         "profile": getattr(plan.profile, "file", None),
         "requirements": [_written(p) for p in plan.requirements],
-        "engine": asdict(plan.engine),
+        "engine": plan.engine.as_json(),
         "seed": plan.seed,
         "budget": asdict(plan.budget),
-        "jobs": plan.jobs,
-        "executor": plan.executor,
-        "time_limit": plan.time_limit,
-        "on_failure": plan.on_failure,
-        "votes": plan.votes,
-        "memory_limit": plan.memory_limit,
-        "early_stop": plan.early_stop,
+        **plan.execution.as_json(),
         "store": None if plan.store is None else str(plan.store),
         "accepted": None if plan.accepted is None else plan.accepted.file,
     }

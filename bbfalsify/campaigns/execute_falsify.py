@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
+from typing import Any, cast
 
 from bbfalsify.campaigns.execute import Recording, annotated, system_record
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options
+from bbfalsify.engines.falsification.settings import FalsifySettings
+from bbfalsify.logic import Requirement
+from bbfalsify.modelling import Profile
 from bbfalsify.running.falsify.falsify import falsify
+from bbfalsify.systems import System
 
 
 def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
-    """Usage-aware falsification; a run directory that was begun is continued."""
-    engine = plan.engine
-    settings = {option.name: getattr(engine, option.name) for option in fields(Options) if hasattr(engine, option.name)}
+    """Run a usage-aware falsification; a run directory that was begun is continued."""
+    engine: FalsifySettings = plan.engine
+    execution = plan.execution
     told: dict[str, Any] = {}
 
     def annotate(data: dict[str, Any]) -> dict[str, Any]:
         told.update(annotated(plan, data))
         return told
 
+    baseline = None
+    if engine.smc != "none":
+        baseline = smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations)
     result = falsify(
-        plan.system,
-        plan.profile,
-        [p.requirement for p in plan.requirements],
+        cast(System, plan.system),
+        cast(Profile, plan.profile),
+        plan.stated(Requirement),
         horizon=engine.horizon,
-        options=Options(**settings),
+        options=engine,
         period=engine.period,
         max_time=engine.max_time,
         seed=plan.seed,
         budget=plan.budget,
-        jobs=plan.jobs,
+        jobs=execution.jobs,
         executor=recording.executor,
-        time_limit_s=plan.time_limit,
-        on_failure=plan.on_failure,
-        votes=plan.votes,
-        memory_limit_mb=plan.memory_limit,
-        early_stop=plan.early_stop,
+        time_limit_s=execution.time_limit,
+        on_failure=execution.on_failure,
+        votes=execution.votes,
+        memory_limit_mb=execution.memory_limit,
+        early_stop=execution.early_stop,
         store=plan.store,
         accepted=plan.accepted,
         out=recording.out,
@@ -48,8 +53,6 @@ def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         listeners=recording.listeners,
         annotate=annotate,
         configuration=recording.configuration_of(plan),
-        baseline=None
-        if engine.smc == "none"
-        else smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations),
+        baseline=baseline,
     )
-    return told or annotate(result.as_json())  # where nothing is stored, nobody has asked for it yet
+    return told or annotate(result.as_json())  # without a run directory it has not been asked for yet

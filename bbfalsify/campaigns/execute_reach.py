@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from bbfalsify.campaigns.execute import Recording
 from bbfalsify.campaigns.plan import RunPlan
-from bbfalsify.running.reach.reach_run import Settings, reach_all
+from bbfalsify.campaigns.requirements.queries import PlannedModel
+from bbfalsify.running.reach.reach_run import Question, reach_all
 
 
 def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
-    """Random walks to states of a model; a run directory that was begun is continued."""
-    engine = plan.engine
-    return reach_all(
-        plan.model.network,
-        [p.requirement for p in plan.requirements],
-        about=plan.model.about,
-        settings=Settings(engine.heuristic, engine.trace, engine.depth, engine.timeout, engine.walks),
+    """Look for states of a model by random walks; a run directory that was begun is continued."""
+    model = cast(PlannedModel, plan.model)
+    result = reach_all(
+        model.network,
+        plan.stated(Question),
+        about=model.about,
+        settings=plan.engine,
         budget=plan.budget,
         seed=plan.seed,
-        jobs=plan.jobs,
+        jobs=plan.execution.jobs,
         executor=recording.executor,
         out=recording.out,
         directory=recording.directory,
@@ -27,3 +28,4 @@ def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
         listeners=recording.listeners,
         configuration=recording.configuration_of(plan),
     )
+    return result.as_json()

@@ -1,21 +1,62 @@
-"""What a campaign is about: its systems, profiles and models, loaded and checked; problems go to the reader."""
+"""The systems, profiles and models of a campaign, loaded and checked; problems go to the reader."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bbfalsify.campaigns.compatibility import port_problems
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
-from bbfalsify.core.errors import UserError
 from bbfalsify.records.documents import KeyPath
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns.requirements.queries import PlannedModel
     from bbfalsify.modelling import Network, Profile
     from bbfalsify.records.accepted import Acceptances
-    from bbfalsify.systems import System
+    from bbfalsify.systems import SymbolSystem, System
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that a campaign names, by its name; None is what could not be loaded."""
+
+    systems: Mapping[str, System | SymbolSystem | None]
+    profiles: Mapping[str, Profile | Network | None]
+    models: Mapping[str, PlannedModel | None]
+
+    @property
+    def own_name(self) -> str:
+        """The name of a run that is described on the command line."""
+        named = next(iter(self.systems.values()), None)
+        return named.name if named is not None else f"reach-{next(m.name for m in self.models.values() if m)}"
+
+    def of_signals(self) -> list[System]:
+        """Return the systems that take and give signals."""
+        from bbfalsify.systems import SymbolSystem
+
+        return [s for s in self.systems.values() if s is not None and not isinstance(s, SymbolSystem)]
+
+    def usages(self) -> list[Profile]:
+        """Return the profiles that drive signals."""
+        from bbfalsify.modelling import Profile
+
+        return [profile for profile in self.profiles.values() if isinstance(profile, Profile)]
+
+
+def load_inputs(reader: Reader, sections: Mapping[str, Sequence[Any]], base: Path, about: Collection[str]) -> Inputs:
+    """Load what the sections name; profiles are checked against the systems that they drive."""
+    inputs = Inputs(
+        {name: system_of(reader, base, name, about) for name in dict.fromkeys(sections.get("system", []))},
+        {name: profile_of(reader, base, name, about) for name in dict.fromkeys(sections.get("profile", []))},
+        {name: model_of(reader, base, name) for name in dict.fromkeys(sections.get("model", []))},
+    )
+    for profile in inputs.usages() if "signals" in about else ():
+        for system in inputs.of_signals():
+            reader.adopt(("profile",), port_problems(profile, system))
+    return inputs
 
 
 def _key_path(reader: Reader, key: str, value: str) -> KeyPath:
@@ -23,14 +64,12 @@ def _key_path(reader: Reader, key: str, value: str) -> KeyPath:
     return (key, given.index(value)) if isinstance(given, list) else (key,)
 
 
-def system_of(reader: Reader, base: Path, reference: str, answers: Collection[str]) -> System | None:
+def system_of(reader: Reader, base: Path, reference: str, answers: Collection[str]) -> System | SymbolSystem | None:
     from bbfalsify.systems import SymbolSystem, load_system
 
     path = _key_path(reader, "system", reference)
-    try:
-        system = load_system(reference, base=base)
-    except UserError as error:
-        reader.adopt(path, error.problems)
+    system = reader.attempt(path, load_system, reference, base=base)
+    if system is None:
         return None
     if isinstance(system, SymbolSystem) and "symbols" not in answers:
         reader.problem(path, f"'{reference}' answers symbols, not signals; falsify needs inputs and outputs over time.")
@@ -48,18 +87,15 @@ def profile_of(reader: Reader, base: Path, name: str, answers: Collection[str]) 
     if not (base / name).is_file():
         reader.problem(path, f"{reader.label(path)}: there is no file '{base / name}'.")
         return None
-    try:
-        profile = _usage(base / name) if set(answers) == {"symbols"} else load_profile(base / name)
-    except UserError as error:
-        reader.adopt(path, error.problems)
-        return None
+    load: Callable[[Path], Profile | Network] = _usage if set(answers) == {"symbols"} else load_profile
+    profile = reader.attempt(path, load, base / name)
     problems = check_profile(profile) if isinstance(profile, Profile) else []
     reader.adopt(path, problems)
     return None if problems else profile
 
 
 def _usage(file: Path) -> Profile | Network:
-    """A profile, or a model without inputs: of a system of symbols only the actions matter."""
+    """Load a profile, or a model without inputs: for a system of symbols only the actions matter."""
     from bbfalsify.modelling import load_network, load_profile
     from bbfalsify.records.documents import read_yaml
 
@@ -70,27 +106,23 @@ def _usage(file: Path) -> Profile | Network:
 def model_of(reader: Reader, base: Path, reference: str) -> PlannedModel | None:
     from bbfalsify.campaigns.requirements.queries import load_planned_model
 
-    try:
-        return load_planned_model(reference, base)
-    except UserError as error:
-        reader.adopt(_key_path(reader, "model", reference), error.problems)
-        return None
+    return reader.attempt(_key_path(reader, "model", reference), load_planned_model, reference, base)
 
 
-def signals_of(profiles: Mapping[str, Profile | None], systems: Mapping[str, System | None]) -> list[str] | None:
-    """What formulas may name: every input and output; None while a profile or system could not be loaded."""
-    if not systems or None in profiles.values() or None in systems.values():
+def signals_of(inputs: Inputs) -> list[str] | None:
+    """Return what formulas may name: every input and output; None while a profile or system could not be loaded."""
+    systems = inputs.of_signals()
+    if not systems or len(systems) < len(inputs.systems) or None in inputs.profiles.values():
         return None
-    names: dict[str, None] = {}
-    for profile in profiles.values():
-        names.update(dict.fromkeys(port.name for port in profile.inputs))
-    for system in systems.values():
-        ports = system.outputs if profiles else (*system.inputs, *system.outputs)
-        names.update(dict.fromkeys(port.name for port in ports))
-    return list(names)
+    names = [port.name for profile in inputs.usages() for port in profile.inputs]
+    for system in systems:
+        ports = system.outputs if inputs.profiles else (*system.inputs, *system.outputs)
+        names += [port.name for port in ports]
+    return list(dict.fromkeys(names))
 
 
 def check_early_stop(reader: Reader, systems: Iterable[System]) -> None:
+    """Note systems that cannot be stopped in the middle of a simulation."""
     from bbfalsify.systems.interface import CapabilityMissing, require_capability
 
     for system in systems:
@@ -100,22 +132,16 @@ def check_early_stop(reader: Reader, systems: Iterable[System]) -> None:
             reader.adopt(("early_stop",), missing.problems)
 
 
-def acceptances_of(
-    reader: Reader, file: Path, items: Iterable[RequirementItem], profiles: Mapping[str, Profile | None]
-) -> Acceptances | None:
-    """The accepted failures; names that this campaign does not know are slips of the pen."""
+def acceptances_of(reader: Reader, file: Path, items: Iterable[RequirementItem], inputs: Inputs) -> Acceptances | None:
+    """Load the accepted failures; a name that this campaign does not know is surely a typo."""
     from bbfalsify.records.accepted import load_acceptances
 
     if not file.is_file():
         reader.problem(("accepted",), f"{reader.label(('accepted',))}: there is no file '{file}'.")
         return None
-    try:
-        acceptances = load_acceptances(file)
-    except UserError as error:
-        reader.adopt(("accepted",), error.problems)
-        return None
+    acceptances = reader.attempt(("accepted",), load_acceptances, file)
     names = [item.data["id"] for item in items if isinstance(item.data, dict) and "id" in item.data]
-    if names and profiles and None not in profiles.values():
-        actions = {action for profile in profiles.values() for action in profile.network.actions}
+    if acceptances is not None and names and inputs.profiles and None not in inputs.profiles.values():
+        actions = {action for profile in inputs.usages() for action in profile.network.actions}
         reader.adopt(("accepted",), acceptances.problems(names, actions))
     return acceptances

@@ -3,78 +3,69 @@
     campaign = load_campaign("experiments/heater/campaign.yaml")
     for plan in campaign.runs: ...
 
-A `RunPlan` holds loaded objects: one system, one profile, the requirements, one engine setting, one seed.  Lists in the
-file multiply into plans in the order written, the last key varying fastest; a list of requirements does not multiply.
+A `RunPlan` holds loaded objects: one system, one profile, the requirements, one value for each setting, one seed.
+Lists in the file multiply into plans in the order in which keys are declared, the last one varying fastest; a list of
+requirements does not multiply.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
-from bbfalsify.campaigns.compatibility import port_problems
 from bbfalsify.campaigns.engine_entries import check_needs, named_kinds, read_engines, spoken_about
-from bbfalsify.campaigns.inputs import (
-    acceptances_of,
-    check_early_stop,
-    model_of,
-    profile_of,
-    signals_of,
-    system_of,
-)
-from bbfalsify.campaigns.reading import Reader, dotted
+from bbfalsify.campaigns.inputs import Inputs, acceptances_of, check_early_stop, load_inputs, signals_of
+from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, collect_items, parse_items
+from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.seeds import draw_seed
+from bbfalsify.core.setting_values import dotted
+from bbfalsify.core.settings import keys_of
 from bbfalsify.records.documents import Document, KeyPath, read_yaml
+from bbfalsify.running.execution import Execution
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns.requirements.queries import PlannedModel
-    from bbfalsify.modelling import Profile
+    from bbfalsify.modelling import Network, Profile
     from bbfalsify.records.accepted import Acceptances
-    from bbfalsify.systems import System
+    from bbfalsify.systems import SymbolSystem, System
 
-
-TIME_LIMIT_S = 60.0
-"""A simulation that takes longer than this is taken to hang, unless the campaign says otherwise."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class RunPlan:
     name: str
-    system: System | None
+    system: System | SymbolSystem | None
     """None where the engine looks at a model instead."""
     system_reference: str | None
     base: Path
     """The folder that the reference is relative to."""
-    profile: Profile | None
+    profile: Profile | Network | None
     """None where the engine needs none."""
+    model: PlannedModel | None
     requirements: tuple[PlannedRequirement, ...]
     engine: Any
-    """Its settings, one value each; a frozen dataclass with the keys that stand under `engine:`."""
+    """Its settings, one value each."""
     seed: int
-    jobs: int
-    time_limit: float
-    on_failure: str
-    budget: Budget = Budget()
-    model: PlannedModel | None = None
-    executor: str | None = None
-    votes: int = 1
-    memory_limit: float | None = None
-    """Megabytes a worker may take, on top of what it has when it starts."""
-    early_stop: bool = False
+    execution: Execution
+    budget: Budget
     store: Path | None = None
-    """Where counterexamples are kept from run to run."""
+    """The folder in which counterexamples are kept from run to run."""
     accepted: Acceptances | None = None
     """Failures that are no news."""
     varies: Mapping[str, Any] = field(default_factory=dict)
     """The keys whose lists made several runs, with this run's values: what tells it from its neighbours."""
+
+    def stated(self, kind: type[T]) -> list[T]:
+        """Return the requirements, which are all of this type."""
+        return [p.requirement for p in self.requirements if isinstance(p.requirement, kind)]
 
 
 @dataclass(frozen=True)
@@ -83,154 +74,137 @@ class Campaign:
     file: str
     runs: tuple[RunPlan, ...]
     drawn_seed: int | None = None
-    """Where nobody gave a seed: the one that was drawn."""
+    """The seed that was drawn, where none was given."""
 
 
-def load_campaign(
-    path: str | Path,
-    *,
-    seed: int | None = None,
-    jobs: int | None = None,
-    executor: str | None = None,
-    store: Path | None = None,
-    accepted: Path | None = None,
-    drawn_seed: int | None = None,
-) -> Campaign:
-    """Read and check a campaign file; what is given here overrules the file, but `drawn_seed`: that is the seed that
-    was drawn for it before.
-    """
+class Given(TypedDict, total=False):
+    """Values that overrule a campaign; None is not given."""
+
+    seed: int | None
+    jobs: int | None
+    executor: str | None
+    store: Path | None
+    accepted: Path | None
+    drawn_seed: int | None
+    """Overrules nothing: the seed that was drawn for the campaign before."""
+
+
+def load_campaign(path: str | Path, **given: Unpack[Given]) -> Campaign:
+    """Read and check a campaign file."""
     file = Path(path)
-    document = read_yaml(file)
-    return plan_document(
-        document,
-        base=file.parent,
-        seed=seed,
-        jobs=jobs,
-        executor=executor,
-        store=store,
-        accepted=accepted,
-        drawn_seed=drawn_seed,
-    )
+    return plan_document(read_yaml(file), base=file.parent, **given)
 
 
 def plan_document(
-    document: Document,
-    *,
-    base: Path,
-    seed: int | None = None,
-    jobs: int | None = None,
-    executor: str | None = None,
-    store: Path | None = None,
-    accepted: Path | None = None,
-    drawn_seed: int | None = None,
-    label: Callable[[KeyPath], str] = dotted,
+    document: Document, *, base: Path, label: Callable[[KeyPath], str] = dotted, **given: Unpack[Given]
 ) -> Campaign:
     """Check a campaign given as a document; relative paths are relative to `base`."""
-    from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS, REQUIRED_SECTIONS
-
     reader = Reader(document, [], label)
-    sections = reader.sections(CAMPAIGN_SECTIONS, REQUIRED_SECTIONS, "campaign")
-    engines = read_engines(reader, sections.get("engine"))
-    kinds = named_kinds(sections.get("engine"))
+    sections = reader.sections(CAMPAIGN_SECTIONS, "campaign")
+    sections |= _overruling(given, reader)
+    [engine] = sections.get("engine", [None])
+    engines, kinds = read_engines(reader, engine), named_kinds(engine)
     check_needs(reader, kinds)
     # Where an engine's settings are wrong, its name still says what the rest of the campaign is about.
     about = {spoken_about(engine) for engine in engines} or {kind.about for kind in kinds.values()} or {"signals"}
-    systems = {s: system_of(reader, base, s, about) for s in dict.fromkeys(sections.get("system", []))}
-    profiles = {p: profile_of(reader, base, p, about) for p in dict.fromkeys(sections.get("profile", []))}
-    models = {m: model_of(reader, base, m) for m in dict.fromkeys(sections.get("model", []))}
-    for profile in filter(None, profiles.values()) if "signals" in about else ():
-        for system in filter(None, systems.values()):
-            reader.adopt(("profile",), port_problems(profile, system))
-    items = collect_items(reader, sections["requirements"], base) if "requirements" in sections else None
+    inputs = load_inputs(reader, sections, base, about)
+    items = collect_items(reader, sections["requirements"][0], base) if "requirements" in sections else None
     if len(about) > 1:
         names = " and ".join(f"about {what}" for what in sorted(about))
         reader.problem(("engine",), f"engines {names} need campaigns of their own.")
-    requirements = _requirements(
-        reader, base, items, engines, about, systems, profiles, models, sections.get("expected")
-    )
-    reader.adopt(("budget",), _budget_problems(about, sections.get("budget", ())))
-    if store is None and "store" in sections:
-        store = base / sections["store"]
+    [expected] = sections.get("expected", [None])
+    requirements = _requirements(reader, base, items, engines, about, inputs, expected)
+    _check_sections(reader, sections, about, inputs)
+    store = _path(given.get("store"), sections, "store", base)
     if store is not None and store.exists() and not store.is_dir():
         reader.problem(("store",), f"{label(('store',))}: '{store}' is not a folder.")
-    if executor is not None:
-        executor = reader.check(CAMPAIGN_SECTIONS["executor"], executor, ("executor",))
-    if "memory_limit" in sections and not sys.platform.startswith("linux"):
-        reader.problem(("memory_limit",), f"{label(('memory_limit',))}: a memory limit can be set on Linux only.")
-    if True in sections.get("early_stop", []):
-        check_early_stop(reader, filter(None, systems.values()))
-    if accepted is None and "accepted" in sections:
-        accepted = base / sections["accepted"]
-    acceptances = None if accepted is None else acceptances_of(reader, accepted, items or (), profiles)
+    accepted = _path(given.get("accepted"), sections, "accepted", base)
+    acceptances = None if accepted is None else acceptances_of(reader, accepted, items or (), inputs)
     if reader.problems:
         raise UserError(_in_order(reader.problems, document.file))
-    if seed is None and "seed" not in sections:
+    drawn_seed = None
+    if "seed" not in sections:
+        drawn_seed = given.get("drawn_seed")
         drawn_seed = draw_seed() if drawn_seed is None else drawn_seed
-    else:
-        drawn_seed = None
-    name = sections.get("name") or Path(document.file).stem or _own_name(systems, models)
-    settings = {
-        "system": list(systems) or [None],
-        "profile": list(profiles) or [None],
-        "model": list(models) or [None],
-        "engine": engines,
-        "seed": [seed] if seed is not None else sections.get("seed", [drawn_seed]),
-        "budget": [Budget(b.simulations, b.seconds) for b in sections.get("budget", ())] or [Budget()],
-        "time_limit": sections.get("time_limit", [TIME_LIMIT_S]),
-        "on_failure": sections.get("on_failure", ["inconclusive"]),
-        "votes": sections.get("votes", [1]),
-        "memory_limit": sections.get("memory_limit", [None]),
-        "early_stop": sections.get("early_stop", [False]),
-    }
-    runs, count = [], math.prod(map(len, settings.values()))
-    for values in itertools.product(*settings.values()):
-        point = dict(zip(settings, values, strict=True))
-        runs.append(
-            RunPlan(
-                name=name if count == 1 else f"{name}-{len(runs) + 1}",
-                system=systems.get(point["system"]),
-                system_reference=point["system"],
-                base=base,
-                profile=profiles.get(point["profile"]),
-                model=models.get(point["model"]),
-                requirements=tuple(requirements[point["model"]]),
-                engine=point["engine"],
-                seed=point["seed"],
-                jobs=jobs if jobs is not None else sections.get("jobs", 1),
-                budget=point["budget"],
-                executor=executor or sections.get("executor"),
-                time_limit=point["time_limit"],
-                on_failure=point["on_failure"],
-                votes=point["votes"],
-                memory_limit=point["memory_limit"],
-                early_stop=point["early_stop"],
-                store=store,
-                accepted=acceptances,
-                varies=_varies(settings, point),
-            )
+    [name] = sections.get("name", [Path(document.file).stem or inputs.own_name])
+    points = _points(sections, inputs, engines, drawn_seed)
+    runs = tuple(
+        RunPlan(
+            name=name if len(points) == 1 else f"{name}-{number}",
+            system=inputs.systems.get(point["system"]),
+            system_reference=point["system"],
+            base=base,
+            profile=inputs.profiles.get(point["profile"]),
+            model=inputs.models.get(point["model"]),
+            requirements=tuple(requirements[point["model"]]),
+            engine=point["engine"],
+            seed=point["seed"],
+            execution=Execution(**{key: point[key] for key in keys_of(Execution)}),
+            budget=point["budget"],
+            store=store,
+            accepted=acceptances,
+            varies=varies,
         )
-    return Campaign(name, document.file, tuple(runs), drawn_seed)
+        for number, (point, varies) in enumerate(points, start=1)
+    )
+    return Campaign(name, document.file, runs, drawn_seed)
 
 
-def _own_name(systems: Mapping[str, System], models: Mapping[str, PlannedModel]) -> str:
-    """Of a run that is described on the command line."""
-    named = next(iter(systems.values()), None)
-    return named.name if named is not None else f"reach-{next(iter(models.values())).name}"
+def _overruling(given: Given, reader: Reader) -> dict[str, list[Any]]:
+    """Return the sections that were given beside the document, checked like those in it."""
+    values = {key: given.get(key) for key in ("seed", "jobs", "executor") if given.get(key) is not None}
+    declared = {key: CAMPAIGN_SECTIONS[key] for key in values}
+    return Reader(Document("", values, {}), reader.problems, reader.label).sections(declared, "campaign")
+
+
+def _path(given: Path | None, sections: Mapping[str, Sequence[Any]], key: str, base: Path) -> Path | None:
+    return base / sections[key][0] if given is None and key in sections else given
+
+
+def _check_sections(
+    reader: Reader, sections: Mapping[str, Sequence[Any]], about: Collection[str], inputs: Inputs
+) -> None:
+    """Note values that are right alone, and wrong for this campaign or this machine."""
+    if "states" in about and any(budget.simulations is not None for budget in sections.get("budget", ())):
+        reader.adopt(("budget",), [Problem("reach simulates nothing: engine.walks limits its walks.")])
+    if "memory_limit" in sections and not sys.platform.startswith("linux"):
+        reader.problem(
+            ("memory_limit",), f"{reader.label(('memory_limit',))}: a memory limit can be set on Linux only."
+        )
+    if True in sections.get("early_stop", []):
+        check_early_stop(reader, inputs.of_signals())
+
+
+def _points(
+    sections: Mapping[str, Sequence[Any]], inputs: Inputs, engines: Sequence[Any], drawn_seed: int | None
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the values of every run, and those of them that tell it from its neighbours."""
+    settings: dict[str, Sequence[Any]] = {
+        "system": list(inputs.systems) or [None],
+        "profile": list(inputs.profiles) or [None],
+        "model": list(inputs.models) or [None],
+        "engine": engines,
+        "seed": sections.get("seed", [drawn_seed]),
+        "budget": sections.get("budget", [Budget()]),
+        **{key: sections.get(key, [declared.default]) for key, declared in keys_of(Execution).items()},
+    }
+    points = [dict(zip(settings, values, strict=True)) for values in itertools.product(*settings.values())]
+    return [(point, _varies(settings, point)) for point in points]
 
 
 def _in_order(problems: list[Problem], campaign: str) -> list[Problem]:
-    """Each once; those of the campaign first, then file by file, from top to bottom."""
+    """Return each problem once: those of the campaign first, then file by file, from top to bottom."""
     return sorted(dict.fromkeys(problems), key=lambda p: (p.file != campaign, p.file or "", p.line or 0))
 
 
-def _varies(settings: Mapping[str, list], point: Mapping[str, Any]) -> dict[str, Any]:
+def _varies(settings: Mapping[str, Sequence[Any]], point: Mapping[str, Any]) -> dict[str, Any]:
     structured = ("engine", "budget")
     varies = {key: point[key] for key, values in settings.items() if key not in structured and len(values) > 1}
     for key in structured:
         for option in fields(point[key]):
-            values = {getattr(other, option.name, None) for other in settings[key]}
-            if len(values) > 1:
-                varies[option.name if key == "engine" else f"budget.{option.name}"] = getattr(point[key], option.name)
+            value = getattr(point[key], option.name)
+            if any(getattr(other, option.name, None) != value for other in settings[key]):
+                varies[option.name if key == "engine" else f"budget.{option.name}"] = value
     return varies
 
 
@@ -240,26 +214,20 @@ def _requirements(
     items: list[RequirementItem] | None,
     engines: Iterable[Any],
     about: Collection[str],
-    systems: Mapping[str, Any],
-    profiles: Mapping[str, Profile | None],
-    models: Mapping[str, PlannedModel | None],
+    inputs: Inputs,
     expected: str | None,
 ) -> dict[str | None, list[PlannedRequirement]]:
-    """Those of each model that is named; where none is, those of the campaign."""
+    """Return the requirements of each model that is named; where none is, those of the campaign under None."""
     if about == {"states"}:
         from bbfalsify.campaigns.requirements.queries import plan_queries
 
-        loaded = {name: model for name, model in models.items() if model is not None}
+        loaded = {name: model for name, model in inputs.models.items() if model is not None}
         return {name: plan_queries(reader, items, model, expected) for name, model in loaded.items()}
     if about == {"symbols"}:
         from bbfalsify.campaigns.requirements.ltl import plan_claims, settings_problems
+        from bbfalsify.systems import SymbolSystem
 
-        boxes = [box for box in systems.values() if box is not None]
+        boxes = [box for box in inputs.systems.values() if isinstance(box, SymbolSystem)]
         reader.adopt(("engine",), settings_problems(engines, boxes, base))
         return {None: plan_claims(items or [], boxes, expected)}
-    return {None: parse_items(items or [], signals_of(profiles, systems), expected)}
-
-
-def _budget_problems(about: Collection[str], budgets: Iterable[Any]) -> list[Problem]:
-    limited = "states" in about and any(budget.simulations is not None for budget in budgets)
-    return [Problem("reach simulates nothing: engine.walks limits its walks.")] if limited else []
+    return {None: parse_items(items or [], signals_of(inputs), expected)}

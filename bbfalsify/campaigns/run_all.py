@@ -53,7 +53,8 @@ def run_all(
     """`directory`: of the same campaign, begun before; it is continued.  `executor` overrules the campaign's.  With
     `extend` a single run goes on even if it was finished: a check, say, that has a larger budget now.
     """
-    with opened(executor or campaign.runs[0].executor, campaign.runs[0].jobs) as pool:
+    execution = campaign.runs[0].execution
+    with opened(executor or execution.executor, execution.jobs) as pool:
         recording = Recording(campaign, out, executor=pool)
         if len(campaign.runs) == 1:
             [plan] = campaign.runs
@@ -73,7 +74,8 @@ def _run_several(
     else:
         place = CampaignDirectory(directory)
         place.check_same(campaign, configurations)
-    rows, counts = [], Counter()
+    rows: list[dict[str, Any]] = []
+    counts: Counter[str | None] = Counter()
     for number, plan in enumerate(campaign.runs, start=1):
         told, configuration = listeners(plan), configurations[number - 1]
         this = replace(recording, directory=place.run(number), listeners=told, configuration=configuration)
@@ -102,7 +104,7 @@ def _run(plan: RunPlan, recording: Recording, *, extend: bool = False) -> Done:
 
 
 def _failed(plan: RunPlan, directory: Path, message: str) -> dict[str, Any]:
-    """What stands in the place of results where a run could not be made; it is tried again when resumed."""
+    """Return the results of a run that could not be made; it is tried again when resumed."""
     return {
         "engine": plan.engine.kind,
         "name": plan.name,

@@ -1,201 +1,109 @@
-"""What campaign and specification files may contain (format_version 1).
+"""The keys of campaign and specification files (format_version 1).
 
-The models describe shapes only: types, ranges, allowed words.  Whether a file exists, a formula parses or a signal is
-known is checked in `plan`.  Every field of an engine, and `system`, `profile`, `model`, `seed`, `budget`,
-`time_limit`, `on_failure`, `votes`, `memory_limit` and `early_stop` of a campaign may be a list: lists multiply into
-runs (only what is `Together` is a list of its own, and one value).
-
-Importing this module imports pydantic (0.1 s), so it is imported inside the functions that read files.
+Declarations describe shapes only: types, ranges, allowed words.  `plan` checks whether a file exists, a formula parses
+or a signal is known.  Keys of `engine:` are declared by the engine (`registry.py` names the class), keys about the
+execution of simulations in `running/execution.py`.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any
 
-from annotated_types import Ge, Gt, Le, MinLen
-from pydantic import AllowInfNan, BaseModel, BeforeValidator, ConfigDict, StringConstraints
-
-T = TypeVar("T")
-
-
-def _no_boolean(value: Any) -> Any:
-    # Without this `true` would quietly become the number 1.
-    if isinstance(value, bool):
-        raise ValueError("must be a number")
-    return value
-
-
-def _as_list(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
-
-
-class _OneIsEnough:
-    """In the JSON Schema, too, a list may be written as the one value that it has."""
-
-    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
-        schema = handler(core_schema)
-        return {"anyOf": [schema["items"], schema]}
-
-
-Positive = Annotated[float, Gt(0), AllowInfNan(False), BeforeValidator(_no_boolean)]
-NotNegative = Annotated[float, Ge(0), AllowInfNan(False), BeforeValidator(_no_boolean)]
-Share = Annotated[float, Ge(0), Le(1), AllowInfNan(False), BeforeValidator(_no_boolean)]
-Count = Annotated[int, Ge(1), BeforeValidator(_no_boolean)]
-Natural = Annotated[int, Ge(0), BeforeValidator(_no_boolean)]
-Word = Annotated[str, MinLen(1)]
-OneOrMore = Annotated[list[T], MinLen(1), BeforeValidator(_as_list), _OneIsEnough()]
-Together = Annotated[tuple[T, ...], BeforeValidator(_as_list), _OneIsEnough()]
-"""A list that is one value: it does not multiply."""
-Expected = Literal["falsified", "not_falsified", "reached", "not_reached", "model_error", "inconclusive", "error"]
-OnFailure = Literal["violation", "inconclusive", "abort"]
-
-
-ExecutorName = Annotated[str, StringConstraints(pattern=r"^(local|in-process|dask|dask:.+)$")]
-
-
-class Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class RequirementEntry(Entry):
-    """One requirement: the sentence in words, and the formula that says the same."""
-
-    id: Word
-    stl: Word
-    text: str = ""
-    time: Literal["dense", "discrete"] = "dense"
-    period: Positive | None = None
-    expected: Expected | None = None
-
-
-class BudgetEntry(Entry):
-    """What a whole run may use: search, estimation and plain simulation together."""
-
-    simulations: Natural | None = None
-    seconds: NotNegative | None = None
-
-
-class AnyEngine(BaseModel):
-    """What every engine has."""
-
-    kind: Word
-
+from bbfalsify.core.budget import Budget
+from bbfalsify.core.settings import Settings, keys_of, setting
+from bbfalsify.core.verdict import Outcome
+from bbfalsify.running.execution import Execution
 
 FORMS = ("ltl", "ltlf", "monitor", "hoa", "hoa_violations")
-"""Of a requirement about symbols; each has exactly one."""
+"""Forms of a requirement about symbols; each has exactly one."""
 
 
-class ClaimEntry(Entry):
+def _single(sentence: str, **rules: Any) -> Any:
+    """Declare a key of which a file has one value."""
+    return setting(sentence, single=True, **rules)
+
+
+def _expected(sentence: str) -> Any:
+    return _single(sentence, default=None, choices=tuple(outcome.value for outcome in Outcome))
+
+
+class RequirementEntry(Settings):
+    """One requirement about signals: the sentence in words, and the formula that says the same."""
+
+    id: str = _single("Short name, unique in the run.")
+    stl: str = _single("A formula of signal temporal logic.")
+    text: str = _single("The requirement as a sentence.", default="")
+    time: str = _single(
+        "In dense time a signal holds its value between samples; in discrete time only the samples count.",
+        default="dense",
+        choices=("dense", "discrete"),
+    )
+    period: float | None = _single("Distance of the samples in discrete time.", default=None, above=0)
+    expected: str | None = _expected("The expected outcome; `run` ends with 0 when every outcome is as expected.")
+
+
+class ClaimEntry(Settings):
     """One requirement about symbols: the sentence in words, and the formula or automaton that says the same."""
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [form]} for form in FORMS]})
-    id: Word
-    text: str = ""
-    ltl: Word | None = None
-    ltlf: Word | None = None
-    monitor: Word | dict[str, Any] | None = None
-    hoa: Word | None = None
-    hoa_violations: Word | None = None
-    expected: Expected | None = None
+    id: str = _single("Short name, unique in the run.")
+    text: str = _single("The requirement as a sentence.", default="")
+    ltl: str | None = _single("A formula of linear temporal logic over infinite words, or a pattern.", default=None)
+    ltlf: str | None = _single("A formula over finite words.", default=None)
+    monitor: str | dict[str, Any] | None = _single("A monitor automaton, or the name of its YAML file.", default=None)
+    hoa: str | None = _single("A Büchi automaton in the HOA format that accepts the good words.", default=None)
+    hoa_violations: str | None = _single(
+        "A Büchi automaton in the HOA format that accepts the bad words.", default=None
+    )
+    expected: str | None = _expected(
+        "The expected outcome: falsified is a violated requirement, not_falsified one that holds up to the bound."
+    )
 
 
-class QueryEntry(Entry):
-    """One question about the states of a model; a number names one that is stored with the model, `stored` the only
-    one."""
+class QueryEntry(Settings):
+    """One question about the states of a model."""
 
-    id: Word
-    query: Word | Count
-    text: str = ""
-    expected: Expected | None = None
-
-
-class FalsifyEntry(Entry):
-    """What searches, how far, and how carefully the probabilities are estimated."""
-
-    kind: Literal["falsify"]
-    horizon: OneOrMore[NotNegative]
-    counterexamples: OneOrMore[Count] = [10]
-    simulations: OneOrMore[Natural] = [2000]
-    max_time: OneOrMore[NotNegative | None] = [None]
-    passes: OneOrMore[Count] = [10]
-    traces: OneOrMore[Count] = [100]
-    estimator: OneOrMore[Literal["auto", "conditional", "splitting"]] = ["auto"]
-    columns: Together[Literal["d6", "d8", "d9"]] = ()
-    quasi_random: OneOrMore[bool] = [False]
-    search: OneOrMore[Literal["probable", "first"]] = ["probable"]
-    patience: OneOrMore[Natural] = [200]
-    plain_walks: OneOrMore[Share] = [0.5]
-    delays: OneOrMore[Literal["cycle", "two_points"]] = ["cycle"]
-    guiding: OneOrMore[bool] = [False]
-    adaptive_duration: OneOrMore[bool] = [False]
-    smc: OneOrMore[Literal["none", "sequence", "clopper_pearson", "fixed"]] = ["none"]
-    smc_epsilon: OneOrMore[Positive] = [0.005]
-    smc_simulations: OneOrMore[Natural] = [20_000]
-    sensitivity: OneOrMore[bool] = [True]
-    shrink: OneOrMore[Natural] = [200]
-    fan: OneOrMore[Natural] = [40]
-    batch: OneOrMore[Count] = [44]
-    period: OneOrMore[Positive | None] = [None]
+    id: str = _single("Short name, unique in the run.")
+    query: str | int = _single(
+        "A query such as `E<> P(1).cs`, the number of one that is stored with the model, or `stored` for the only one.",
+        at_least=1,
+    )
+    text: str = _single("The question as a sentence.", default="")
+    expected: str | None = _expected("The expected outcome.")
 
 
-class CheckEntry(Entry):
-    """Black box checking: how the box is learned and tested, and what it may cost."""
-
-    kind: Literal["check"]
-    max_states: OneOrMore[Count | None] = [None]
-    alphabet: Together[Word] = ()
-    learner: OneOrMore[Literal["lsharp", "lstar", "kv", "hw"]] = ["lsharp"]
-    tester: OneOrMore[Literal["h", "hsi", "wp", "w", "random-hsi", "random-wp", "random-w"]] = ["h"]
-    stop_at_first: OneOrMore[bool] = [False]
-    max_queries: OneOrMore[Natural | None] = [None]
-    max_symbols: OneOrMore[Natural | None] = [None]
-    max_time: OneOrMore[NotNegative | None] = [None]
-    observations: Together[Word] = ()
-    older: OneOrMore[Word | None] = [None]
-    symbols: dict[Word, dict[Word, float]] | None = None
-    period: OneOrMore[Positive | None] = [None]
-
-
-class ReachEntry(Entry):
-    """Random walks to states of a model: how they choose, and how long they go on."""
-
-    kind: Literal["reach"]
-    heuristic: OneOrMore[Literal["portfolio", "ret", "sem", "rlc", "rlc-a", "rcf"]] = ["portfolio"]
-    trace: OneOrMore[Literal["some", "shortest", "fastest"]] = ["some"]
-    depth: OneOrMore[Count | None] = [None]
-    timeout: OneOrMore[NotNegative | None] = [300.0]
-    walks: OneOrMore[Count | None] = [None]
+class _Subject(Settings):
+    format_version: int = _single("The version of the file format.", choices=(1,))
+    name: str = _single("Names the run directories.", default=None, absent="the file's name")
+    system: str = setting(
+        "The black box: an adapter folder, file.py:object, package.module:object, model.fmu, model.yaml, machine.dot "
+        "or cmd:program.",
+        default=None,
+    )
+    profile: str = setting("The file that describes the users.", default=None)
+    model: str = setting("A model file, or example:NAME:SIZE, for engines that need no system.", default=None)
+    requirements: Any = _single(
+        "A list of requirements; plain text in it is the path of a specification file.", default=None
+    )
+    engine: Any = _single("The method and its settings; a list of engines makes several runs.")
+    seed: int = setting("Decides every random choice.", default=None, at_least=0, absent="drawn")
+    budget: Budget = setting(
+        "Limits a whole run: search, estimation and plain simulation together.", default=None, absent="no limit"
+    )
 
 
-CAMPAIGN_SECTIONS: dict[str, Any] = {
-    "format_version": Literal[1],
-    "name": Word,
-    "system": OneOrMore[Word],
-    "profile": OneOrMore[Word],
-    "model": OneOrMore[Word],
-    "requirements": Any,
-    "engine": Any,
-    "seed": OneOrMore[Natural],
-    "budget": OneOrMore[BudgetEntry],
-    "jobs": Count,
-    "executor": ExecutorName,
-    "time_limit": OneOrMore[Positive],
-    "on_failure": OneOrMore[OnFailure],
-    "votes": OneOrMore[Count],
-    "memory_limit": OneOrMore[Positive],
-    "early_stop": OneOrMore[bool],
-    "store": Word,
-    "accepted": Word,
-    "expected": Expected,
-}
-"""The type of each section; validated one by one, so that a mistake in one does not hide those in another."""
+class _Memory(Settings):
+    store: str = _single("A folder of counterexamples that lives across runs.", default=None)
+    accepted: str = _single("A file of accepted failures.", default=None)
+    expected: str = _expected("The expected outcome of every requirement that does not say its own.")
 
-REQUIRED_SECTIONS = ("format_version", "engine")
-"""Of every campaign; what else is needed depends on its engines (`kinds.py`)."""
 
-SPECIFICATION_SECTIONS: dict[str, Any] = {
-    "format_version": Literal[1],
-    "name": Word,
-    "text": str,
-    "requirements": Any,
-}
+class _Specification(Settings):
+    format_version: int = _single("The version of the file format.", choices=(1,))
+    name: str = _single("The name of the specification.", default=None)
+    text: str = _single("What it is about, as a sentence.", default="")
+    requirements: Any = _single("A list of requirements.")
+
+
+CAMPAIGN_SECTIONS = {**keys_of(_Subject), **keys_of(Execution), **keys_of(_Memory)}
+"""Which of them are needed, besides those declared as required, depends on the engines (`registry.py`)."""
+SPECIFICATION_SECTIONS = keys_of(_Specification)

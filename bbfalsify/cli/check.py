@@ -2,43 +2,16 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from bbfalsify.cli.options import (
-    Annotations,
-    AsJson,
-    ExecutorOption,
-    Jobs,
-    JunitFile,
-    Out,
-    Quiet,
-    SarifFile,
-    Seed,
-    Verbose,
-)
+from bbfalsify.cli.engine_options import settings_of_engine, with_settings
+from bbfalsify.cli.options import Seed, Session
 
 
-class Learner(StrEnum):
-    LSHARP = "lsharp"
-    LSTAR = "lstar"
-    KV = "kv"
-    HW = "hw"
-
-
-class Tester(StrEnum):
-    H = "h"
-    HSI = "hsi"
-    WP = "wp"
-    W = "w"
-    RANDOM_HSI = "random-hsi"
-    RANDOM_WP = "random-wp"
-    RANDOM_W = "random-w"
-
-
+@with_settings(*settings_of_engine("check"))
 def check(
     system: Annotated[
         str, typer.Option("--system", help="Adapter folder, file.py:object, machine.dot or cmd:program.")
@@ -52,52 +25,25 @@ def check(
             show_default="none: only learn",
         ),
     ] = None,
-    max_states: Annotated[
-        int | None, typer.Option(help="The bound n: the system has at most so many states.", show_default="none")
-    ] = None,
-    alphabet: Annotated[
-        str | None, typer.Option(metavar="SYMBOLS", help="Send only these, as in a,b,c.", show_default="all")
-    ] = None,
-    learner: Annotated[Learner, typer.Option(help="hw: for systems that cannot be reset.")] = Learner.LSHARP,
-    tester: Annotated[Tester, typer.Option(help="Conformance test; random ones prove nothing.")] = Tester.H,
-    stop_at_first: Annotated[bool, typer.Option("--stop-at-first", help="End with the first violation.")] = False,
-    max_queries: Annotated[int | None, typer.Option(help="Budget of words.", show_default="no limit")] = None,
-    max_symbols: Annotated[int | None, typer.Option(help="Budget of symbols.", show_default="no limit")] = None,
-    max_time: Annotated[float | None, typer.Option(help="Budget in seconds.", show_default="no limit")] = None,
-    observations: Annotated[
-        list[Path] | None, typer.Option("--observations", metavar="FILE", help="Words and answers seen before; repeat.")
-    ] = None,
-    older: Annotated[
-        Path | None, typer.Option("--older", metavar="DOT", help="Model of an earlier version, to start from.")
+    *,
+    profile: Annotated[
+        Path | None, typer.Option(help="Rank violations by use; its actions may be the symbols.", show_default="none")
     ] = None,
     symbol: Annotated[
         list[str] | None,
-        typer.Option("--symbol", metavar="on:heat=1", help="For systems of signals: what a symbol sets; repeat."),
-    ] = None,
-    period: Annotated[
-        float | None, typer.Option(help="For systems of signals: how long a symbol lasts.", show_default="none")
-    ] = None,
-    profile: Annotated[
-        Path | None, typer.Option(help="Rank violations by use; its actions may be the symbols.", show_default="none")
+        typer.Option(
+            "--symbol",
+            metavar="on:heat=1",
+            help="For a system of signals, what a symbol sets; repeat.",
+            rich_help_panel="Systems of signals",
+        ),
     ] = None,
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="RUN_DIR", help="Continue an earlier check of the system.")
     ] = None,
-    time_limit: Annotated[float, typer.Option(help="Seconds per word.")] = 60.0,
-    votes: Annotated[int, typer.Option(help="Executions of each word; the majority counts.")] = 1,
-    memory_limit: Annotated[
-        float | None, typer.Option(metavar="MB", help="Memory of a worker (Linux).", show_default="none")
-    ] = None,
-    junit: JunitFile = None,
-    sarif: SarifFile = None,
-    annotations: Annotations = None,
-    jobs: Jobs = None,
-    executor: ExecutorOption = None,
-    out: Out = None,
     seed: Seed = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    given: dict[str, Any],
+    session: Session,
 ) -> int:
     """Learn a black box that answers symbols, and check requirements about its answers.
 
@@ -105,41 +51,19 @@ def check(
     Example:  bbfalsify check --system adapters/smtp --max-states 7 \\
               --require "precedence(in == rcpt & out == '250', out == '354')"
     """
-    from bbfalsify.cli.ci_files import ci_files
-    from bbfalsify.cli.inline_campaign import described, listed
+    from bbfalsify.cli.inline_campaign import described
     from bbfalsify.cli.session import run_campaign
 
-    texts = enumerate(require or [], start=1)
-    campaign = described(
-        {
-            "system": system,
-            "profile": None if profile is None else str(profile),
-            "requirements": [_requirement(number, text, sampled=period is not None) for number, text in texts] or None,
-            "time_limit": time_limit,
-            "votes": votes,
-            "memory_limit": memory_limit,
-        },
-        {
-            "kind": "check",
-            "max_states": max_states,
-            "alphabet": listed(alphabet),
-            "learner": learner,
-            "tester": tester,
-            "stop_at_first": stop_at_first,
-            "max_queries": max_queries,
-            "max_symbols": max_symbols,
-            "max_time": max_time,
-            "observations": None if not observations else [str(file) for file in observations],
-            "older": None if older is None else str(older),
-            "symbols": _symbols(symbol),
-            "period": period,
-        },
-        seed=seed, jobs=jobs, executor=executor, drawn_seed=_begun_with(resume),
-    )  # fmt: skip
-    return run_campaign(
-        campaign, out=out, directory=resume, extend=True, as_json=as_json, quiet=quiet, verbose=verbose,
-        files=ci_files(junit, sarif, annotations, as_json=as_json),
-    )  # fmt: skip
+    sampled = "period" in given
+    sections = {
+        "system": system,
+        "profile": None if profile is None else str(profile),
+        "requirements": [_requirement(number, text, sampled=sampled) for number, text in enumerate(require or [], 1)],
+        "seed": seed,
+    }
+    given |= {"symbols": _symbols(symbol)} if symbol else {}
+    campaign = described("check", sections, given, drawn_seed=_begun_with(resume))
+    return run_campaign(campaign, session, directory=resume, extend=True)
 
 
 def _requirement(number: int, text: str, *, sampled: bool) -> str | dict[str, str]:

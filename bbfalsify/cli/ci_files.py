@@ -1,4 +1,4 @@
-"""What other machines read: JUnit XML and SARIF where they were asked for, and annotations where GitHub runs us."""
+"""Files for other machines: JUnit XML and SARIF where asked for, and annotations on GitHub."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class CiFiles:
 
 
 def ci_files(junit: Path | None, sarif: Path | None, annotations: bool | None, *, as_json: bool) -> CiFiles:
-    """What was asked for (annotations: by whom we are run, unless said).
+    """Return the files that were asked for; without a word, annotations are made on GitHub.
 
     A file that cannot be written is refused now, not after hours of simulations.
     """

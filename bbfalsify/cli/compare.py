@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bbfalsify.reporting.compare_machines import MachineChange
 
 WIDTH = 60
-"""Of a word of actions."""
+"""Characters of a word of actions."""
 
 
 def compare(
@@ -116,11 +116,11 @@ def machine_lines(change: MachineChange) -> Iterator[str]:
 def change_lines(change: RunChange, *, everything: bool = False) -> Iterator[str]:
     from bbfalsify.reporting.formatting import interval
 
-    for name, before, now in change.settings:
-        yield f"not the same run: {name} was {before}, is {now}"
+    for name, was, is_now in change.settings:
+        yield f"not the same run: {name} was {was}, is {is_now}"
     for requirement, before, now in change.outcomes:
-        before, now = ((word or "not there").replace("_", " ") for word in (before, now))
-        yield f"{requirement}: {before} before, {now} now"
+        words = ((word or "not there").replace("_", " ") for word in (before, now))
+        yield "{}: {} before, {} now".format(requirement, *words)
     for found in change.new:
         yield _found_line("new", found)
         if found.file is not None:

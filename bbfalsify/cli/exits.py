@@ -40,8 +40,9 @@ def exit_of_outcomes(outcomes: Iterable[str]) -> Exit:
 
 
 def exit_of_run(data: Mapping[str, Any]) -> Exit:
-    """Of the results of a run, whatever its engine: outcomes that were expected or accepted are no news; others are
-    1, or decide as they are.
+    """Return the exit code of a run, whatever its engine.
+
+    Outcomes that were expected or accepted are no news; others are 1, or decide as they are.
     """
     from bbfalsify.records.accepted import ACCEPTED
 
@@ -115,6 +116,6 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _say_json(data: dict, wanted: bool) -> None:
+def _say_json(data: dict[str, Any], wanted: bool) -> None:
     if wanted:
         print(json.dumps(data))

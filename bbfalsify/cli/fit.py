@@ -67,8 +67,8 @@ def fit(
             )
         else:
             found = fit_profile(
-                logs, structure, from_zero=from_zero, bounds=fit_bounds, tolerance=tolerance, confidence=confidence,
-                told=told,
+                logs, str(structure), from_zero=from_zero, bounds=fit_bounds, tolerance=tolerance,
+                confidence=confidence, told=told,
             )  # fmt: skip
     if output is not None:
         found.write(output)

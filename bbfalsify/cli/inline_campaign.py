@@ -5,48 +5,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from enum import Enum
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+import typer
+
+from bbfalsify.cli.engine_options import settings_of_engine, with_settings
+from bbfalsify.cli.options import Seed, Session
+from bbfalsify.core.settings import keys_of
+from bbfalsify.registry import engine_kind
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns import Campaign
+    from bbfalsify.campaigns.plan import Given
 
 SPECIFICATIONS = (".yaml", ".yml")
 _RENAMED = {"accepted": "accept", "requirements": "require", "symbols": "symbol"}
+_FORMS = {"signals": "stl", "symbols": "ltl", "states": "query"}
 
 
-def described(sections: Mapping[str, Any], engine: Mapping[str, Any], **given: Any) -> Campaign:
-    """The campaign of these sections and engine settings; None means that an option was not given."""
+def described(kind: str, sections: Mapping[str, Any], settings: Mapping[str, Any], **given: Unpack[Given]) -> Campaign:
+    """Return the campaign of these sections and settings; sections that are None or empty were not given."""
     from bbfalsify.campaigns import plan_document
     from bbfalsify.records.documents import Document
 
-    data = {"format_version": 1, **_given(sections), "engine": _given(engine)}
+    keys = keys_of(engine_kind(kind).named("settings"))
+    data = {"format_version": 1, **{key: value for key, value in sections.items() if value not in (None, [])}}
+    data |= {key: value for key, value in settings.items() if key not in keys}
+    data["engine"] = {"kind": kind} | {key: value for key, value in settings.items() if key in keys}
     return plan_document(Document("", data, {}), base=Path(), label=_option, **given)
 
 
 def requirement(number: int, text: str, form: str) -> str | dict[str, str]:
-    """What --require was given: a specification file, or a formula of this form."""
+    """Return the entry that --require was given: a specification file, or a formula of this form."""
     return text if text.endswith(SPECIFICATIONS) else {"id": f"R{number}", form: text}
 
 
-def listed(text: str | None) -> list[str] | None:
-    """ "a, b" is a and b."""
-    return None if text is None else [word.strip() for word in text.split(",")]
-
-
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
-    plain = {key: value.value if isinstance(value, Enum) else value for key, value in values.items()}
-    return {key: value for key, value in plain.items() if value is not None}
-
-
 def _option(path: Sequence[str | int]) -> str:
-    """The option that gave the value: --horizon for engine.horizon, --require 2 for requirements[1].stl, and --query
-    for the only question of `reach`."""
+    """Return the option that gave the value: --horizon for engine.horizon, --require 2 for requirements[1].stl, and
+    --query for the only question of `reach`."""
     if path and path[-1] == "query":
         return "--query"
     if path and path[0] == "requirements":
-        return f"--require {path[1] + 1}" if len(path) > 1 else "--require"
+        return f"--require {int(path[1]) + 1}" if len(path) > 1 else "--require"
     names = [str(key) for key in path if isinstance(key, str) and key != "engine"]
     return f"--{_RENAMED.get(names[-1], names[-1]).replace('_', '-')}" if names else "--options"
+
+
+def engine_command(name: str) -> Callable[..., int]:
+    """Make the command of an engine that has none of its own: an option for each section and setting."""
+    from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
+
+    kind = engine_kind(name)
+    subjects = [CAMPAIGN_SECTIONS[key] for key in ("system", "profile", "model") if key not in kind.ignores]
+
+    @with_settings(*subjects, *settings_of_engine(name))
+    def command(
+        require: Annotated[list[str] | None, typer.Option("--require", help="A requirement; repeat.")] = None,
+        *,
+        seed: Seed = None,
+        given: dict[str, Any],
+        session: Session,
+    ) -> int:
+        from bbfalsify.cli.session import run_campaign
+
+        form = _FORMS[kind.about]
+        entries = [requirement(number, text, form) for number, text in enumerate(require or [], start=1)]
+        return run_campaign(described(name, {"requirements": entries, "seed": seed}, given), session)
+
+    command.__doc__ = kind.says
+    return command

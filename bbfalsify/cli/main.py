@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -33,7 +34,11 @@ from bbfalsify.cli import (
     simulate,
     validate,
 )
+from bbfalsify.cli.engine_options import GroupedCommand
 from bbfalsify.cli.exits import Exit, boundary, report_problems
+from bbfalsify.cli.inline_campaign import engine_command
+from bbfalsify.core.errors import UserError, unknown_name
+from bbfalsify.registry import engine_names
 
 app = typer.Typer(
     name="bbfalsify",
@@ -44,28 +49,36 @@ app = typer.Typer(
     epilog="Exit codes: 0 nothing found, 1 found, 2 your input, 3 the system failed, 4 inconclusive, 130 interrupted.",
 )
 
-for command, name in (
-    (run.run, "run"),
-    (falsify.falsify, "falsify"),
-    (reach.reach, "reach"),
-    (check.check, "check"),
-    (simulate.simulate, "simulate"),
-    (fit.fit, "fit"),
-    (monitor.monitor, "monitor"),
-    (show.show, "show"),
-    (report.report, "report"),
-    (compare.compare, "compare"),
-    (replay.replay, "replay"),
-    (export.export, "export"),
-    (accept.accept, "accept"),
-    (validate.validate, "validate"),
-    (convert.convert, "convert"),
-    (doctor.doctor, "doctor"),
-    (new.new, "new"),
-    (schema.schema, "schema"),
-    (listing.list_things, "list"),
-):
-    app.command(name)(boundary(command))
+COMMANDS: dict[str, Callable[..., int | None]] = {
+    "run": run.run,
+    "falsify": falsify.falsify,
+    "reach": reach.reach,
+    "check": check.check,
+    "simulate": simulate.simulate,
+    "fit": fit.fit,
+    "monitor": monitor.monitor,
+    "show": show.show,
+    "report": report.report,
+    "compare": compare.compare,
+    "replay": replay.replay,
+    "export": export.export,
+    "accept": accept.accept,
+    "validate": validate.validate,
+    "convert": convert.convert,
+    "doctor": doctor.doctor,
+    "new": new.new,
+    "schema": schema.schema,
+    "list": listing.list_things,
+}
+for name, command in COMMANDS.items():
+    app.command(name, cls=GroupedCommand)(boundary(command))
+
+
+def add_engine(name: str) -> None:
+    """Add the command of an engine of another package, where there is one; it is looked for only when it is called."""
+    if name not in COMMANDS and name in engine_names():
+        COMMANDS[name] = engine_command(name)
+        app.command(name, cls=GroupedCommand)(boundary(COMMANDS[name]))
 
 
 def _show_version(wanted: bool) -> None:
@@ -84,7 +97,7 @@ def top(
 
 
 # typer may carry its own copy of click, so the base class of usage errors is taken from what typer itself exports.
-UsageError = typer.BadParameter.__mro__[1]
+UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 _CHOICE = re.compile(r"(?:Value error, )?'([^']*)' is not one of ('[^']*'(?:, '[^']*')*)")
@@ -92,8 +105,6 @@ _CHOICE = re.compile(r"(?:Value error, )?'([^']*)' is not one of ('[^']*'(?:, '[
 
 def in_our_words(message: str) -> str:
     """On one line; of a choice, what is allowed and the closest of it, as everywhere."""
-    from bbfalsify.core.errors import unknown_name
-
     message = " ".join(message.split())
     choice = _CHOICE.search(message)
     if choice is None:
@@ -105,7 +116,10 @@ def in_our_words(message: str) -> str:
 def main() -> None:
     """Run the command line; wrong usage is reported in the same way as wrong files."""
     try:
+        add_engine(next((word for word in sys.argv[1:] if not word.startswith("-")), "run"))
         code = app(sys.argv[1:] or ["--help"], prog_name="bbfalsify", standalone_mode=False)
+    except UserError as error:
+        code = report_problems([str(p) for p in error.problems], as_json="--json" in sys.argv)
     except UsageError as error:
         command = getattr(getattr(error, "ctx", None), "command_path", "bbfalsify")
         hint = f"See '{command} --help'."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,11 +30,11 @@ def monitor(
     Example:  bbfalsify monitor "always(T <= 75)" trace.csv
     """
     from bbfalsify.campaigns.requirements.stl import load_requirements
-    from bbfalsify.core.errors import UserError
+    from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.logic import Requirement, parse_stl
     from bbfalsify.reporting.exports.recordings import read_csv
 
-    recordings, problems = None, []
+    recordings, problems = None, list[Problem]()
     try:
         recordings = read_csv(trace)
     except UserError as error:
@@ -43,7 +43,8 @@ def monitor(
     requirements: list[Requirement] = []
     try:
         if _is_file(specification):
-            requirements = [p.requirement for p in load_requirements(specification, signals=signals)]
+            planned = [p.requirement for p in load_requirements(specification, signals=signals)]
+            requirements = [one for one in planned if isinstance(one, Requirement)]
         else:
             requirements = [Requirement("formula", "", parse_stl(specification, signals=signals))]
     except UserError as error:
@@ -67,7 +68,7 @@ def _is_file(text: str) -> bool:
     return text.endswith((".yaml", ".yml")) or Path(text).is_file()
 
 
-def _as_json(walk: str, name: str, judgement: Judgement) -> dict:
+def _as_json(walk: str, name: str, judgement: Judgement) -> dict[str, Any]:
     from bbfalsify.records.json_files import finite_or_null
 
     return {

@@ -33,7 +33,7 @@ outputs:
 _HEAD = """# QUESTION
 #   bbfalsify validate FILE        every mistake at once, runs nothing
 #   bbfalsify run FILE             runs it; --resume continues what was interrupted
-# Every key is explained in experiments/README.md; `bbfalsify schema campaign` describes them to your editor.
+# Every key is explained in docs/reference/campaign.md; `bbfalsify schema campaign` describes them to your editor.
 format_version: 1
 name: NAME
 """
@@ -82,40 +82,42 @@ engine:
 
 _GIVEN = ("format_version", "name", "system", "profile", "model", "requirements", "engine", "seed")
 _EXAMPLES = {
-    "budget": "{seconds: 3600}        # of the whole run",
-    "jobs": "2                        # worker processes",
-    "executor": "dask                 # or dask:tcp://scheduler:8786",
-    "time_limit": "60                 # seconds of one simulation",
-    "on_failure": "inconclusive       # or violation, abort",
-    "votes": "3                       # executions of each simulation; the majority counts",
-    "memory_limit": "1000             # megabytes of a worker",
-    "early_stop": "true               # end simulations at their violation (stepwise systems)",
-    "store": "known                   # counterexamples are kept there from run to run",
-    "accepted": "accepted.yaml        # failures that are no news",
-    "expected": "falsified            # of every requirement that does not say its own",
+    "budget": "{seconds: 3600}",
+    "jobs": "2",
+    "executor": "dask",
+    "votes": "3",
+    "memory_limit": "1000",
+    "early_stop": "true",
+    "store": "known",
+    "accepted": "accepted.yaml",
+    "expected": "falsified",
 }
 
 
 def campaign_text(engine: str, name: str, system: str, profile: str) -> str:
     """A campaign with everything that can be set: what is needed, and the rest as comments with its defaults."""
     from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
+    from bbfalsify.core.settings import keys_of
     from bbfalsify.registry import engine_kind
 
     question, content = CAMPAIGNS[engine]
     kind = engine_kind(engine)
     settings = [
-        f"  # {key}: {_yaml(field.get_default())}"
-        for key, field in kind.named("settings").model_fields.items()
-        if not field.is_required() and f"\n  {key}:" not in content
+        f"  # {key}: {_yaml(declared.default)}"
+        for key, declared in keys_of(kind.named("settings")).items()
+        if not declared.required and f"\n  {key}:" not in content
     ]
-    sections = [f"# {key}: {_EXAMPLES[key]}" for key in CAMPAIGN_SECTIONS if key not in (*_GIVEN, *kind.ignores)]
+    sections = [
+        f"# {key}: {_EXAMPLES.get(key) or _yaml(declared.default):<22} # {declared.rules.sentence}"
+        for key, declared in CAMPAIGN_SECTIONS.items()
+        if key not in (*_GIVEN, *kind.ignores)
+    ]
     tail = _TAIL.replace("SETTINGS", "\n".join(settings)).replace("SECTIONS", "\n".join(sections))
     text = _HEAD.replace("QUESTION", question) + content + tail
     return text.replace("NAME", name).replace("SYSTEM", system).replace("PROFILE", profile)
 
 
-def _yaml(default: Any) -> str:
-    value = default[0] if isinstance(default, list) else list(default) if isinstance(default, tuple) else default
+def _yaml(value: Any) -> str:
     if value is None:
         return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(list(value) if isinstance(value, tuple) else value).replace("True", "true").replace("False", "false")

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, for machines.")]
+if TYPE_CHECKING:
+    from bbfalsify.cli.ci_files import CiFiles
+
+
+def _output(*names: str, **shown: Any) -> Any:
+    return typer.Option(*names, rich_help_panel="Output", **shown)
+
+
+AsJson = Annotated[bool, _output("--json", help="Print one JSON object on stdout, for machines.")]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of every random choice; drawn if absent.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Folder for run directories.", show_default="runs")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="More detail; tracebacks of unexpected errors.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Worker processes; does not change results.")]
-ExecutorOption = Annotated[
-    str | None,
-    typer.Option(
-        "--executor", metavar="WHERE", help="in-process, dask or dask:ADDRESS; does not change results.",
-        show_default="local",
-    ),
-]  # fmt: skip
+Out = Annotated[Path | None, _output("--out", help="Folder for run directories.", show_default="runs")]
+Quiet = Annotated[bool, _output("-q", "--quiet", help="No progress.")]
+Verbose = Annotated[bool, _output("-v", "--verbose", help="More detail; tracebacks of unexpected errors.")]
 StoreFolder = Annotated[
     Path | None, typer.Option("--store", metavar="DIR", help="Replay what is known first; keep what is new.")
 ]
@@ -27,12 +28,31 @@ AcceptFile = Annotated[
     Path | None, typer.Option("--accept", metavar="FILE", help="Accepted failures; see 'bbfalsify accept'.")
 ]
 JunitFile = Annotated[
-    Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML: a requirement is a test case.")
+    Path | None, _output("--junit", metavar="FILE", help="Write JUnit XML: a requirement is a test case.")
 ]
+SarifFile = Annotated[Path | None, _output("--sarif", metavar="FILE", help="Write SARIF, for code scanning.")]
 Annotations = Annotated[
     bool | None,
-    typer.Option(
+    _output(
         "--annotations/--no-annotations", help="Annotate code on GitHub.", show_default="where GITHUB_ACTIONS is true"
     ),
 ]
-SarifFile = Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write SARIF, for code scanning.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """Options about what commands that run something print and write."""
+
+    junit: JunitFile = None
+    sarif: SarifFile = None
+    annotations: Annotations = None
+    out: Out = None
+    as_json: AsJson = False
+    quiet: Quiet = False
+    verbose: Verbose = False
+
+    def files(self) -> CiFiles:
+        """Return the files for other machines; one that cannot be written is refused now."""
+        from bbfalsify.cli.ci_files import ci_files
+
+        return ci_files(self.junit, self.sarif, self.annotations, as_json=self.as_json)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -35,7 +35,7 @@ def replay(
     from bbfalsify.records.word_counterexample import KIND
     from bbfalsify.running.reach.trace_files import is_trace_file
     from bbfalsify.running.replay import replay as execute_again
-    from bbfalsify.systems import load_system
+    from bbfalsify.systems import System, load_system
 
     data = read_json(file)
     if is_trace_file(data):
@@ -43,7 +43,7 @@ def replay(
     given = None if system is None else load_system(system, base=Path())
     if isinstance(data, dict) and data.get("kind") == KIND:
         return _replay_word(file, given, tries, as_json=as_json)
-    result = execute_again(file, given, tries=tries)
+    result = execute_again(file, cast(System | None, given), tries=tries)
     if as_json:
         print(
             json.dumps(

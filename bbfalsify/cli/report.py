@@ -62,7 +62,7 @@ def report(
 
 
 def write_at_the_end(directory: str | Path | None, progress: Progress) -> Path | None:
-    """The report of what has just ended."""
+    """Write the report of a run that has just ended."""
     from bbfalsify.reporting.html import write_report
 
     path = None
@@ -73,7 +73,7 @@ def write_at_the_end(directory: str | Path | None, progress: Progress) -> Path |
 
 @contextlib.contextmanager
 def left_out(progress: Progress, what: str) -> Iterator[None]:
-    """What is made of results: whatever goes wrong with it, they are recorded and shown, and the campaign goes on."""
+    """Warn instead of failing: results are recorded already, and the campaign goes on."""
     try:
         yield
     except Exception as error:

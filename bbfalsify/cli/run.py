@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from bbfalsify.cli.options import (
-    AcceptFile,
-    Annotations,
-    AsJson,
-    ExecutorOption,
-    Jobs,
-    JunitFile,
-    Out,
-    Quiet,
-    SarifFile,
-    Seed,
-    StoreFolder,
-    Verbose,
-)
+from bbfalsify.cli.engine_options import with_settings
+from bbfalsify.cli.options import AcceptFile, Seed, Session, StoreFolder
+from bbfalsify.core.settings import keys_of
+from bbfalsify.running.execution import Execution
+
+_EXECUTION = keys_of(Execution)
 
 
+@with_settings(_EXECUTION["jobs"], _EXECUTION["executor"])
 def run(
     campaign: Annotated[Path | None, typer.Argument(metavar="[CAMPAIGN.yaml]", show_default=False)] = None,
     run_directory: Annotated[
         Path | None, typer.Argument(metavar="[RUN_DIR]", help="With --resume: which one.", show_default=False)
     ] = None,
+    *,
     example: Annotated[
         str | None, typer.Option("--example", metavar="NAME", help="Run a built-in example instead of a file.")
     ] = None,
@@ -36,16 +30,9 @@ def run(
     ] = False,
     store: StoreFolder = None,
     accept: AcceptFile = None,
-    junit: JunitFile = None,
-    sarif: SarifFile = None,
-    annotations: Annotations = None,
-    jobs: Jobs = None,
-    executor: ExecutorOption = None,
-    out: Out = None,
     seed: Seed = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    given: dict[str, Any],
+    session: Session,
 ) -> int:
     """Run a campaign: every run it describes, each with its run directory.
 
@@ -59,32 +46,23 @@ def run(
     """
     from bbfalsify.campaigns import load_campaign
     from bbfalsify.campaigns.directory import find_begun, origin_in, read_manifest
-    from bbfalsify.cli.ci_files import ci_files
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.errors import UserError
+    from bbfalsify.examples import example_folder
 
-    if (campaign is None) == (example is None):
-        raise UserError("give a campaign file, or --example NAME ('bbfalsify list examples' names them).")
     if run_directory is not None and not resume:
         raise UserError(f"a run directory ({run_directory}) is given without --resume.")
-    if example is not None:
-        from bbfalsify.examples import example_folder
-
-        campaign = example_folder(example) / "campaign.yaml"
+    if campaign is not None and example is None:
+        file = campaign
+    elif example is not None and campaign is None:
+        file = example_folder(example) / "campaign.yaml"
+    else:
+        raise UserError("give a campaign file, or --example NAME ('bbfalsify list examples' names them).")
     drawn_seed = None
     if resume:
-        run_directory = run_directory or find_begun(out or Path("runs"), campaign)
+        run_directory = run_directory or find_begun(session.out or Path("runs"), file)
         if run_directory is not None:
             drawn_seed = origin_in(read_manifest(run_directory)).get("drawn_seed")
-    files = ci_files(junit, sarif, annotations, as_json=as_json)
-    given = {"seed": seed, "jobs": jobs, "executor": executor, "store": store, "accepted": accept}
-    loaded = load_campaign(campaign, **given, drawn_seed=drawn_seed)
-    return run_campaign(
-        loaded,
-        out=out,
-        directory=run_directory,
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-        files=files,
-    )
+    session.files()  # refuses what cannot be written before anything is loaded
+    loaded = load_campaign(file, seed=seed, store=store, accepted=accept, drawn_seed=drawn_seed, **given)
+    return run_campaign(loaded, session, directory=run_directory)

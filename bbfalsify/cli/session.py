@@ -1,4 +1,4 @@
-"""What `run`, `falsify`, `check` and `reach` share: execute plans one by one, show each, decide the exit code."""
+"""Sessions of `run`, `falsify`, `check` and `reach`: execute plans one by one, show each, decide the exit code."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.cli.ci_files import CiFiles
 from bbfalsify.cli.exits import Exit, exit_of_run
+from bbfalsify.cli.options import Session
 from bbfalsify.cli.progress import CampaignClock, Progress
 from bbfalsify.cli.report import left_out, write_at_the_end
 from bbfalsify.core.verdict import FOUND, StopReason
@@ -20,27 +20,33 @@ if TYPE_CHECKING:
     from bbfalsify.campaigns.run_all import Done
 
 MOST_REPORTS = 100
-"""Of campaigns with more runs, summary and tables are written for all together: pictures, tables and a report of each
-would take longer than short runs do, and nobody reads a screenful of each."""
+"""Campaigns of more runs get one summary and tables for all: pictures and a report of each would take longer than short
+runs do."""
 
 
 def run_campaign(
-    campaign: Campaign, *, out: Path | None, directory: Path | None = None, as_json: bool, quiet: bool, verbose: bool,
-    files: CiFiles | None = None, extend: bool = False,
+    campaign: Campaign,
+    session: Session,
+    *,
+    directory: Path | None = None,
+    extend: bool = False,
     printed: Callable[[dict[str, Any]], dict[str, Any]] = lambda results: results,
-) -> int:  # fmt: skip
-    """`printed` is what --json shows of the results of a single run; `extend` as in `run_all`."""
+) -> int:
+    """Run a campaign and return the exit code.
+
+    `printed` makes what --json shows of the results of a single run; `extend` as in `run_all`.
+    """
     from bbfalsify.campaigns.run_all import run_all
     from bbfalsify.reporting.exports.table_files import parquet_is_there, write_campaign_tables
 
-    files = files or CiFiles()
+    files, as_json = session.files(), session.as_json
     results: list[dict[str, Any]] = []
     codes: list[int] = []
     rows: list[dict[str, Any]] = []
     folder: Path | None = None
     several, many = len(campaign.runs) > 1, len(campaign.runs) > MOST_REPORTS
     clock = CampaignClock(len(campaign.runs))
-    with Progress(quiet=quiet) as progress:
+    with Progress(quiet=session.quiet) as progress:
         for kind in dict.fromkeys(plan.engine.kind for plan in campaign.runs):
             announce = engine_kind(kind).named("compiling")
             if announce is not None:
@@ -49,7 +55,7 @@ def run_campaign(
             progress.say(f"continuing {directory}")
         runs = run_all(
             campaign,
-            out=out or Path("runs"),
+            out=session.out or Path("runs"),
             directory=directory,
             extend=extend,
             listeners=lambda plan: [_progress_of(plan, campaign, progress, clock)],
@@ -66,10 +72,10 @@ def run_campaign(
                 write_at_the_end(done.results["run_directory"], progress)
             if as_json:
                 results.append(done.results)
-            elif many and not verbose:
+            elif many and not session.verbose:
                 show_in_one_line(done.results, done.plan.varies)
             else:
-                show_run(done.results, done.plan.varies, verbose=verbose)
+                show_run(done.results, done.plan.varies, verbose=session.verbose)
             rows.append(_told(done))
         summary = None
         if several and folder is not None:
@@ -88,7 +94,7 @@ def run_campaign(
 
 
 def _resumable(runs: Iterator[Done], campaign: Campaign) -> Iterator[Done]:
-    """A disk that is full ends a campaign; what is recorded stays, and it is said how to go on."""
+    """Say how to go on when a full disk ends a campaign; what is recorded stays."""
     from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.records.json_files import WritingFailed
 
@@ -102,7 +108,7 @@ def _resumable(runs: Iterator[Done], campaign: Campaign) -> Iterator[Done]:
 
 
 def _told(done: Done) -> dict[str, Any]:
-    """What the summary of a campaign says about a run."""
+    """Return what the summary of a campaign says about a run."""
     news = [
         f"{row['id']} {row['outcome'].replace('_', ' ')}"
         for row in done.results["requirements"]
@@ -121,7 +127,7 @@ def _progress_of(plan: RunPlan, campaign: Campaign, progress: Progress, clock: C
 
 
 def write_files_of(data: dict[str, Any]) -> None:
-    """Tables in the run directory, and the pictures that the engine has."""
+    """Write tables into the run directory, and the pictures that the engine has."""
     from bbfalsify.reporting.exports.table_files import parquet_is_there, write_tables
 
     write_tables(data["run_directory"], parquet=parquet_is_there())
@@ -131,7 +137,7 @@ def write_files_of(data: dict[str, Any]) -> None:
 
 
 def show_run(data: dict[str, Any], varies: Mapping[str, Any], *, verbose: bool) -> None:
-    """The results of a run, whatever its engine."""
+    """Print the results of a run, whatever its engine."""
     from rich.console import Console
 
     from bbfalsify.reporting.terminal.generic import result_lines
@@ -176,6 +182,6 @@ def show_summary(rows: list[dict[str, Any]]) -> None:
 
 
 def worst_exit(codes: list[int]) -> int:
-    """Of several runs: interrupted, then news, then a failed system, then inconclusive."""
+    """Return the exit code of several runs: interrupted, then news, then a failed system, then inconclusive."""
     order = (Exit.INTERRUPTED, Exit.FOUND, Exit.SYSTEM_FAILED, Exit.INCONCLUSIVE)
     return next((code for code in order if code in codes), Exit.NOTHING_FOUND)

@@ -6,7 +6,7 @@ import json
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -108,7 +108,7 @@ def _endings(sampled: list[SampledWalk]) -> dict[str, int]:
     return counts
 
 
-def _as_json(walk: SampledWalk) -> dict:
+def _as_json(walk: SampledWalk) -> dict[str, Any]:
     return {
         "walk": walk.number,
         "ending": walk.ending,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,7 +31,7 @@ def validate(
     from bbfalsify.core.errors import UserError
 
     problems: list[str] = []
-    kinds: list[dict] = []
+    kinds: list[dict[str, Any]] = []
     for file in files:
         try:
             kind, summary, notes = check_file(file)
@@ -50,7 +50,7 @@ def validate(
 
 
 def check_file(file: Path) -> tuple[str, str, list[Problem]]:
-    """What the file is, a few words about it, and what was left out of it; raises UserError with all its problems."""
+    """Return the kind of a file, a few words about it, and notes; raise UserError with all its problems."""
     from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.modelling.formats.uppaal import is_uppaal
     from bbfalsify.records.documents import read_yaml

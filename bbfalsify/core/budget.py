@@ -5,30 +5,22 @@ Zero is a valid budget (nothing is run) and None means no limit, so never write 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
-from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.query import Answer
+from bbfalsify.core.settings import Settings, setting
 from bbfalsify.core.verdict import StopReason
 
 
-@dataclass(frozen=True)
-class Budget:
-    simulations: int | None = None
-    seconds: float | None = None
-    symbols: int | None = None
-    """Input symbols given to a system that answers symbols; the last word may exceed the limit."""
+class Budget(Settings, kw_only=False):
+    """Limits of a whole run: search, estimation and plain simulation together."""
 
-    def __post_init__(self) -> None:
-        problems = []
-        for what, count in (("simulations", self.simulations), ("symbols", self.symbols)):
-            if count is not None and (isinstance(count, bool) or int(count) != count or count < 0):
-                problems.append(Problem(f"a budget of {count} {what}: give a whole number, 0 or more."))
-        if self.seconds is not None and (math.isnan(self.seconds) or self.seconds < 0):
-            problems.append(Problem(f"a budget of {self.seconds} seconds: give a number, 0 or more."))
-        if problems:
-            raise UserError(problems)
+    simulations: int | None = setting("Most simulations.", default=None, at_least=0, absent="no limit", single=True)
+    seconds: float | None = setting(
+        "Most wall-clock seconds.", default=None, at_least=0, unit="s", absent="no limit", single=True
+    )
+    # Input symbols given to a system that answers symbols; the last word may exceed the limit.
+    symbols: int | None = setting("Most symbols.", default=None, at_least=0, internal=True)
 
     def simulations_left(self, spent: Spent) -> int | None:
         return None if self.simulations is None else max(0, self.simulations - spent.simulations)

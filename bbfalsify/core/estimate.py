@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,8 +20,37 @@ class Estimate:
         return asdict(self)
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> Estimate:
+    def from_json(data: Mapping[str, Any]) -> Estimate:
         return Estimate(**{k: data[k] for k in ("value", "low", "high", "confidence", "method", "samples")})
 
     def __str__(self) -> str:
         return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+
+LEVELS = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+
+@dataclass(frozen=True)
+class TimeDistribution:
+    """Distribution of the time of an event."""
+
+    samples: int
+    probability: float
+    """Probability that the event happens at all."""
+    quantiles: tuple[float, ...]
+    """Quantiles of the time at LEVELS, given that the event happens; 0 and 1 give the first and the last time."""
+    histogram: tuple[float, ...]
+    """Probability per bin."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "samples": self.samples,
+            "probability": self.probability,
+            "quantiles": {f"{level:g}": time for level, time in zip(LEVELS, self.quantiles, strict=True)},
+            "histogram": list(self.histogram),
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> TimeDistribution:
+        quantiles = tuple(data["quantiles"][f"{level:g}"] for level in LEVELS)
+        return TimeDistribution(data["samples"], data["probability"], quantiles, tuple(data["histogram"]))

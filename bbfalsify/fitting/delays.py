@@ -20,7 +20,7 @@ import numpy as np
 from scipy import special
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.fitting.log_replay import Stay
+from bbfalsify.fitting.stays import Stay
 
 _STEPHENS = ((0.926, 0.15), (0.990, 0.10), (1.094, 0.05), (1.190, 0.025), (1.308, 0.01))
 """Stephens (1974), table for the exponential law with its rate estimated: modified distance → p-value."""

@@ -11,15 +11,14 @@ reference interpreter, in exact fractions; known states are looked up.
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.fitting.logs import MOST_PROBLEMS, Log, LogEvent, LogSession
 from bbfalsify.fitting.slicing import slice_network
+from bbfalsify.fitting.stays import EdgeKey, Observations, Stay
 from bbfalsify.modelling.network.expressions import Assign, Constant
 from bbfalsify.modelling.network.network import Edge, Network
 from bbfalsify.modelling.reference.delay_sets import Window, Windows, contains
@@ -30,43 +29,6 @@ from bbfalsify.modelling.reference.state import State, Transition
 ROUNDING = Fraction(1, 10**9)
 """Tolerance for a missed bound, relative to the length of the session."""
 _MOST_STATES = 50_000
-
-EdgeKey = tuple[int, int]
-"""Process and number of the edge."""
-LocationKey = tuple[int, int]
-"""Process and number of the location."""
-
-
-@dataclass(frozen=True)
-class Stay:
-    """One component in one location, from entering the state to the next action of any component."""
-
-    pieces: tuple[tuple[float, float], ...]
-    """The delays up to the end of the stay at which the component could have acted."""
-    bound: float | None
-    """Longest wait that its invariant allows; None: unbounded."""
-    acted: bool
-    delay: float
-    clocks: tuple[float, ...] = ()
-    """Values of the deciding clocks at the beginning of the stay."""
-
-    @property
-    def exposure(self) -> float:
-        return math.fsum(high - low for low, high in self.pieces)
-
-
-@dataclass
-class Observations:
-    network: Network
-    """The slice that was replayed; its processes and edges are those of the profile."""
-    sessions: int = 0
-    events: int = 0
-    counted: int = 0
-    """Events whose delay is known."""
-    choices: Counter[tuple[EdgeKey, frozenset[EdgeKey]]] = field(default_factory=Counter)
-    """(taken, possible) → how often."""
-    stays: dict[LocationKey, list[Stay]] = field(default_factory=dict)
-    delays: dict[EdgeKey, list[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -95,12 +57,12 @@ class LogFollower:
         self._known: dict[State, _Seen] = {}
         self._entered: dict[tuple[State, EdgeKey], State] = {}
         self._forgets = {
-            (p, e): _sets_all(edge, [slot for real, slot in cut.deciding if real])
+            (p, e): _sets_all(edge, [slot for store, slot in cut.deciding if store == "r"])
             for p, process in enumerate(cut.network.processes)
             for e, edge in enumerate(process.edges)
         }
-        self._integers = [(False, i) in cut.deciding for i in range(network.integer_count)]
-        self._reals = [(True, i) in cut.deciding for i in range(network.real_count)]
+        self._integers = [("i", i) in cut.deciding for i in range(network.integer_count)]
+        self._reals = [("r", i) in cut.deciding for i in range(network.real_count)]
 
     def follow(self, log: Log, progress: Callable[[int, int], None] = lambda done, total: None) -> Observations:
         """Replay every session; raise UserError with the first problem of each session that does not fit."""

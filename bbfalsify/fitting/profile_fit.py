@@ -20,9 +20,10 @@ from typing import Any
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.fitting.delays import FittedBounds, LawTest
-from bbfalsify.fitting.log_replay import LogFollower, Observations, is_silent
+from bbfalsify.fitting.log_replay import LogFollower, is_silent
 from bbfalsify.fitting.logs import Log, read_logs
 from bbfalsify.fitting.profile_writer import ProfileDraft, interval_text, number_text
+from bbfalsify.fitting.stays import Observations
 from bbfalsify.fitting.structure import EdgeAt, LocationAt, Structure, constant
 from bbfalsify.fitting.waiting_times import fit_location_bounds, fit_rates, stays_by_location
 from bbfalsify.fitting.weights import FittedWeight, fit_weights

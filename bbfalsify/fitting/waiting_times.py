@@ -8,8 +8,8 @@ from typing import Any
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.fitting.delays import FittedBounds, LawTest, check_law, check_uniform, fit_bounds, fit_rate
-from bbfalsify.fitting.log_replay import Observations, Stay
 from bbfalsify.fitting.profile_writer import ProfileDraft, interval_text, number_text
+from bbfalsify.fitting.stays import Observations, Stay
 from bbfalsify.fitting.structure import EdgeAt, LocationAt, Structure, compared_clock, constant, with_bound
 
 

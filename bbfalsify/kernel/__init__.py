@@ -1,10 +1,11 @@
-"""Compiled concrete semantics of networks: delay windows, walks, races (importing this imports numba).
+"""Compiled semantics of networks: delay windows, walks, races (importing this imports numba).
 
 model = compile_network(network)
 walks = accelerated_walks(model, seeds, distribution=10, until=20.0, max_steps=1000)
 """
 
 from bbfalsify.kernel.likelihood_scores import Scores, score_walks
+from bbfalsify.kernel.model_tables import CompiledModel, compile_network
 from bbfalsify.kernel.particles import (
     Particles,
     StepResult,
@@ -14,7 +15,6 @@ from bbfalsify.kernel.particles import (
     stochastic_step,
     supports_conditional,
 )
-from bbfalsify.kernel.tables import CompiledModel, compile_network
 from bbfalsify.kernel.walk_results import Walk, Walks, WalkStatus
 from bbfalsify.kernel.walk_sampling import Sampler, sample_expressions
 from bbfalsify.kernel.walks import DELAY_DISTRIBUTIONS, accelerated_walks, count_steps, stochastic_walks

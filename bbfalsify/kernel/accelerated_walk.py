@@ -1,9 +1,9 @@
 """Accelerated walks, compiled (Algorithm 2 and Algorithm 4, heuristic RET).
 
-Uniformly among the eventually enabled transitions: a candidate is drawn from the lists of active edges (and pairs of
-a handshake) and rejected where it has no window before the deadline, which keeps the choice uniform; after as many
-rejections as there are candidates, all are looked at.  Then a moment in its window: the lower bound, the upper bound,
-or uniformly between.
+The choice is uniform among the eventually enabled transitions: a candidate is drawn from the lists of active edges (and
+pairs of a handshake) and rejected if it has no window before the deadline; after as many rejections as there are
+candidates, all are examined.  Then a moment in its window is chosen: the lower bound, the upper bound, or uniformly
+between.
 """
 
 from __future__ import annotations
@@ -11,28 +11,7 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.firing import fire, refresh
-from bbfalsify.kernel.layout import (
-    E_ACTION,
-    E_PROCESS,
-    EDGE_WIDTH,
-    H_EDGE_TABLE,
-    H_GROUP_START,
-    H_HANDSHAKE_TABLE,
-    H_HANDSHAKES,
-    H_KEY_TABLE,
-    H_KEYS,
-    H_S_GROUP_COUNT,
-    H_S_GROUP_MEMBERS,
-    H_X_WINDOWS,
-    INTEGERS,
-    KEY_GROUPS,
-    KEY_HIGH,
-    KEY_LOW,
-    KEY_SLOT,
-    KEY_WIDTH,
-    S_ERROR,
-    X_LARGEST,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.rng import unit
 from bbfalsify.kernel.walk_frame import (
@@ -51,12 +30,12 @@ from bbfalsify.kernel.windows import slack, transition_windows
 
 APPROACH = 2.0**-10
 CLOSEST = 256.0
-"""So many times the slack of rounding stay between a moment and a strict end of its window."""
+"""Distance of a moment from a strict end of its window, as a multiple of the slack of rounding."""
 
 
 @inlined
 def key_group(T, S, k):
-    """The candidate group that the current value of the k-th indexed variable selects, or −1."""
+    """Return the candidate group that the current value of the k-th indexed variable selects, or −1."""
     key = T[H_KEY_TABLE] + KEY_WIDTH * k
     value = S[INTEGERS + T[key + KEY_SLOT]]
     if value < T[key + KEY_LOW] or value > T[key + KEY_HIGH]:
@@ -66,7 +45,7 @@ def key_group(T, S, k):
 
 @compiled
 def candidates(T, S):
-    """How many transitions the lists hold now."""
+    """Number of transitions in the lists now."""
     counts = T[H_S_GROUP_COUNT]
     total = S[counts]
     for k in range(T[H_KEYS]):
@@ -81,7 +60,7 @@ def candidates(T, S):
 
 @compiled
 def candidate(T, S, index):
-    """The index-th of them: (edge, receiver or −1)."""
+    """Return the candidate of a number: (edge, receiver or −1)."""
     counts = T[H_S_GROUP_COUNT]
     members = T[H_S_GROUP_MEMBERS]
     starts = T[H_GROUP_START]
@@ -107,7 +86,7 @@ def candidate(T, S, index):
 
 @inlined
 def candidate_windows(T, F, S, X, R, e1, e2, deadline, strict):
-    """Number of windows of a candidate (left in the buffer); a process does not shake hands with itself."""
+    """Compute the windows of a candidate into the buffer; return their number.  No process shakes hands with itself."""
     if e2 >= 0 and T[T[H_EDGE_TABLE] + EDGE_WIDTH * e1 + E_PROCESS] == T[T[H_EDGE_TABLE] + EDGE_WIDTH * e2 + E_PROCESS]:
         return 0
     return transition_windows(T, F, S, X, R, e1, e2, deadline, strict, 0)
@@ -115,15 +94,15 @@ def candidate_windows(T, F, S, X, R, e1, e2, deadline, strict):
 
 @inlined
 def window_end(X, low, high, largest):
-    """Where a window is taken to end: an unbounded one, the largest constant and one after its start."""
+    """Return the end of a window; an unbounded one ends the largest constant and one after its start."""
     return low + largest + 1.0 if high == math.inf else high
 
 
 @inlined
 def kept_off(t, low, low_strict, high, high_strict):
-    """A moment of a window, but not so close to a strict end of it that rounding decides what can happen after it.
+    """Move a moment away from a strict end of its window, so that rounding does not decide what can happen after it.
 
-    Walks that wait again and again as long as they may would else get there in a dozen steps.
+    Walks that always wait as long as possible would else get there in a dozen steps.
     """
     if high_strict != 0.0 and t > high - CLOSEST * slack(high):
         t = high - CLOSEST * slack(high)
@@ -134,7 +113,7 @@ def kept_off(t, low, low_strict, high, high_strict):
 
 @inlined
 def choose_moment(T, X, R, count, share_lower, share_uniform):
-    """A moment in the windows of the buffer: lower bound, between, or upper bound."""
+    """Draw a moment in the windows of the buffer: lower bound, between, or upper bound."""
     windows = T[H_X_WINDOWS]
     largest = X[X_LARGEST]
     u = unit(R)
@@ -175,7 +154,7 @@ def choose_moment(T, X, R, count, share_lower, share_uniform):
 
 @inlined
 def draw_transition(T, F, S, X, R, deadline, strict):
-    """Candidates drawn until one of them has a window, or too often: (edge, receiver, windows)."""
+    """Draw candidates until one has a window, at most total + 4 times; return (edge, receiver, windows)."""
     total = candidates(T, S)
     e1 = -1
     e2 = -1
@@ -192,7 +171,7 @@ def draw_transition(T, F, S, X, R, deadline, strict):
 
 @inlined
 def look_at_all(T, F, S, X, R, total, deadline, strict, preferred):
-    """Uniformly among all candidates that have a window (preferred ones if any): (edge, receiver, windows)."""
+    """Draw among all candidates that have a window (preferred ones if any); return (edge, receiver, windows)."""
     for only_preferred in range(1, -1, -1):
         if only_preferred and len(preferred) == 0:
             continue
@@ -223,7 +202,7 @@ def ret_walk(
     T, F, S, X, R, share_lower, share_uniform, until, max_steps, full, preferred,
     b, capacity, times, edges, branches, locations, integers, reals,
 ):  # fmt: skip
-    """Walk from the loaded state; (status, steps).  Records while steps < capacity; RUNNING (0): no room left."""
+    """Walk from the loaded state; return (status, steps); RUNNING (0): no room left to record."""
     if capacity > 0:
         record_state(T, S, X, locations, integers, reals, b, 0)
     steps = 0
@@ -263,7 +242,7 @@ def ret_batch(
     T, F, S, X, R, states_locations, states_integers, states_reals, largest, ode_step, seeds, shares, until, max_steps,
     full, preferred, first, capacity, status, steps, errors, times, edges, branches, locations, integers, reals,
 ):  # fmt: skip
-    """Walks first, first + 1, … from the initial state; the number of the walk that found no room, or how many."""
+    """Make walks first, first + 1, … from the initial state; return the walk that found no room, or their number."""
     for b in range(first, len(seeds)):
         begin_walk(T, F, S, X, R, seeds[b], states_locations, states_integers, states_reals, largest, ode_step)
         outcome, taken = ret_walk(

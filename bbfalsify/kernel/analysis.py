@@ -1,20 +1,18 @@
-"""What code reads, writes and does with time: the facts behind the dependency index and the choice of method.
+"""Analyse how the values of a network change with time.
 
-A *place* is ("i", slot), ("r", slot) or ("l", process): an integer, a real, the location of a process.  Reads and
-writes go through functions.  A guard is split into conjuncts; each is discrete (constant during a delay), affine in the
-delay (exact breakpoints) or numeric (ODE variables, products of clocks: scanned and bisected).
+A guard is split into conjuncts; each is discrete (constant during a delay), affine in the delay (exact breakpoints) or
+numeric (ODE variables, products of clocks: scanned and bisected).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
 
 from bbfalsify.modelling.language.folding import join_all
+from bbfalsify.modelling.network.effects import EffectAnalysis, Place, places_of
 from bbfalsify.modelling.network.expressions import (
     Assign,
-    AtLocation,
     Binary,
     Bound,
     Builtin,
@@ -25,7 +23,6 @@ from bbfalsify.modelling.network.expressions import (
     Expression,
     If,
     Kind,
-    Quantifier,
     Random,
     Read,
     Return,
@@ -34,56 +31,21 @@ from bbfalsify.modelling.network.expressions import (
     While,
 )
 from bbfalsify.modelling.network.network import Network
-
-Place = tuple[str, int]
+from bbfalsify.modelling.network.visit import children
 
 
 class Flow(IntEnum):
-    """How a value changes while time passes."""
+    """Kind of change of a value while time passes."""
 
     DISCRETE = 0
     AFFINE = 1
     NUMERIC = 2
 
 
-@dataclass(frozen=True)
-class Effects:
-    reads: frozenset[Place] = frozenset()
-    writes: frozenset[Place] = frozenset()
-    random: bool = False
-    may_fail: bool = False
-    calls: bool = False
-
-    def __or__(self, other: Effects) -> Effects:
-        return Effects(
-            self.reads | other.reads,
-            self.writes | other.writes,
-            self.random or other.random,
-            self.may_fail or other.may_fail,
-            self.calls or other.calls,
-        )
-
-
-def children(e: Expression) -> tuple[Expression, ...]:
-    if isinstance(e, Read | Bound):
-        return () if e.index is None else (e.index,)
-    if isinstance(e, Unary):
-        return (e.operand,)
-    if isinstance(e, Binary):
-        return (e.left, e.right)
-    if isinstance(e, Conditional):
-        return (e.condition, e.then, e.otherwise)
-    if isinstance(e, Builtin | Random | Call):
-        return e.arguments
-    if isinstance(e, Quantifier):
-        return (e.body,)
-    return ()
-
-
-class Analysis:
+class Analysis(EffectAnalysis):
     def __init__(self, network: Network) -> None:
+        super().__init__(network.functions)
         self.network = network
-        self._functions: dict[int, Effects] = {}
         self._function_flows: dict[int, Flow] = {}
         self.clocks = frozenset(
             ("r", slot) for v in network.variables if v.kind == Kind.CLOCK for slot in range(v.slot, v.slot + v.size)
@@ -91,58 +53,8 @@ class Analysis:
         self.ode_slots = self._find_ode_slots()
         self.solved_slots = self._find_solved_slots()
 
-    # --- effects -----------------------------------------------------------------------------------------------------
-
-    def expression(self, e: Expression | None) -> Effects:
-        if e is None:
-            return Effects()
-        result = Effects()
-        for child in children(e):
-            result |= self.expression(child)
-        if isinstance(e, Read):
-            result |= Effects(reads=_places(e), may_fail=e.index is not None)
-        elif isinstance(e, Bound):
-            result |= Effects(may_fail=e.index is not None)
-        elif isinstance(e, AtLocation):
-            result |= Effects(reads=frozenset({("l", e.process)}))
-        elif isinstance(e, Random):
-            result |= Effects(random=True)
-        elif isinstance(e, Binary) and e.operator in ("/", "%"):
-            result |= Effects(may_fail=True)
-        elif isinstance(e, Builtin):
-            result |= Effects(may_fail=e.name not in ("abs", "min", "max"))
-        elif isinstance(e, Call):
-            result |= self.function(e.function)
-        return result
-
-    def function(self, number: int) -> Effects:
-        if number not in self._functions:
-            self._functions[number] = Effects(may_fail=True, calls=True)  # cuts recursion; the fixpoint adds nothing
-            self._functions[number] |= self.statements(self.network.functions[number].body)
-        return self._functions[number]
-
-    def statements(self, statements: Iterable[Statement]) -> Effects:
-        result = Effects()
-        for s in statements:
-            if isinstance(s, Assign):
-                result |= self.expression(s.value) | self.expression(s.target.index)
-                if isinstance(s.target, Read):
-                    may_fail = s.low is not None or s.target.index is not None
-                    result |= Effects(writes=_places(s.target), may_fail=may_fail)
-            elif isinstance(s, If):
-                result |= self.expression(s.condition) | self.statements(s.then) | self.statements(s.otherwise)
-            elif isinstance(s, While):
-                result |= self.expression(s.condition) | self.statements(s.body) | Effects(may_fail=True)
-            elif isinstance(s, Return):
-                result |= self.expression(s.value)
-            elif isinstance(s, Evaluate):
-                result |= self.expression(s.expression)
-        return result
-
-    # --- time --------------------------------------------------------------------------------------------------------
-
     def _find_ode_slots(self) -> frozenset[int]:
-        """Clocks some location gives a rate that reads a clock: they follow an ODE."""
+        """Find the clocks that follow an ODE: some location gives them a rate that reads a clock."""
         return frozenset(
             rate.slot
             for process in self.network.processes
@@ -152,7 +64,7 @@ class Analysis:
         )
 
     def _find_solved_slots(self) -> frozenset[int]:
-        """Of those, the ones whose every rate is a·y + b in the clock y itself: their ODE has a closed form."""
+        """Find the clocks y of `ode_slots` whose ODE has a closed form, because every rate is a·y + b."""
         given: dict[int, list[Expression]] = {slot: [] for slot in self.ode_slots}
         for process in self.network.processes:
             for location in process.locations:
@@ -162,11 +74,11 @@ class Analysis:
         return frozenset(slot for slot, rates in given.items() if all(self._linear_in(slot, e) for e in rates))
 
     def _linear_in(self, slot: int, e: Expression) -> bool:
-        """Whether e is a·y + b, where y is the clock in this slot, and a and b are constant during a delay."""
+        """Tell whether e is a·y + b, where y is the clock in this slot, and a and b are constant during a delay."""
         if self.flow(e) == Flow.DISCRETE:
             return True
         if isinstance(e, Read):
-            return _places(e) == {("r", slot)}
+            return places_of(e) == {("r", slot)}
         if isinstance(e, Unary):
             return e.operator == "-" and self._linear_in(slot, e.operand)
         if isinstance(e, Conditional):
@@ -180,14 +92,14 @@ class Analysis:
         return e.operator in ("+", "-") or (e.operator == "/" and self.flow(e.right) == Flow.DISCRETE)
 
     def flow(self, e: Expression) -> Flow:
-        """How e changes during a delay; inside functions every real local is taken to follow a clock."""
+        """Kind of change of e during a delay; inside functions every real local counts as following a clock."""
         if isinstance(e, Read):
             inner = Flow.DISCRETE if e.index is None else self.flow(e.index)
             if inner != Flow.DISCRETE:
                 return Flow.NUMERIC
             if e.kind != Kind.CLOCK:
                 return Flow.DISCRETE
-            return Flow.NUMERIC if any(slot in self.ode_slots for _, slot in _places(e)) else Flow.AFFINE
+            return Flow.NUMERIC if any(slot in self.ode_slots for _, slot in places_of(e)) else Flow.AFFINE
         if isinstance(e, Bound):
             return Flow.AFFINE if e.kind.is_real else Flow.DISCRETE
         flows = [self.flow(c) for c in children(e)]
@@ -240,15 +152,6 @@ class Analysis:
         return worst
 
 
-def _places(e: Read) -> frozenset[Place]:
-    store = "r" if e.kind.is_real else "i"
-    if e.index is None:
-        return frozenset({(store, e.slot)})
-    if isinstance(e.index, Constant) and 0 <= e.index.value < e.size:
-        return frozenset({(store, e.slot + int(e.index.value))})
-    return frozenset((store, slot) for slot in range(e.slot, e.slot + e.size))
-
-
 def conjuncts(e: Expression | None) -> list[Expression]:
     """The parts of a conjunction, in order; `true` has none."""
     if e is None or (isinstance(e, Constant) and e.value == 1):
@@ -266,13 +169,13 @@ def conjunction(parts: list[Expression]) -> Expression:
 
 
 def substituted(e: Expression, values: dict[Place, Expression]) -> Expression | None:
-    """e after plain assignments; None where this is not plain (arrays by variable index, calls, quantifiers)."""
+    """Substitute plain assignments into e; None if impossible (arrays by variable index, calls, quantifiers)."""
     if isinstance(e, Constant):
         return e
     if isinstance(e, Read):
         if e.index is not None and not isinstance(e.index, Constant):
             return None
-        place = next(iter(_places(e)))
+        place = next(iter(places_of(e)))
         return values.get(place, e)
     if isinstance(e, Unary):
         operand = substituted(e.operand, values)
@@ -284,7 +187,7 @@ def substituted(e: Expression, values: dict[Place, Expression]) -> Expression | 
 
 
 def plain_assignments(statements: tuple[Statement, ...]) -> dict[Place, Expression] | None:
-    """The simultaneous substitution a sequence of plain scalar assignments amounts to, or None."""
+    """Return the simultaneous substitution of a sequence of plain scalar assignments, or None."""
     values: dict[Place, Expression] = {}
     for s in statements:
         if not isinstance(s, Assign) or not isinstance(s.target, Read):
@@ -294,12 +197,12 @@ def plain_assignments(statements: tuple[Statement, ...]) -> dict[Place, Expressi
         value = substituted(s.value, values)
         if value is None:
             return None
-        values[next(iter(_places(s.target)))] = value
+        values[next(iter(places_of(s.target)))] = value
     return values
 
 
 def certainly_true(e: Expression) -> bool:
-    """A comparison of constants that holds."""
+    """Tell whether e is a comparison of constants that holds."""
     if isinstance(e, Constant):
         return e.value != 0
     if isinstance(e, Binary) and isinstance(e.left, Constant) and isinstance(e.right, Constant):

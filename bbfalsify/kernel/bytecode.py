@@ -1,9 +1,9 @@
 """The interpreter of guards, updates and functions: a stack machine over integers and *affine* reals.
 
 A real on the stack is `p + q·(t − s)`, three numbers.  While time passes at constant rates every clock is one, so one
-run of a guard tells its truth at a moment t (MODE_AT) or just after it (MODE_AFTER) together with the next moment at
-which some comparison made on the way flips (X_BREAKPOINT): the truth is constant until then.  Sweeping from breakpoint
-to breakpoint gives the exact set of delays of any guard, with &&, ||, !=, conditionals, functions and loops.
+run of a guard gives its truth at a moment t (MODE_AT) or just after it (MODE_AFTER) together with the next moment at
+which some evaluated comparison flips (X_BREAKPOINT): the truth is constant until then.  Sweeping from breakpoint to
+breakpoint gives the exact set of delays of any guard, with &&, ||, !=, conditionals, functions and loops.
 
 A clock keeps the moment `s` of its last reset, and a comparison is decided on the time scale: `x >= 3` flips at
 s + 3, whatever "now" is, so equal bounds of an invariant and a guard stay equal and no sum of delays is ever formed.
@@ -18,41 +18,7 @@ import math
 
 import numpy as np
 
-from bbfalsify.kernel.layout import (
-    CALL_DEPTH,
-    ERROR_AFFINE,
-    ERROR_CALLS,
-    ERROR_DIVISION,
-    ERROR_DOMAIN,
-    ERROR_INDEX,
-    ERROR_LOOP,
-    ERROR_RANGE,
-    FRAME_SIZE,
-    FUNCTION_FRAME,
-    FUNCTION_START,
-    FUNCTION_WIDTH,
-    H_FUNCTION_TABLE,
-    H_S_FRAME,
-    H_S_STACK,
-    H_X_FRAME,
-    H_X_STACK,
-    H_X_VALUES,
-    LOOP_LIMIT,
-    MODE_AT,
-    MODE_FROZEN,
-    MODE_NUMERIC,
-    S_CLOCK_BASE,
-    S_ERROR,
-    S_ERROR_VALUE,
-    S_INTEGER_BASE,
-    S_LOCATION_BASE,
-    S_SITE,
-    S_TAINT,
-    STACK_SIZE,
-    TOP_FRAME,
-    X_BREAKPOINT,
-    X_NOW,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled
 from bbfalsify.kernel.rng import normal, unit
 
@@ -130,7 +96,7 @@ _OVERFLOW = 709.78
 
 @compiled
 def mathematics(function, u, v):
-    """Mathematical functions, nan outside their domain (Python's own raise there, compiled ones do not)."""
+    """Compute a mathematical function, nan outside its domain (where Python's functions raise exceptions)."""
     if function == MATH_SQRT:
         return math.sqrt(u) if u >= 0.0 else math.nan
     if function == MATH_EXP:
@@ -173,7 +139,7 @@ def mathematics(function, u, v):
 
 @compiled
 def compared(operator, order):
-    """Truth of `a operator b` where order is the sign of a − b."""
+    """Truth of `a operator b`, where order is the sign of a − b."""
     if operator == 0:
         return 1 if order < 0 else 0
     if operator == 1:
@@ -189,7 +155,7 @@ def compared(operator, order):
 
 @compiled
 def affine_order(X, at, mode, t):
-    """Sign of (real at `at`) − (real at `at` + 3) at t or just after it; lowers the next breakpoint."""
+    """Compute the sign of (real at `at`) − (real at `at` + 3) at t or just after it; lower the next breakpoint."""
     p1 = X[at]
     q1 = X[at + 1]
     s1 = X[at + 2]
@@ -223,7 +189,7 @@ def affine_order(X, at, mode, t):
 
 @compiled
 def affine_add(X, at, factor):
-    """(real at `at`) + factor · (real at `at` + 3), into `at`; factor is 1 or −1."""
+    """Add factor · (real at `at` + 3) to the real at `at`; factor is 1 or −1."""
     q1 = X[at + 1]
     q2 = X[at + 4] * factor
     if q2 == 0.0:

@@ -1,65 +1,24 @@
-"""Would the state entered satisfy all invariants?  Execute the updates on a copy and look.
+"""Check whether the state after a transition satisfies all invariants, by executing the updates on a copy.
 
-The copy is executed with affine reals (or plain values, where windows are scanned), so the answer comes with its own
-breakpoints and the sweep of `windows` stays exact.  Where branches or receiving edges are drawn, every outcome that may
-be drawn must satisfy the invariants.  An update that fails does not disable its transition (firing it is the error),
-and an invariant that depends on a random draw does not restrict.
+The copy is executed with affine reals (or plain values, where windows are scanned), so the result has its own
+breakpoints and the sweep of `windows` stays exact.  Where branches or receiving edges are drawn, every possible outcome
+must satisfy the invariants.  An update that fails does not disable its transition (firing it is the error), and an
+invariant that depends on a random draw does not restrict.
 """
 
 from __future__ import annotations
 
 from bbfalsify.kernel.bytecode import execute
-from bbfalsify.kernel.layout import (
-    B_CODE,
-    B_REFRESH,
-    B_REFRESH_COUNT,
-    B_TARGET,
-    B_WEIGHT,
-    BRANCH_WIDTH,
-    CLOCKS,
-    E_BRANCH_COUNT,
-    E_BRANCHES,
-    E_CHANNEL,
-    E_GUARD,
-    E_KIND,
-    E_PROCESS,
-    EDGE_WIDTH,
-    H_BROADCAST_TABLE,
-    H_EDGE_TABLE,
-    H_INTEGERS,
-    H_LOCATION_TABLE,
-    H_PROCESSES,
-    H_REALS,
-    H_S_CHOICE,
-    H_S_LOCATIONS,
-    H_S_SCRATCH_INTEGERS,
-    H_S_SCRATCH_LOCATIONS,
-    H_X_SCRATCH_CLOCKS,
-    H_X_STACK,
-    H_X_VALUES,
-    INTEGERS,
-    KIND_BROADCAST_SEND,
-    L_EDGES,
-    L_INPUTS,
-    L_INVARIANT,
-    L_OUTPUTS,
-    LOCATION_WIDTH,
-    MODE_NUMERIC,
-    S_CLOCK_BASE,
-    S_ERROR,
-    S_INTEGER_BASE,
-    S_LOCATION_BASE,
-    S_TAINT,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 
 MAXIMUM_OUTCOMES = 4096
-"""Of more than these, so many are looked at, and every option by itself."""
+"""If there are more outcomes, only so many are checked, and every option by itself."""
 
 
 @inlined
 def add_options(T, F, S, X, R, e, place, mode, t):
-    """Append (edge, branch) for every branch of e with a positive weight; returns the next free place."""
+    """Append (edge, branch) for every branch of e with a positive weight; return the next free place."""
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
     for b in range(T[edge + E_BRANCH_COUNT]):
         weight = T[T[edge + E_BRANCHES] + BRANCH_WIDTH * b + B_WEIGHT]
@@ -106,7 +65,7 @@ def invariant_broken(T, F, S, X, R, p, mode, t):
 
 @inlined
 def outcome_holds(T, F, S, X, R, participants, mode, t):
-    """One outcome: the option each participant points at, executed in order on a copy."""
+    """Check one outcome: the current option of each participant, executed in order on a copy."""
     choice = T[H_S_CHOICE]
     copy_state(T, S, X, mode)
     S[S_INTEGER_BASE] = T[H_S_SCRATCH_INTEGERS]
@@ -152,7 +111,7 @@ def outcome_holds(T, F, S, X, R, participants, mode, t):
 
 @inlined
 def options_hold(T, F, S, X, R, participants, mode, t):
-    """Every option of every participant beside the first options of the others: what it breaks by itself is seen."""
+    """Check every option of every participant beside the first options of the others."""
     choice = T[H_S_CHOICE]
     for k in range(participants):
         for option in range(1, S[choice + 4 * k + 1]):
@@ -165,7 +124,7 @@ def options_hold(T, F, S, X, R, participants, mode, t):
 
 @compiled
 def entry_holds(T, F, S, X, R, e1, e2, mode, t):
-    """Whether every outcome of the transition at t (or just after it) satisfies the invariants of the state entered."""
+    """Tell whether every outcome of the transition at t (or just after it) satisfies the invariants of its state."""
     choice = T[H_S_CHOICE]  # per participant: first option, number of options, current option, (unused)
     place = choice + 4 * T[H_PROCESSES]
     S[choice] = place

@@ -1,7 +1,7 @@
-"""Expressions, statements and functions of a network become bytecode (`bytecode.execute`).
+"""Compile expressions, statements and functions of a network to bytecode (`bytecode.execute`).
 
-Types are known, so every instruction says whether it works on integers or on reals; conversions are inserted where an
-integer meets a real.  What may fail at run time (ranges, array bounds, divisions, loops, calls, domains) carries the
+Types are known, so every instruction works either on integers or on reals; conversions are inserted where an integer
+meets a real.  Instructions that may fail at run time (ranges, array bounds, divisions, loops, calls, domains) carry the
 number of a *site*, a readable place in the model.
 """
 
@@ -11,16 +11,7 @@ from fractions import Fraction
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.kernel import bytecode as op
-from bbfalsify.kernel.layout import (
-    EQUAL,
-    GREATER,
-    GREATER_EQUAL,
-    HEADER_SIZE,
-    LESS,
-    LESS_EQUAL,
-    NOT_EQUAL,
-    TOP_FRAME,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.modelling.network.expressions import (
     Assign,
     AtLocation,
@@ -62,16 +53,17 @@ _DRAWS = {
     "random": op.DRAW_RANDOM, "random_uniform": op.DRAW_UNIFORM, "random_normal": op.DRAW_NORMAL,
     "random_exponential": op.DRAW_EXPONENTIAL,
 }  # fmt: skip
+_LOADS = {
+    (False, False): (op.LOAD_I, op.LOAD_I_AT), (False, True): (op.LOAD_R, op.LOAD_R_AT),
+    (True, False): (op.LOCAL_I, op.LOCAL_I_AT), (True, True): (op.LOCAL_R, op.LOCAL_R_AT),
+}  # fmt: skip
+"""(is local, is real) → instructions for a scalar and for an element."""
 UNCHECKED = (1, 0)
 """A range that is not checked: its low end is above its high end."""
 
 
-def is_real(kind: Kind) -> bool:
-    return kind.is_real
-
-
 class Compiler:
-    """Collects all code of a model; addresses are places in T, where the code follows the header."""
+    """The collection of all code of a model; addresses are places in T, where the code follows the header."""
 
     def __init__(self, network: Network, first_address: int = HEADER_SIZE) -> None:
         self.network = network
@@ -92,14 +84,14 @@ class Compiler:
     # --- entry points ------------------------------------------------------------------------------------------------
 
     def condition(self, expression: Expression, place: str) -> int:
-        """Code that leaves 0 or 1 on the integer stack."""
+        """Compile to code that leaves 0 or 1 on the integer stack."""
         start = self._begin(place)
         self._truth(expression)
         self._emit(op.HALT)
         return start
 
     def number(self, expression: Expression, place: str) -> int:
-        """Code that leaves a real on the real stack, whatever the expression's kind."""
+        """Compile to code that leaves a real on the real stack, whatever the expression's kind."""
         start = self._begin(place)
         self._real(expression)
         self._emit(op.HALT)
@@ -119,7 +111,7 @@ class Compiler:
         self._result = function.result
         self._statements(function.body)
         if function.result is not None:  # a path without return gives 0
-            if is_real(function.result):
+            if function.result.is_real:
                 self._emit(op.PUSH_R, self.constant(0.0))
             else:
                 self._emit(op.PUSH_I, 0)
@@ -147,7 +139,7 @@ class Compiler:
         return self.first_address + len(self.code)
 
     def _emit(self, *words: int) -> int:
-        """Append an instruction; returns the position of its last word (for patching jumps)."""
+        """Append an instruction; return the position of its last word (for patching jumps)."""
         self.code.extend(words)
         return len(self.code) - 1
 
@@ -167,13 +159,32 @@ class Compiler:
 
     def _value(self, e: Expression) -> None:
         """Leave the value on the stack of its own kind."""
-        if is_real(e.kind):
+        if e.kind.is_real:
             self._real(e)
         else:
             self._integer(e)
 
+    def _converted(self, e: Expression, kind: Kind) -> None:
+        """Leave the value converted to a kind."""
+        if kind.is_real:
+            self._real(e)
+        elif kind == Kind.BOOL:
+            self._truth(e)
+        else:
+            self._integer(e)
+
+    def _load(self, e: Read | Bound) -> None:
+        local = isinstance(e, Bound)
+        scalar, element = _LOADS[local, e.kind.is_real]
+        if e.index is None:
+            self._emit(scalar, e.slot)
+        else:
+            self._integer(e.index)
+            name = "a local array" if local else f"array {self._name(e.slot, e.kind)}"
+            self._emit(element, e.slot, e.size, self.site(name))
+
     def _truth(self, e: Expression) -> None:
-        if is_real(e.kind):
+        if e.kind.is_real:
             self._real(e)
             self._emit(op.TO_TRUTH)
         else:
@@ -188,23 +199,13 @@ class Compiler:
             self._emit(op.PUSH_LONG, value >> 31, value & (2**31 - 1))
 
     def _integer(self, e: Expression) -> None:
-        if is_real(e.kind):
+        if e.kind.is_real:
             self._real(e)
             self._emit(op.TO_INTEGER, self.site("a real that no integer can hold"))
         elif isinstance(e, Constant):
             self._push_integer(int(e.value))
-        elif isinstance(e, Read):
-            if e.index is None:
-                self._emit(op.LOAD_I, e.slot)
-            else:
-                self._integer(e.index)
-                self._emit(op.LOAD_I_AT, e.slot, e.size, self.site(f"array {self._name(e.slot, e.kind)}"))
-        elif isinstance(e, Bound):
-            if e.index is None:
-                self._emit(op.LOCAL_I, e.slot)
-            else:
-                self._integer(e.index)
-                self._emit(op.LOCAL_I_AT, e.slot, e.size, self.site("a local array"))
+        elif isinstance(e, Read | Bound):
+            self._load(e)
         elif isinstance(e, Unary):
             if e.operator == "!":
                 self._truth(e.operand)
@@ -234,7 +235,7 @@ class Compiler:
             self._emit(op.PUSH_I, 0 if name == "&&" else 1)
             self._patch(end)
         elif name in COMPARISONS:
-            if is_real(e.left.kind) or is_real(e.right.kind):
+            if e.left.kind.is_real or e.right.kind.is_real:
                 self._real(e.left)
                 self._real(e.right)
                 self._emit(op.COMPARE_R, COMPARISONS[name])
@@ -262,21 +263,11 @@ class Compiler:
     def _real(self, e: Expression) -> None:
         if isinstance(e, Constant):
             self._emit(op.PUSH_R, self.constant(e.value))
-        elif not is_real(e.kind):
+        elif not e.kind.is_real:
             self._integer(e)
             self._emit(op.TO_REAL)
-        elif isinstance(e, Read):
-            if e.index is None:
-                self._emit(op.LOAD_R, e.slot)
-            else:
-                self._integer(e.index)
-                self._emit(op.LOAD_R_AT, e.slot, e.size, self.site(f"array {self._name(e.slot, e.kind)}"))
-        elif isinstance(e, Bound):
-            if e.index is None:
-                self._emit(op.LOCAL_R, e.slot)
-            else:
-                self._integer(e.index)
-                self._emit(op.LOCAL_R_AT, e.slot, e.size, self.site("a local array"))
+        elif isinstance(e, Read | Bound):
+            self._load(e)
         elif isinstance(e, Unary):
             self._real(e.operand)
             self._emit(op.NEGATE_R)
@@ -305,7 +296,7 @@ class Compiler:
             self._shared(e, real=True)
 
     def _shared(self, e: Expression, *, real: bool) -> None:
-        """Conditionals, calls and quantifiers work alike for both kinds."""
+        """Compile conditionals, calls and quantifiers, which work alike for both kinds."""
         as_kind = self._real if real else self._integer
         if isinstance(e, Conditional):
             self._truth(e.condition)
@@ -326,17 +317,12 @@ class Compiler:
         function = self.network.functions[e.function]
         kinds = 0
         for i, (argument, kind) in enumerate(zip(e.arguments, function.parameters, strict=True)):
-            if is_real(kind):
-                kinds |= 1 << i
-                self._real(argument)
-            elif kind == Kind.BOOL:
-                self._truth(argument)
-            else:
-                self._integer(argument)
+            kinds |= int(kind.is_real) << i
+            self._converted(argument, kind)
         self._emit(op.CALL, e.function, len(e.arguments), 0, kinds, self.site(f"function {function.name}"))
 
     def _quantifier(self, e: Quantifier, *, real: bool) -> None:
-        """forall and exists leave the loop at the first witness."""
+        """Compile a loop, which forall and exists leave at the first witness."""
         self._push_integer(e.low)
         self._emit(op.STORE_LOCAL_I, e.slot, *UNCHECKED, 0)
         if real:
@@ -396,12 +382,7 @@ class Compiler:
             self._patch(leave)
         elif isinstance(s, Return):
             if s.value is not None and self._result is not None:
-                if is_real(self._result):
-                    self._real(s.value)
-                elif self._result == Kind.BOOL:
-                    self._truth(s.value)
-                else:
-                    self._integer(s.value)
+                self._converted(s.value, self._result)
             self._emit(op.RETURN)
         elif isinstance(s, Evaluate):
             e = s.expression
@@ -411,7 +392,7 @@ class Compiler:
             else:
                 self._value(e)
             if result is not None:
-                self._emit(op.DROP_R if is_real(result) else op.DROP_I)
+                self._emit(op.DROP_R if result.is_real else op.DROP_I)
         else:
             raise TypeError(f"no such statement: {s!r}")
 
@@ -421,18 +402,14 @@ class Compiler:
         name = s.name or ("a local variable" if local else self._name(target.slot, target.kind))
         if target.index is not None:
             self._integer(target.index)
-        if is_real(target.kind):
-            self._real(s.value)
+        self._converted(s.value, target.kind)
+        if target.kind.is_real:
             if target.index is None:
                 self._emit(op.STORE_LOCAL_R if local else op.STORE_R, target.slot)
             else:
                 site = self.site(f"array {name}", s.line)
                 self._emit(op.STORE_LOCAL_R_AT if local else op.STORE_R_AT, target.slot, target.size, site)
             return
-        if target.kind == Kind.BOOL:
-            self._truth(s.value)
-        else:
-            self._integer(s.value)
         low, high = UNCHECKED if s.low is None or s.high is None else (s.low, s.high)
         ranged = f"variable {name} with range [{low}, {high}]" if low <= high else f"variable {name}"
         site = self.site(s.name or ranged, s.line)

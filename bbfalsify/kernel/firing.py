@@ -1,8 +1,8 @@
-"""Firing a transition, and keeping what depends on the state up to date.
+"""Fire a transition, and update all data that depend on the state.
 
-A walker that keeps candidate lists and cached deadlines (`incremental`) repairs only what the transition touched: lists
-of processes that changed location, rates those locations give, and deadlines that read what was written.  `refresh`
-computes the same from nothing, and is the fallback that tests compare with.
+A walker that keeps candidate lists and cached deadlines (`incremental`) updates only what the transition touched: lists
+of processes that changed location, rates of those locations, and deadlines that read what was written.  `refresh`
+computes the same from scratch, and tests compare both.
 """
 
 from __future__ import annotations
@@ -10,98 +10,7 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.bytecode import execute, fail
-from bbfalsify.kernel.layout import (
-    B_CODE,
-    B_FAST,
-    B_FAST_COUNT,
-    B_PROCESS,
-    B_RATES_CHANGE,
-    B_REFRESH,
-    B_REFRESH_COUNT,
-    B_TARGET,
-    B_WEIGHT,
-    BRANCH_WIDTH,
-    C_DEFAULT,
-    C_IS_ODE,
-    C_RATER_COUNT,
-    C_RATERS,
-    C_READER_COUNT,
-    C_READERS,
-    CLOCK_WIDTH,
-    CLOCKS,
-    E_BRANCH_COUNT,
-    E_BRANCHES,
-    E_CHANNEL,
-    E_GROUP,
-    E_KIND,
-    E_PROCESS,
-    E_WEIGHT,
-    EDGE_WIDTH,
-    ERROR_RANGE,
-    ERROR_WEIGHT,
-    FLAG_RATES,
-    H_BROADCAST_TABLE,
-    H_CLOCK_TABLE,
-    H_DEFAULT_RATE,
-    H_EDGE_TABLE,
-    H_FIRST_LOCATION,
-    H_FLAGS,
-    H_GROUP_START,
-    H_GROUPS,
-    H_INTEGERS,
-    H_LOCATION_TABLE,
-    H_NUMERIC_COUNT,
-    H_NUMERIC_PROCESSES,
-    H_PROCESSES,
-    H_RATED_COUNT,
-    H_RATED_SLOTS,
-    H_REALS,
-    H_S_EDGE_POSITION,
-    H_S_GROUP_COUNT,
-    H_S_GROUP_MEMBERS,
-    H_S_LOCATIONS,
-    H_S_MOVES,
-    H_S_RATE_CODE,
-    H_S_TREE,
-    H_TREE_LEAVES,
-    H_X_DEADLINE,
-    H_X_STACK,
-    INTEGERS,
-    KIND_BROADCAST_SEND,
-    L_EDGES,
-    L_FLAGS,
-    L_INPUTS,
-    L_OUTPUTS,
-    L_RATE_COUNT,
-    L_RATES,
-    LOCATION_COMMITTED,
-    LOCATION_URGENT,
-    LOCATION_WIDTH,
-    MODE_FROZEN,
-    RATE_CODE,
-    RATE_CONSTANT,
-    RATE_SLOT,
-    RATE_WIDTH,
-    S_CLOCK_BASE,
-    S_COMMITTED,
-    S_ERROR,
-    S_GRID,
-    S_INTEGER_BASE,
-    S_LOCATION_BASE,
-    S_URGENT,
-    U_HIGH,
-    U_LOW,
-    U_OPERATION,
-    U_SITE,
-    U_SLOT,
-    U_VALUE,
-    UPDATE_ADD,
-    UPDATE_INTEGER,
-    UPDATE_WIDTH,
-    X_LARGEST,
-    X_NOW,
-    X_ODE_STEP,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import advance
 from bbfalsify.kernel.rng import unit
@@ -112,7 +21,7 @@ from bbfalsify.kernel.windows import enabled_at, invariant_deadline, slack
 
 @compiled
 def earlier(T, X, p, q):
-    """The process with the earlier deadline; −1 is nobody."""
+    """Return the process with the earlier deadline; −1 is none."""
     if q < 0:
         return p
     if p < 0:
@@ -127,7 +36,7 @@ def earlier(T, X, p, q):
 
 @compiled
 def refresh_deadline(T, F, S, X, R, p):
-    """Compute the deadline of process p anew and play its matches again."""
+    """Recompute the deadline of process p and its matches in the tournament."""
     moment, strict = invariant_deadline(T, F, S, X, R, p)
     X[T[H_X_DEADLINE] + 2 * p] = moment
     X[T[H_X_DEADLINE] + 2 * p + 1] = strict
@@ -173,14 +82,14 @@ def list_edges(T, S, location, adding):
 
 @inlined
 def settled(value, t):
-    """A clock that stops on a whole number up to rounding is there: it would else stand beyond its bound for good."""
+    """Round a stopped clock to a whole number if it is close: it would else stay beyond its bound."""
     nearest = math.floor(value + 0.5)
     return nearest if abs(value - nearest) <= 64.0 * slack(t) else value
 
 
 @inlined
 def refresh_rate(T, F, S, X, R, slot):
-    """Give a clock the rate the current locations say (the last process that says one); True where it changed."""
+    """Give a clock the rate of the current locations (of the last process that has one); return True if it changed."""
     row = T[H_CLOCK_TABLE] + CLOCK_WIDTH * slot
     code = -1
     constant = -1
@@ -240,7 +149,7 @@ def refresh_all_rates(T, F, S, X, R, with_deadlines):
 
 @compiled
 def load_state(T, F, S, X, R, states_locations, states_integers, states_reals, row, time, largest, ode_step):
-    """Put row `row` of some states into a walker; nothing is kept of what it did before."""
+    """Load row `row` of some states into a walker, and reset everything else."""
     S[S_ERROR] = 0
     S[S_INTEGER_BASE] = INTEGERS
     S[S_LOCATION_BASE] = T[H_S_LOCATIONS]
@@ -269,7 +178,7 @@ def load_state(T, F, S, X, R, states_locations, states_integers, states_reals, r
 
 @compiled
 def refresh(T, F, S, X, R, lists):
-    """Candidate lists (if wanted), rates and deadlines from nothing."""
+    """Compute candidate lists (if wanted), rates and deadlines from scratch."""
     if lists:
         for group in range(T[H_GROUPS]):
             S[T[H_S_GROUP_COUNT] + group] = 0
@@ -291,14 +200,14 @@ def refresh(T, F, S, X, R, lists):
 
 @inlined
 def refresh_numeric_deadlines(T, F, S, X, R):
-    """Deadlines found by scanning hold from "now" only, so every step computes them anew."""
+    """Recompute deadlines found by scanning, which hold from "now" only."""
     for i in range(T[H_NUMERIC_COUNT]):
         refresh_deadline(T, F, S, X, R, T[T[H_NUMERIC_PROCESSES] + i])
 
 
 @inlined
 def pick_branch(T, F, S, X, R, e):
-    """One branch of edge e in proportion to the weights."""
+    """Draw one branch of edge e in proportion to the weights."""
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
     count = T[edge + E_BRANCH_COUNT]
     if count == 1:
@@ -331,7 +240,7 @@ def weight_of(T, F, S, X, R, code):
 
 @inlined
 def pick_receiver(T, F, S, X, R, channel, p, by_weight):
-    """One enabled receiving edge of process p on a channel, or −1."""
+    """Draw one enabled receiving edge of process p on a channel, or −1."""
     location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
     first = T[location + L_EDGES] + T[location + L_OUTPUTS]
     chosen = -1
@@ -352,7 +261,7 @@ def pick_receiver(T, F, S, X, R, channel, p, by_weight):
 
 @inlined
 def apply_updates(T, F, S, X, R, branch):
-    """The updates of one branch, at "now"."""
+    """Execute the updates of one branch, at "now"."""
     fast = T[branch + B_FAST_COUNT]
     if fast < 0:
         execute(T, F, S, X, R, T[branch + B_CODE], MODE_FROZEN, X[X_NOW])
@@ -406,13 +315,13 @@ def fire(T, F, S, X, R, e1, e2, t, incremental, by_weight):
 
 @inlined
 def branch_taken(T, S, e):
-    """Which branch of edge e the transition just fired has taken; e is its internal or sending edge."""
+    """Return the branch of edge e that the transition just fired has taken; e is its internal or sending edge."""
     return (S[T[H_S_MOVES] + 1] - T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_BRANCHES]) // BRANCH_WIDTH
 
 
 @inlined
 def apply_moves(T, F, S, X, R, count, incremental):
-    """Execute the moves (edge, branch) listed in the walker, and repair what depends on the state."""
+    """Execute the moves (edge, branch) listed in the walker, and update what depends on the state."""
     moves = T[H_S_MOVES]
     locations = T[H_S_LOCATIONS]
     rated = T[H_FLAGS] & FLAG_RATES

@@ -1,4 +1,4 @@
-"""Which transition next: the heuristics of randomized reachability beside RET, compiled (table B.2; RCF of paper A).
+"""Heuristics of randomized reachability beside RET that choose the next transition (table B.2; RCF of paper A).
 
 All of them choose among the *eventually enabled* transitions.  `work` holds the candidates of the step as pairs
 (edge, receiver or −1), and behind them the stamps and the list that RCF needs; `pool` holds the windows that SEM draws
@@ -11,20 +11,7 @@ import math
 
 from bbfalsify.kernel.accelerated_walk import APPROACH, candidate_windows, kept_off, key_group, window_end
 from bbfalsify.kernel.bytecode import fail
-from bbfalsify.kernel.layout import (
-    E_ACTION,
-    EDGE_WIDTH,
-    ERROR_WINDOWS,
-    H_EDGE_TABLE,
-    H_GROUP_START,
-    H_HANDSHAKE_TABLE,
-    H_HANDSHAKES,
-    H_KEYS,
-    H_S_GROUP_COUNT,
-    H_S_GROUP_MEMBERS,
-    H_X_WINDOWS,
-    X_LARGEST,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.rng import unit
 
@@ -33,7 +20,7 @@ MAXIMUM_COVERAGE = 2**62
 
 @compiled
 def list_candidates(T, S, work):
-    """Write down every candidate once; how many."""
+    """List every candidate once; return their number."""
     counts = T[H_S_GROUP_COUNT]
     members = T[H_S_GROUP_MEMBERS]
     starts = T[H_GROUP_START]
@@ -57,7 +44,7 @@ def list_candidates(T, S, work):
 
 @inlined
 def least_covered(T, F, S, X, R, total, deadline, strict, coverage, work):
-    """RLC and RLC-A: the transition whose internal or sending edge was taken least often; ties uniformly."""
+    """RLC and RLC-A: choose the transition whose internal or sending edge was taken least often; ties uniformly."""
     best = MAXIMUM_COVERAGE
     ties = 0
     e1 = -1
@@ -78,10 +65,10 @@ def least_covered(T, F, S, X, R, total, deadline, strict, coverage, work):
 
 @inlined
 def channel_first(T, F, S, X, R, total, deadline, strict, work, stamps, actions):
-    """RCF: a channel uniformly, then uniformly one of its transitions; a channel without any is drawn no more.
+    """RCF: draw a channel uniformly, then one of its transitions; a channel without any is not drawn again.
 
-    Channels of which nothing is even listed are left out beforehand, which changes no probability.  `stamps` is where
-    in `work` the stamp of the step and one stamp per action lie, followed by room for a list of actions.
+    Channels without a listed candidate are left out beforehand, which changes no probability.  `stamps` is the place in
+    `work` of the stamp of the step and one stamp per action, followed by room for a list of actions.
     """
     work[stamps] += 1
     listed = stamps + 1 + actions
@@ -115,7 +102,7 @@ def channel_first(T, F, S, X, R, total, deadline, strict, work, stamps, actions)
 
 @inlined
 def collect_windows(T, F, S, X, R, total, deadline, strict, work, pool):
-    """All windows of all candidates into the pool; how many."""
+    """Put all windows of all candidates into the pool; return their number."""
     rows = 0
     for i in range(total):
         count = candidate_windows(T, F, S, X, R, work[2 * i], work[2 * i + 1], deadline, strict)
@@ -135,7 +122,7 @@ def collect_windows(T, F, S, X, R, total, deadline, strict, work, pool):
 
 @compiled
 def next_stretch(pool, count, t):
-    """The next connected stretch of the union of the windows that ends after t: (low, high); inf: there is none."""
+    """Find the next connected stretch of the union of the windows that ends after t: (low, high); low inf: none."""
     low = math.inf
     high = -math.inf
     for r in range(count):
@@ -154,7 +141,7 @@ def next_stretch(pool, count, t):
 
 @inlined
 def uniform_moment(R, pool, rows):
-    """Uniformly in the union of the windows; where it has no length, one of its points."""
+    """Draw a moment uniformly from the union of the windows; if it has no length, one of its points."""
     measure = 0.0
     low, high = next_stretch(pool, rows, -math.inf)
     while low < math.inf:
@@ -177,7 +164,7 @@ def uniform_moment(R, pool, rows):
 
 @inlined
 def semantic_choice(R, pool, rows, work):
-    """SEM: a delay at which something is enabled, then uniformly one of what is enabled then."""
+    """SEM: draw a delay at which something is enabled, then uniformly one of the transitions enabled then."""
     t = uniform_moment(R, pool, rows)
     chosen = -1
     found = 0

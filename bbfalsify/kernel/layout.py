@@ -1,4 +1,4 @@
-"""Where everything lives: the kernel works on five flat arrays, and these are the names of their places.
+"""Names of the places in the five flat arrays on which the kernel works; the header file of all compiled modules.
 
     T  int32    the model: header, tables of locations, edges, branches, atoms, lists, and all bytecode
     F  float64  the model's real constants
@@ -6,8 +6,8 @@
     X  float64  one walker: clocks (value, since, rate), deadlines, window buffer, real stack and frame, ODE grid
     R  uint64   one walker: the random stream
 
-Few flat arrays, because a compiled call passes each of them as seven words and an interpreter calls often.  The
-constants below are compiled into the code; sizes that depend on the model are in the header of T.
+The arrays are few and flat, because a compiled call passes each of them as seven words.  The constants below are
+compiled into the code; sizes that depend on the model are in the header of T.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ MAXIMUM_BREAKPOINTS = 4096
 LOOP_LIMIT = 1_000_000
 GRID_ROWS = 65_536
 
-# --- how the interpreter reads reals ---------------------------------------------------------------------------------
+# --- modes in which the interpreter reads reals ----------------------------------------------------------------------
 MODE_AT, MODE_AFTER, MODE_FROZEN, MODE_NUMERIC = range(4)
 
 (ERROR_NONE, ERROR_RANGE, ERROR_INDEX, ERROR_DIVISION, ERROR_LOOP, ERROR_CALLS, ERROR_DOMAIN, ERROR_WEIGHT,

@@ -1,4 +1,4 @@
-"""How the probability of a recorded walk depends on the profile's parameters: scores and likelihood ratios.
+"""Compute scores and likelihood ratios of recorded walks with respect to the profile's parameters.
 
 Given the states it passed, a walk's density is a product over its steps, and each parameter enters in one place:
 
@@ -23,28 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.firing import load_state, refresh, weight_of
-from bbfalsify.kernel.layout import (
-    B_WEIGHT,
-    BRANCH_WIDTH,
-    E_BRANCH_COUNT,
-    E_BRANCHES,
-    E_PROCESS,
-    E_WEIGHT,
-    EDGE_WIDTH,
-    FLAG_TIMED_WEIGHTS,
-    H_BRANCH_TABLE,
-    H_EDGE_TABLE,
-    H_FLAGS,
-    H_LOCATION_TABLE,
-    H_PROCESSES,
-    H_S_LOCATIONS,
-    H_X_WINDOWS,
-    L_OUTPUTS,
-    LOCATION_WIDTH,
-    X_NOW,
-)
+from bbfalsify.kernel.layout import *
+from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.numba_types import entry_point, inlined
 from bbfalsify.kernel.ode import advance, values_at
 from bbfalsify.kernel.races import (
@@ -55,7 +36,6 @@ from bbfalsify.kernel.races import (
     urgent_moment,
     weight_at,
 )
-from bbfalsify.kernel.tables import CompiledModel
 from bbfalsify.kernel.walk_frame import global_deadline
 from bbfalsify.kernel.walk_results import Walk
 from bbfalsify.kernel.walker import Walker, limits
@@ -64,7 +44,7 @@ from bbfalsify.modelling import Parameter
 
 @inlined
 def choice(scores, logarithms, factors, row, code, taken, share):
-    """An option with this share of the weights was there, and taken (1) or not (0)."""
+    """Add an option with this share of the weights, taken (1) or not (0)."""
     if code >= 0:
         scores[row, code] += taken - share
         for f in range(len(factors)):
@@ -74,7 +54,7 @@ def choice(scores, logarithms, factors, row, code, taken, share):
 
 @inlined
 def waiting(scores, logarithms, factors, row, code, won, expected):
-    """An exponential wait of `expected` (rate times time) that ended with a win (1) or was cut short (0)."""
+    """Add an exponential wait of `expected` (rate times time) that ended with a win (1) or was cut short (0)."""
     if code >= 0:
         scores[row, code] += won - expected
         for f in range(len(factors)):
@@ -83,7 +63,7 @@ def waiting(scores, logarithms, factors, row, code, won, expected):
 
 @inlined
 def enabled_time(T, X, count, until):
-    """For how long, up to `until`, some window of the (sorted) buffer was open."""
+    """Compute the time up to `until` in which some window of the (sorted) buffer was open."""
     total = 0.0
     reached = X[X_NOW]
     for k in range(count):
@@ -97,7 +77,7 @@ def enabled_time(T, X, count, until):
 
 @inlined
 def score_edges(T, F, S, X, R, count, e, t, edge_codes, factors, row, scores, logarithms):
-    """The winner's choice among its enabled output edges."""
+    """Add the winner's choice among its enabled output edges."""
     timed = T[H_FLAGS] & FLAG_TIMED_WEIGHTS
     if timed:
         values_at(T, F, S, X, R, t)
@@ -119,7 +99,7 @@ def score_edges(T, F, S, X, R, count, e, t, edge_codes, factors, row, scores, lo
 
 @inlined
 def score_branches(T, F, S, X, R, e, taken, branch_codes, factors, row, scores, logarithms):
-    """The choice among the branches of the edge; weights are those before the updates."""
+    """Add the choice among the branches of the edge; weights are those before the updates."""
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
     first = T[edge + E_BRANCHES]
     total = 0.0
@@ -136,7 +116,7 @@ def score_batch(
     T, F, S, X, R, states_locations, states_integers, states_reals, states_time, largest, ode_step, chosen_edges,
     chosen_branches, moments, rows, edge_codes, branch_codes, location_codes, factors, scores, logarithms,
 ):  # fmt: skip
-    """Add, for steps from these states that fired at `moments`, what each says about the parameters to its row."""
+    """Add the scores of steps from these states, which fired at `moments`, to their rows."""
     for m in range(len(states_time)):
         time = states_time[m]
         load_state(T, F, S, X, R, states_locations, states_integers, states_reals, m, time, largest, ode_step)
@@ -153,7 +133,7 @@ def score_batch(
             if p != winner and location_codes[here] < 0:
                 continue
             count = component_windows(T, F, S, X, R, p, deadline, strict)
-            # Where time stands still, nobody waits: whoever is enabled goes on.
+            # Where time stands still, no component waits.
             if location_codes[here] >= 0 and deadline > time and own_bound(T, S, X, p) == math.inf:
                 expected = exponential_rate(T, F, S, X, R, p) * enabled_time(T, X, count, t)
                 won = 1.0 if p == winner and t < urgent_moment(T, S, X, count) else 0.0
@@ -167,7 +147,7 @@ def score_batch(
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Of n walks: one row each, one column per parameter."""
+    """Scores of n walks: one row each, one column per parameter."""
 
     scores: np.ndarray
     """[n, parameters]: derivative of the logarithm of the density by the logarithm of the parameter."""
@@ -178,19 +158,20 @@ class Scores:
 def score_walks(
     model: CompiledModel, walks: Sequence[Walk], parameters: Sequence[Parameter], factors: Sequence[float] = ()
 ) -> Scores:
-    """What walks drawn step by step (by particles, with their branches recorded) say about the parameters."""
+    """Compute the scores of walks drawn step by step (by particles, with their branches recorded)."""
     multipliers = np.array(factors, np.float64)
     scores = np.zeros((len(walks), len(parameters)))
     logarithms = np.zeros((len(walks), len(parameters) * len(multipliers)))
     steps = np.array([walk.steps for walk in walks], np.int64)
     if steps.sum() and parameters:
+        branches = [walk.branches for walk in walks if walk.branches is not None]
         starts = [np.concatenate([[0.0], walk.times[:-1]]) for walk in walks]
         with np.errstate(over="ignore"):
             score_batch(
                 *Walker.of(model).arrays, _joined([w.locations[:-1] for w in walks], np.int32),
                 _joined([w.integers[:-1] for w in walks], np.int64), _joined([w.reals[:-1] for w in walks], np.float64),
                 _joined(starts, np.float64), *limits(model), _joined([w.edges for w in walks], np.int32),
-                _joined([w.branches for w in walks], np.int32), _joined([w.times for w in walks], np.float64),
+                _joined(branches, np.int32), _joined([w.times for w in walks], np.float64),
                 np.repeat(np.arange(len(walks)), steps), *_codes(model, parameters), multipliers, scores, logarithms,
             )  # fmt: skip
     return Scores(scores, logarithms.reshape(len(walks), len(parameters), len(multipliers)))
@@ -201,21 +182,21 @@ def _joined(parts: Sequence[np.ndarray], kind: type) -> np.ndarray:
 
 
 def _codes(model: CompiledModel, parameters: Sequence[Parameter]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edge, branch and location number → column of the parameter that it holds, or −1."""
+    """Map edge, branch and location numbers to the column of their parameter, or −1."""
     T, network = model.T, model.network
-    branches = sum(len(e.branches) for p in network.processes for e in p.edges)
-    codes = tuple(
-        np.full(n, -1, np.int64)
-        for n in (len(model.edge_action), branches, sum(len(p.locations) for p in network.processes))
+    branch_count = sum(len(e.branches) for p in network.processes for e in p.edges)
+    location_count = sum(len(p.locations) for p in network.processes)
+    edges, branches, locations = (
+        np.full(n, -1, np.int64) for n in (len(model.edge_action), branch_count, location_count)
     )
     for column, parameter in enumerate(parameters):
         if parameter.edge is None:
-            codes[2][T[T[at.H_FIRST_LOCATION] + parameter.process] + parameter.location] = column
+            locations[T[T[H_FIRST_LOCATION] + parameter.process] + parameter.location] = column
             continue
         edge = model.edge_number(parameter.process, parameter.edge)
         if parameter.branch is None:
-            codes[0][edge] = column
+            edges[edge] = column
         else:
             first = T[T[H_EDGE_TABLE] + EDGE_WIDTH * edge + E_BRANCHES]
-            codes[1][(first - T[H_BRANCH_TABLE]) // BRANCH_WIDTH + parameter.branch] = column
-    return codes
+            branches[(first - T[H_BRANCH_TABLE]) // BRANCH_WIDTH + parameter.branch] = column
+    return edges, branches, locations

@@ -1,8 +1,8 @@
-"""How the kernel's functions are compiled: each once, for types that follow from the names of its arguments.
+"""Compile each function of the kernel once, for types that follow from the names of its arguments.
 
-Left to itself, numba compiles a function anew for every mixture of int32, int64 and literal arguments it meets, and
-the interpreter eight times.  Here every function has one signature: an argument is an int64 unless its name is listed
-below.  Compiling a function optimises all it calls once more, so functions used in few places are `@inlined`.
+By default numba compiles a function again for every mixture of int32, int64 and literal arguments, and the interpreter
+eight times.  Here every function has one signature: an argument is an int64 unless its name is listed below.  Compiling
+a function also optimises all its callees again, so functions used in few places are `@inlined`.
 
 Nothing is compiled, or loaded from the disk cache, before an `@entry_point` is called: Python calls only those, and
 each of them compiles what it needs, callees first.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from typing import Any
 
 import numba
 from numba import types
@@ -74,27 +75,29 @@ _ARGUMENT_TYPES = {
     "progress": _I8[::1],
 }
 
-_inlined: list[Callable] = []
-_waiting: list[Callable] = []
+# numba's dispatchers have attributes that their types do not declare, hence Any.
+_inlined: list[Any] = []
+_waiting: list[Any] = []
+_config: Any = numba.config
 
 
-def inlined(function: Callable) -> Callable:
-    """Part of its callers, never compiled by itself."""
+def inlined(function: Callable) -> Any:
+    """Mark a function as part of its callers, never compiled by itself."""
     dispatcher = numba.njit(function, inline="always")
     _inlined.append(dispatcher)
     return dispatcher
 
 
-def compiled(function: Callable) -> Callable:
-    """Compiled once, without reference counting; called by compiled functions only."""
+def compiled(function: Callable) -> Any:
+    """Compile a function once, without reference counting; only compiled functions call it."""
     dispatcher = jit(function, reference_counting=False, called_from_python=False)
     _waiting.append(dispatcher)
     return dispatcher
 
 
-def entry_point(function: Callable) -> Callable:
-    """A compiled function that Python calls; the first call compiles it and what it needs."""
-    if numba.config.DISABLE_JIT:
+def entry_point(function: Any) -> Any:
+    """Make a compiled function that Python calls; the first call compiles it and what it needs."""
+    if _config.DISABLE_JIT:
         function.prepare = lambda: None
         return function
     dispatcher = jit(function, reference_counting=False)
@@ -110,12 +113,11 @@ def entry_point(function: Callable) -> Callable:
         return dispatcher(*arguments)
 
     call.__doc__ = function.__doc__
-    call.prepare = prepare
-    call.dispatcher = dispatcher
+    call.__dict__.update(prepare=prepare, dispatcher=dispatcher)
     return call
 
 
-def _compile(dispatcher: Callable) -> None:
+def _compile(dispatcher: Any) -> None:
     """Compile a function after everything it calls."""
     function = dispatcher.py_func
     for name in function.__code__.co_names:

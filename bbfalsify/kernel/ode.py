@@ -1,13 +1,12 @@
-"""Continuous variables that follow ODEs: solved where that is plain, else Runge–Kutta on a grid that starts at "now".
+"""Compute continuous variables that follow ODEs: in closed form if possible, else by Runge–Kutta on a grid.
 
 An ODE y' = a·y + b with a and b constant during a delay (`Analysis.solved_slots`) has the solution
-y(t) = y0 + (a·y0 + b)·(e^(a·d) − 1)/a after the delay d; `ode_step` plays no role in its values.  Everything else goes
-by Runge–Kutta of order 4.
+y(t) = y0 + (a·y0 + b)·(e^(a·d) − 1)/a after the delay d, independent of `ode_step`.  All others are integrated by
+Runge–Kutta of order 4.
 
-Row k of the grid is the state at now + k·step; rows are computed when first needed and forgotten when a transition
-fires.  A moment between two rows is one shorter Runge–Kutta step away from the row before it, so a value depends only
-on the moment asked for, not on what was asked before: the event location of `windows` bisects on exactly the values
-the walk will use.
+Row k of the grid is the state at now + k·step; rows are computed when first needed and dropped when a transition fires.
+A moment between two rows is one shorter Runge–Kutta step away from the row before it, so a value depends only on its
+moment, not on earlier requests: the event location of `windows` bisects on exactly the values that the walk will use.
 """
 
 from __future__ import annotations
@@ -15,26 +14,7 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.bytecode import execute
-from bbfalsify.kernel.layout import (
-    CLOCKS,
-    GRID_ROWS,
-    H_ODE_COUNT,
-    H_ODE_SLOTS,
-    H_REALS,
-    H_S_RATE_CODE,
-    H_SOLVED_COUNT,
-    H_SOLVED_SLOTS,
-    H_X_GRID,
-    H_X_ODE_WORK,
-    H_X_SOLVED,
-    H_X_STACK,
-    H_X_VALUES,
-    MODE_AT,
-    MODE_NUMERIC,
-    S_GRID,
-    X_NOW,
-    X_ODE_STEP,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 
 _OVERFLOW = 709.78
@@ -42,7 +22,7 @@ _OVERFLOW = 709.78
 
 @compiled
 def solution(u, rate, factor, h):
-    """y after the delay h, where y(0) = u and y' = factor·y + rate."""
+    """Compute y after the delay h, where y(0) = u and y' = factor·y + rate."""
     slope = factor * u + rate
     if slope == 0.0:
         return u
@@ -56,12 +36,12 @@ def solution(u, rate, factor, h):
 
 @inlined
 def start_flow(T, F, S, X, R):
-    """After a transition: row 0 of the grid, and the coefficients of the ODEs that are solved."""
+    """Compute, after a transition, row 0 of the grid and the coefficients of the ODEs with a closed form."""
     count = T[H_ODE_COUNT]
     for i in range(count):
         X[T[H_X_GRID] + i] = X[CLOCKS + 3 * T[T[H_ODE_SLOTS] + i]]
     for i in range(T[H_SOLVED_COUNT]):
-        # Affine reals say what a and b are: run the rate with y standing for the number 0 + 1·(t − 0).
+        # Affine reals give a and b: execute the rate with y = 0 + 1·(t − 0).
         slot = T[T[H_SOLVED_SLOTS] + i]
         clock = CLOCKS + 3 * slot
         value = X[clock]
@@ -80,7 +60,7 @@ def start_flow(T, F, S, X, R):
 
 @compiled
 def closed_form_values(T, X, t):
-    """The vector of values at t of all but the variables that are integrated (those: their value at now)."""
+    """Fill the vector of values at t; integrated variables get their value at now."""
     values = T[H_X_VALUES]
     for slot in range(T[H_REALS]):
         clock = CLOCKS + 3 * slot
@@ -95,7 +75,7 @@ def closed_form_values(T, X, t):
 
 @inlined
 def derivative(T, F, S, X, R, t, y, out):
-    """Rates of the integrated variables at time t in state X[y:], into X[out:]."""
+    """Compute the rates of the integrated variables at time t in state X[y:] into X[out:]."""
     closed_form_values(T, X, t)
     count = T[H_ODE_COUNT]
     slots = T[H_ODE_SLOTS]
@@ -109,7 +89,7 @@ def derivative(T, F, S, X, R, t, y, out):
 
 @compiled
 def runge_kutta(T, F, S, X, R, t, h, y, out):
-    """One step of length h from X[y:] to X[out:] (the two may be the same)."""
+    """Make one step of length h from X[y:] to X[out:] (the two may be the same)."""
     count = T[H_ODE_COUNT]
     k1 = T[H_X_ODE_WORK]
     k2 = k1 + count

@@ -1,14 +1,15 @@
-"""The exact law of the next action where several components race, and its inverse.
+"""Compute the exact law of the next action in a race of several components, and its inverse.
 
-Component j waits with hazard h_j(t) = 1/(D_j − t), or its exponential rate, while an output of it is enabled (`races`).
+Component j waits with hazard h_j(t) = 1/(D_j − t), or its exponential rate, while one of its outputs is enabled
+(`races`).
 The first to act at t is p with density h_p(t)·Π_j S_j(t), so an action has the density
 
     g(t) = Σ_p share_p · h_p(t) · Π_j S_j(t)           share_p: weight of p's edges that carry it, among those enabled
 
 Between two neighbouring ends of windows the same edges are enabled, and g is a polynomial times an exponential:
 Gauss–Legendre quadrature of 16 points on few stretches gives its integral to rounding; where only exponentials race,
-and on the infinite tail, it is a closed form.  What is alive when the first *atom* comes (a bound reached with an edge
-enabled there only, an urgent or committed location, an urgent channel) acts there; ties are divided equally.
+and on the infinite tail, it is a closed form.  Components that still wait at the first *atom* (a bound reached with an
+edge enabled there only, an urgent or committed location, an urgent channel) act there; ties are divided equally.
 
 g never increases inside a piece.  So its integral G is concave: Newton's step from the left never overshoots the moment
 with a given G, the chord never undershoots it, and both together close in on it quadratically (Newton–Fourier).
@@ -19,34 +20,7 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.firing import weight_of
-from bbfalsify.kernel.layout import (
-    E_ACTION,
-    E_WEIGHT,
-    EDGE_WIDTH,
-    H_EDGE_TABLE,
-    H_LOCATION_TABLE,
-    H_PROCESSES,
-    H_S_LOCATIONS,
-    H_X_RACE_POINTS,
-    H_X_RACE_WINDOWS,
-    H_X_RACERS,
-    H_X_WINDOWS,
-    L_OUTPUTS,
-    LOCATION_WIDTH,
-    RACE_BOUND,
-    RACE_FIRST,
-    RACE_MOMENT,
-    RACE_POINT,
-    RACE_RATE,
-    RACE_SHARE,
-    RACE_WIDTH,
-    RACE_WINDOW_WIDTH,
-    RACE_WINDOWS,
-    S_COMMITTED,
-    S_ERROR,
-    S_URGENT,
-    X_NOW,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.races import component_windows, covers, exponential_rate, own_bound, urgent_moment
 
@@ -63,12 +37,12 @@ PRECISION = 1e-14  # of a moment, relative to its stretch
 SMALLEST_GAP = 1e-200
 
 
-# --- who races --------------------------------------------------------------------------------------------------------
+# --- the racers -------------------------------------------------------------------------------------------------------
 
 
 @compiled
 def gather_racers(T, F, S, X, R, deadline, strict):
-    """All components that can act before the deadline, with their windows and weights, bounds and atoms; how many."""
+    """List all components that can act before the deadline, with windows, weights, bounds and atoms; count them."""
     racers = 0
     place = T[H_X_RACE_WINDOWS]
     for p in range(T[H_PROCESSES]):
@@ -102,9 +76,9 @@ def gather_racers(T, F, S, X, R, deadline, strict):
 
 @inlined
 def first_atom(T, S, X, racers, deadline):
-    """The moment of the earliest atom, inf where there is none.
+    """Find the moment of the earliest atom, inf if there is none.
 
-    Where time stands still for somebody who cannot move, whoever is enabled now goes on.
+    If time stands still for a process that cannot move, any that is enabled now goes on.
     """
     now = X[X_NOW]
     first = math.inf
@@ -121,7 +95,7 @@ def first_atom(T, S, X, racers, deadline):
 
 @compiled
 def race_points(T, X, racers):
-    """The sorted ends of all windows; how many."""
+    """Sort the ends of all windows; return their number."""
     points = T[H_X_RACE_POINTS]
     count = 0
     for k in range(racers):
@@ -142,7 +116,7 @@ def race_points(T, X, racers):
 
 @inlined
 def in_piece(X, w, low, high):
-    """Whether a window contains all of (low, high), or the point low = high."""
+    """Tell whether a window contains all of (low, high), or the point low = high."""
     if low == high:
         return covers(X, w, low)
     return X[w] <= low and X[w + 2] >= high
@@ -150,7 +124,7 @@ def in_piece(X, w, low, high):
 
 @inlined
 def share_of(wanted, total, first, action):
-    """Share of the wanted weight where the edge labelled `first` is the first enabled one; −1: nothing is enabled."""
+    """Compute the share of the wanted weight; `first` labels the first enabled edge, −1: nothing is enabled."""
     if total > 0.0:
         return wanted / total
     if first < 0:
@@ -160,7 +134,7 @@ def share_of(wanted, total, first, action):
 
 @compiled
 def racer_share(T, X, racer, low, high, action):
-    """Weight share of an action among the racer's edges enabled on a piece or at a point; −1: nothing is enabled."""
+    """Compute the weight share of an action among the racer's edges enabled on a piece or at a point; −1: none is."""
     total = 0.0
     wanted = 0.0
     first = -1
@@ -182,7 +156,7 @@ def racer_share(T, X, racer, low, high, action):
 
 @compiled
 def density(T, X, racers, low, rate, t):
-    """g(t), given that all are still waiting at the start `low` of the piece; `rate` is that of all exponentials."""
+    """Compute g(t), given that all still wait at the start `low` of the piece; `rate` is that of all exponentials."""
     alive = math.exp(-rate * (t - low))
     total = 0.0
     for k in range(racers):
@@ -201,7 +175,7 @@ def density(T, X, racers, low, rate, t):
 
 @compiled
 def stretch_mass(T, X, racers, low, rate, u, v):
-    """∫ g over [u, v]."""
+    """Integrate g over [u, v]."""
     half = 0.5 * (v - u)
     middle = 0.5 * (u + v)
     total = 0.0
@@ -215,7 +189,7 @@ def stretch_mass(T, X, racers, low, rate, u, v):
 
 @compiled
 def moment_in_stretch(T, X, racers, low, rate, u, v, survivor):
-    """The moment at which the integral of g from u, which is larger at v, reaches `survivor`."""
+    """Find the moment at which the integral of g from u, which is larger at v, reaches `survivor`."""
     start = u
     end = v
     tolerance = PRECISION * (v - u)
@@ -258,7 +232,7 @@ def moment_in_stretch(T, X, racers, low, rate, u, v, survivor):
 
 @compiled
 def piece_law(T, X, racers, low, high, survivor):
-    """(∫ g over a piece, moment): the moment at which it reaches `survivor`; −1: never, or a negative survivor."""
+    """Return (∫ g over a piece, the moment at which it reaches `survivor`); −1: never, or a negative survivor."""
     rate = 0.0
     wanted = 0.0
     bounded = 0
@@ -292,7 +266,7 @@ def piece_law(T, X, racers, low, high, survivor):
 
 @inlined
 def piece_survival(T, X, racers, low, high):
-    """Probability that nobody acts in a piece, given that all are waiting at its start."""
+    """Probability that no component acts in a piece, given that all wait at its start."""
     alive = 1.0
     for k in range(racers):
         racer = T[H_X_RACERS] + RACE_WIDTH * k
@@ -310,10 +284,9 @@ def piece_survival(T, X, racers, low, high):
 
 @compiled
 def race_law(T, S, X, racers, deadline, action, survivor):
-    """(probability of the action, moment, low, high): the moment at which its mass exceeds `survivor`, and its piece.
+    """Return (probability of the action, moment at which its mass exceeds `survivor`, low and high of its piece).
 
-    A negative survivor asks for the probability only; low = high is an atom.  The shares of the piece found stay with
-    the racers.
+    A negative survivor computes the probability only; low = high is an atom.  The racers keep the shares of the piece.
     """
     last = first_atom(T, S, X, racers, deadline)
     points = race_points(T, X, racers)
@@ -362,7 +335,7 @@ def race_law(T, S, X, racers, deadline, action, survivor):
 
 @inlined
 def racer_weight(X, racer, t, low, high):
-    """The racer's part of g(t), up to a factor that all have in common."""
+    """Compute the racer's part of g(t), up to a factor that all have in common."""
     share = max(X[racer + RACE_SHARE], 0.0)
     if low == high:
         return share
@@ -373,7 +346,7 @@ def racer_weight(X, racer, t, low, high):
 
 @compiled
 def race_winner(T, X, racers, action, low, high, t, choice_number):
-    """The window (its place) of the edge that fires at t, in a piece or an atom, by one number: winner, then edge."""
+    """Return the place of the window of the edge that fires at t; one number chooses the winner, then its edge."""
     total = 0.0
     for k in range(racers):
         total += racer_weight(X, T[H_X_RACERS] + RACE_WIDTH * k, t, low, high)

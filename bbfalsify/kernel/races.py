@@ -1,4 +1,4 @@
-"""The stochastic semantics: every component draws a delay, the smallest wins (paper D, section 3.1).
+"""The stochastic semantics: every component draws a delay, and the smallest wins (paper D, section 3.1).
 
 A component is a process whose location has output edges.  It waits uniformly up to the bound D of its own invariant, or
 exponentially where nothing bounds it, and where nothing is enabled at the moment drawn it takes an additional delay
@@ -14,40 +14,11 @@ import math
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.kernel.bytecode import execute, fail
 from bbfalsify.kernel.firing import fire, weight_of
-from bbfalsify.kernel.layout import (
-    E_ACTION,
-    E_WEIGHT,
-    EDGE_WIDTH,
-    ERROR_WEIGHT,
-    FLAG_TIMED_WEIGHTS,
-    H_EDGE_TABLE,
-    H_FLAGS,
-    H_LOCATION_TABLE,
-    H_PROCESSES,
-    H_S_LOCATIONS,
-    H_URGENT_COUNT,
-    H_URGENT_EDGES,
-    H_X_DEADLINE,
-    H_X_STACK,
-    H_X_WINDOWS,
-    L_EDGES,
-    L_EXPONENTIAL,
-    L_FLAGS,
-    L_OUTPUTS,
-    LOCATION_COMMITTED,
-    LOCATION_URGENT,
-    LOCATION_WIDTH,
-    MODE_FROZEN,
-    MODE_NUMERIC,
-    S_COMMITTED,
-    S_ERROR,
-    S_URGENT,
-    X_NOW,
-)
+from bbfalsify.kernel.layout import *
+from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.ode import values_at
 from bbfalsify.kernel.rng import unit
-from bbfalsify.kernel.tables import CompiledModel
 from bbfalsify.kernel.walk_frame import (
     DEADLOCK,
     REACHED_END,
@@ -64,7 +35,7 @@ from bbfalsify.kernel.windows import transition_windows
 
 
 def refuse_handshakes(model: CompiledModel) -> None:
-    """Two components that must agree on a moment have no race."""
+    """Raise UserError for handshakes: two components that must agree on a moment have no race."""
     network = model.network
     used = dict.fromkeys(e.channel for p in network.processes for e in p.edges if e.channel is not None)
     problems = [
@@ -82,7 +53,7 @@ def refuse_handshakes(model: CompiledModel) -> None:
 
 @compiled
 def component_windows(T, F, S, X, R, p, deadline, strict):
-    """Windows of all output edges of process p, in the buffer with their edges, sorted by their start."""
+    """Fill the buffer with the windows of all output edges of process p, sorted by their start; return their number."""
     location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
     windows = T[H_X_WINDOWS]
     count = 0
@@ -127,7 +98,7 @@ def own_bound(T, S, X, p):
 
 @compiled
 def draw_moment(T, X, count, bound, rate, survivor):
-    """The firing moment for a given survival in (0, 1]: inverse CDF over the union of the windows; inf: never.
+    """Compute the firing moment for a given survival in (0, 1], by the inverse CDF over the windows; inf: never.
 
     `bound` is that of the uniform law, inf for the exponential law with `rate`.
     """
@@ -152,7 +123,7 @@ def draw_moment(T, X, count, bound, rate, survivor):
                 return min(low - math.log(survivor / survival) / rate, high)
             survival = after
         else:
-            if low >= bound:  # only the bound itself is left: all that survived fires there
+            if low >= bound:  # only the bound itself is left: the rest of the mass fires there
                 return bound if high_strict == 0.0 or high > low else math.inf
             after = survival * ((bound - high) / (bound - low))
             if after <= survivor and high > low:
@@ -163,7 +134,7 @@ def draw_moment(T, X, count, bound, rate, survivor):
 
 @inlined
 def urgent_moment(T, S, X, count):
-    """The first moment at which an edge of the buffer on an urgent channel is enabled."""
+    """Find the first moment at which an edge of the buffer on an urgent channel is enabled."""
     if T[H_URGENT_COUNT] == 0:
         return math.inf
     for k in range(count):
@@ -176,7 +147,7 @@ def urgent_moment(T, S, X, count):
 
 @inlined
 def race(T, F, S, X, R, deadline, strict):
-    """All components draw; (winner, moment), or −1 where nobody fires before the deadline."""
+    """Let all components draw; return (winner, moment), winner −1 if none fires before the deadline."""
     now = X[X_NOW]
     winner = -1
     best = math.inf
@@ -202,7 +173,7 @@ def race(T, F, S, X, R, deadline, strict):
             if unit(R) * ties < 1.0:
                 winner = p
     if winner < 0 and deadline == now and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
-        # time stands still for somebody who cannot move: whoever is enabled now goes on
+        # time stands still for a process that cannot move: any that is enabled now goes on
         for p in range(T[H_PROCESSES]):
             location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
             if T[location + L_OUTPUTS] > 0 and component_windows(T, F, S, X, R, p, deadline, strict) > 0:
@@ -220,7 +191,7 @@ def covers(X, w, t):
 
 @inlined
 def weight_at(T, F, S, X, R, code, t, timed):
-    """The weight of an edge at t; where weights are timed, the values of all reals at t have been put in place."""
+    """Compute the weight of an edge at t; timed weights need `values_at(t)` before."""
     if code < 0 or not timed:
         return weight_of(T, F, S, X, R, code)
     execute(T, F, S, X, R, code, MODE_NUMERIC, t)
@@ -229,7 +200,7 @@ def weight_at(T, F, S, X, R, code, t, timed):
 
 @inlined
 def pick_output(T, F, S, X, R, count, t, action):
-    """An edge of the buffer enabled at t (of an action, or −1 for any), in proportion to the weights; −1: none."""
+    """Draw an edge of the buffer enabled at t (of an action, or −1 for any) in proportion to the weights; −1: none."""
     chosen = -1
     total = 0.0
     enabled = 0
@@ -254,7 +225,7 @@ def pick_output(T, F, S, X, R, count, t, action):
 
 @inlined
 def inside(X, w, t):
-    """t moved off a strict end of a window that a rounded draw has hit."""
+    """Move t off a strict end of a window that a rounded draw has hit."""
     low = X[w]
     high = X[w + 2]
     if t <= low and X[w + 1] != 0.0:
@@ -266,7 +237,7 @@ def inside(X, w, t):
 
 @compiled
 def stochastic_transition(T, F, S, X, R, incremental):
-    """One step of the race; (status, edge, moment): status 0 for a step made."""
+    """Make one step of the race; return (status, edge, moment), status 0 if a step was made."""
     status, deadline, strict = stay(T, F, S, X, R)
     if status != 0:
         return status, -1, 0.0
@@ -294,7 +265,7 @@ def stochastic_transition(T, F, S, X, R, incremental):
 
 @inlined
 def stochastic_walk(T, F, S, X, R, until, max_steps, b, capacity, times, edges, branches, locations, integers, reals):
-    """Walk from the loaded state; (status, steps); RUNNING (0): no room left."""
+    """Walk from the loaded state; return (status, steps); RUNNING (0): no room left."""
     if capacity > 0:
         record_state(T, S, X, locations, integers, reals, b, 0)
     steps = 0
@@ -317,7 +288,7 @@ def stochastic_batch(
     T, F, S, X, R, states_locations, states_integers, states_reals, largest, ode_step, seeds, until, max_steps, first,
     capacity, status, steps, errors, times, edges, branches, locations, integers, reals,
 ):  # fmt: skip
-    """Walks first, first + 1, … from the initial state; the number of the walk that found no room, or how many."""
+    """Make walks first, first + 1, … from the initial state; return the walk that found no room, or their number."""
     for b in range(first, len(seeds)):
         begin_walk(T, F, S, X, R, seeds[b], states_locations, states_integers, states_reals, largest, ode_step)
         outcome, taken = stochastic_walk(

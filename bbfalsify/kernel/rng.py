@@ -1,7 +1,7 @@
 """Random numbers of the kernel: xoshiro256++ seeded by splitmix64, on uint64 words.
 
-One 64-bit seed per walk fixes everything a walk draws.  The generator is written out, so that compiled code and plain
-Python draw the same numbers on every machine.  (Blackman and Vigna, "Scrambled linear pseudorandom number generators".)
+One 64-bit seed per walk fixes all its draws.  The generator is written out, so that compiled code and plain Python draw
+the same numbers on every machine.  (Blackman and Vigna, "Scrambled linear pseudorandom number generators".)
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def seed_stream(R, seed):
 
 @entry_point
 def seed_streams(R, seeds, states_rng):
-    """One stream per seed, a row of four words each."""
+    """Fill one stream per seed, a row of four words each."""
     for row in range(len(seeds)):
         seed_stream(R, seeds[row])
         for i in range(4):
@@ -43,7 +43,7 @@ def seed_streams(R, seeds, states_rng):
 
 @compiled
 def unit(R):
-    """The next number, uniform on [0, 1)."""
+    """Draw a number uniformly from [0, 1)."""
     s0 = R[0]
     s1 = R[1]
     s2 = R[2]
@@ -66,6 +66,6 @@ def unit(R):
 
 @compiled
 def normal(R):
-    """A standard normal number (Box–Muller; the second of the pair is thrown away, so that no state is hidden)."""
+    """Draw a standard normal number (Box–Muller, without the second of the pair, so that there is no hidden state)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - unit(R)))
     return radius * math.cos(2.0 * math.pi * unit(R))

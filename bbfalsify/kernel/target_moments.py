@@ -1,9 +1,9 @@
-"""When a target is met: the first moment at which a predicate holds while time passes, and deadlocks, compiled.
+"""Find the first moment at which a target is met while time passes, deadlocks included.
 
-A predicate over clocks is looked for within the whole stay that the invariants allow, as waiting is a behaviour of the
+A predicate over clocks is searched within the whole stay that the invariants allow, as waiting is a behaviour of the
 model.  `deadlock` holds once no transition can ever fire any more: behind the last window of all transitions.  So a
-predicate that speaks about deadlocks is *split*: one predicate for before that moment and one for after it, and either
-may be one that never holds.
+predicate about deadlocks is *split* into one for before that moment and one for after it, either of which may never
+hold.
 """
 
 from __future__ import annotations
@@ -11,30 +11,22 @@ from __future__ import annotations
 import math
 
 from bbfalsify.kernel.accelerated_walk import APPROACH, candidate_windows
+from bbfalsify.kernel.analysis import Flow
 from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.heuristics import list_candidates
-from bbfalsify.kernel.layout import (
-    H_X_WINDOWS,
-    MAXIMUM_BREAKPOINTS,
-    MODE_AFTER,
-    MODE_AT,
-    MODE_FROZEN,
-    S_ERROR,
-    X_BREAKPOINT,
-    X_NOW,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled
 from bbfalsify.kernel.windows import scan, slack
 
-# what a goal is, in an array: codes of the two predicates (−1: never), how they change with time, what decides quickly,
-# and whether they are two (1), or the first one holds for the dead, too (0)
+# places of a goal's array: codes of the two predicates (−1: never), their kind of change with time, a quick filter, and
+# whether they are two (1), or the first one holds for the dead, too (0)
 (GOAL_ALIVE, GOAL_ALIVE_FLOW, GOAL_DEAD, GOAL_DEAD_FLOW, GOAL_DEAD_FILTER, GOAL_SPLIT, GOAL_SIZE) = range(7)
-FLOW_DISCRETE, FLOW_AFFINE, FLOW_NUMERIC = 0, 1, 2
+FLOW_DISCRETE, FLOW_NUMERIC = int(Flow.DISCRETE), int(Flow.NUMERIC)
 
 
 @compiled
 def first_moment(T, F, S, X, R, code, flow, low, low_strict, high, high_strict):
-    """The first moment of an interval at which the predicate holds (just inside, where it has no first); inf: none."""
+    """Find the first moment of an interval at which the predicate holds (or one just after it); inf: none."""
     if low > high or (low == high and (low_strict or high_strict)):
         return math.inf
     if flow == FLOW_DISCRETE:
@@ -65,8 +57,7 @@ def first_moment(T, F, S, X, R, code, flow, low, low_strict, high, high_strict):
 
 @compiled
 def reaches(T, X, count, deadline, strict):
-    """Whether the last of the windows in the buffer ends with the stay itself (two bounds that meet up to rounding
-    meet)."""
+    """Tell whether the last of the windows in the buffer ends with the stay itself, up to rounding."""
     last = T[H_X_WINDOWS] + 5 * (count - 1)
     high = X[last + 2]
     if high == deadline:
@@ -76,9 +67,9 @@ def reaches(T, X, count, deadline, strict):
 
 @compiled
 def end_of_life(T, F, S, X, R, total, deadline, strict, work):
-    """The last moment at which anything can fire: (moment, whether it is no such moment itself); −inf: nothing can.
+    """Find the last moment at which anything can fire: (moment, strict); −inf if nothing can.
 
-    inf where something can fire until the end of the stay.
+    It is inf if something can fire until the end of the stay.
     """
     end = -math.inf
     end_strict = 0
@@ -97,9 +88,9 @@ def end_of_life(T, F, S, X, R, total, deadline, strict, work):
 
 @compiled
 def split_moment(T, F, S, X, R, goal, alive_to_the_end, deadline, strict, work):
-    """The first moment of the stay at which a goal is met that tells the living from the dead; inf: none.
+    """Find the first moment of the stay that meets a goal with different predicates for alive and dead; inf: none.
 
-    The end of life costs a look at all transitions, so it is asked for last.
+    `end_of_life` looks at all transitions, so it is called last.
     """
     now = X[X_NOW]
     met = math.inf

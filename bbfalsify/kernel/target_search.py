@@ -1,4 +1,4 @@
-"""Looking for a target in a compiled model: the predicate compiled once, walks in batches, the winner recorded.
+"""Search for a target in a compiled model: compile the predicate once, walk in batches, record the successful walk.
 
 search = TargetSearch(Target(model, alive=expression), Heuristic.RET)
 outcome = search.walks(seeds, distributions, depth=64)
@@ -11,32 +11,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import numpy as np
 
+from bbfalsify.core.heuristic import Heuristic
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel import target_moments as goals
 from bbfalsify.kernel import target_walks as walk
 from bbfalsify.kernel.analysis import Flow, conjunction, conjuncts
 from bbfalsify.kernel.expression_compiler import Compiler
-from bbfalsify.kernel.tables import CompiledModel
+from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.walker import Walker, initial_state, limits
 from bbfalsify.kernel.walks import DELAY_DISTRIBUTIONS
 from bbfalsify.modelling.network.expressions import AtLocation, Constant, Expression
 from bbfalsify.modelling.network.visit import subexpressions
 
 STEPS_AT_ONCE = 20_000
-"""After so many steps the caller is asked whether to go on."""
+"""Number of steps after which the caller is asked whether to go on."""
 _ENDINGS = {0: "stopped", walk.REACHED_END: "done", walk.TARGET_MET: "met", walk.RUNTIME_ERROR: "failed"}
-
-
-class Heuristic(StrEnum):
-    RET = "ret"
-    SEM = "sem"
-    RLC = "rlc"
-    RLC_A = "rlc-a"
-    RCF = "rcf"
 
 
 _NUMBERS = {
@@ -46,9 +38,9 @@ _NUMBERS = {
 
 
 class Target:
-    """What walks look for: `alive` while something can still fire, `dead` once nothing ever will.
+    """Target of a search: the predicate `alive` while something can still fire, `dead` once nothing ever will.
 
-    `alive` None is never; `dead` None makes no difference between the two, `alive` is met either way.
+    `alive` None is never met; with `dead` None, `alive` counts in both cases.
     """
 
     def __init__(self, model: CompiledModel, alive: Expression | None, dead: Expression | None = None) -> None:
@@ -87,7 +79,7 @@ def _quick_parts_first(model: CompiledModel, expression: Expression) -> Expressi
 
 
 def _affects(model: CompiledModel, predicate: Expression | None) -> np.ndarray:
-    """Per branch of the model, whether taking it may change the predicate; of a broadcast also by its receivers."""
+    """Tell per branch of the model whether taking it may change the predicate; a broadcast also by its receivers."""
     analysis, network = model.analysis, model.network
     reads = analysis.expression(predicate).reads
     mentioned = {(e.process, e.location) for e in subexpressions(predicate) if isinstance(e, AtLocation)}
@@ -106,24 +98,24 @@ def _affects(model: CompiledModel, predicate: Expression | None) -> np.ndarray:
             by_channel[edge.channel] = by_channel.get(edge.channel, False) or any(row)
     flags = []
     for (_, edge), row in zip(edges, own, strict=True):
-        heard = edge.sends and network.channels[edge.channel].broadcast and by_channel.get(edge.channel, False)
+        broadcast = edge.channel is not None and edge.sends and network.channels[edge.channel].broadcast
+        heard = broadcast and by_channel.get(edge.channel, False)
         flags += [flag or heard for flag in row]
     return np.array(flags, np.int64)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """How a batch of walks ended."""
+    """The end of a batch of walks."""
 
     ended: str
     """done: all walks were made; met; failed: the model itself; stopped: the caller wanted no more."""
     walk: int
     """The walk that met the target or failed, else the number of walks made."""
     steps: int
-    """Of all walks."""
-    steps_of_walk: int = 0
+    """Steps of all walks."""
     moment: float = math.nan
-    """When the target is met."""
+    """Time at which the target is met."""
     error: str | None = None
     deadlocks: int = 0
     timelocks: int = 0
@@ -132,7 +124,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """One walk: moments of its steps, and who took part in each."""
+    """One walk: moments of its steps, and the participants of each."""
 
     times: np.ndarray
     moves: tuple[tuple[tuple[int, int, int], ...], ...]
@@ -141,13 +133,13 @@ class Recording:
     moment: float
     error: str | None
     failing: tuple[int, int, float] | None
-    """Of a walk that failed while it fired a transition: edge, receiver or −1, moment."""
+    """Edge, receiver or −1, and moment of the transition whose firing failed."""
     values: np.ndarray | None
-    """Integers and reals after each step, where updates draw at random."""
+    """Integers and reals after each step, if updates draw at random."""
 
 
 class TargetSearch:
-    """Walks of one heuristic over one model; keeps the counters of RLC-A from batch to batch."""
+    """Walks of one heuristic over one model; the counters of RLC-A are kept from batch to batch."""
 
     def __init__(self, target: Target, heuristic: Heuristic, walker: Walker | None = None) -> None:
         """Several searches over one model may share a walker, as long as they take turns."""
@@ -185,7 +177,7 @@ class TargetSearch:
         until: float = math.inf,
         go_on: Callable[[], bool] = lambda: True,
     ) -> Batch:
-        """One walk per seed, until one of them meets the target before `until`, or the model fails."""
+        """Make one walk per seed, until one of them meets the target before `until`, or the model fails."""
         progress = np.zeros(walk.P_SIZE, np.int64)
         progress[walk.P_STEPS] = -1
         moments = np.zeros(walk.M_SIZE)
@@ -196,14 +188,14 @@ class TargetSearch:
             outcome = self._run(seeds, distributions, depth, until, nothing, moments, progress, budget)
         return Batch(
             _ENDINGS[outcome], int(progress[walk.P_WALK]), int(progress[walk.P_TOTAL]),
-            max(0, int(progress[walk.P_STEPS])), float(moments[walk.M_TARGET]), self._walker.error(),
+            float(moments[walk.M_TARGET]), self._walker.error(),
             *(int(progress[i]) for i in (walk.P_DEADLOCKS, walk.P_TIMELOCKS, walk.P_ZENO)),
         )  # fmt: skip
 
     def record(
         self, seed: int, distribution: int, depth: int, *, until: float = math.inf, coverage: np.ndarray | None = None
     ) -> Recording:
-        """A walk again, with a record; `coverage` is what RLC-A had counted before it."""
+        """Repeat a walk, with a record; `coverage` are the counters of RLC-A before it."""
         seeds = np.array([seed], np.uint64)
         network = self.target.model.network
         draws = any(
@@ -255,7 +247,7 @@ class TargetSearch:
 
 
 def _candidate_bound(model: CompiledModel) -> int:
-    """The most transitions that can be candidates at once."""
+    """Largest number of transitions that can be candidates at once."""
     network = model.network
     total = 1
     sends = [0] * len(network.channels)

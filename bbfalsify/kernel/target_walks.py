@@ -1,7 +1,7 @@
 """Walks that look for a target, compiled: Algorithm 2 of paper B with every heuristic.
 
-A walk can be left and continued (all of its state is in the arrays), so a caller can look at the clock.  Nothing is
-recorded on the way: the walk that met the target is made again from its seed, with a record.
+A walk can be interrupted and continued (all of its state is in the arrays), so a caller can check the time.  Nothing is
+recorded: the walk that met the target is repeated from its seed, with a record.
 """
 
 from __future__ import annotations
@@ -17,19 +17,7 @@ from bbfalsify.kernel.heuristics import (
     list_candidates,
     semantic_choice,
 )
-from bbfalsify.kernel.layout import (
-    BRANCH_WIDTH,
-    CLOCKS,
-    H_BRANCH_TABLE,
-    H_EDGES,
-    H_INTEGERS,
-    H_PROCESSES,
-    H_REALS,
-    H_S_MOVES,
-    INTEGERS,
-    S_ERROR,
-    X_NOW,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import entry_point, inlined
 from bbfalsify.kernel.target_moments import (
     FLOW_DISCRETE,
@@ -44,16 +32,16 @@ from bbfalsify.kernel.walk_frame import DEADLOCK, REACHED_END, RUNTIME_ERROR, ST
 
 RET, SEM, RLC, RLC_A, RCF = range(5)
 TARGET_MET, NO_ROOM = 6, 7
-# where a batch is, in an array; counters of endings follow
+# state of a batch, in an array; counters of endings follow
 (P_WALK, P_STEPS, P_CHECK, P_TOTAL, P_DEADLOCKS, P_TIMELOCKS, P_ZENO, P_ROOM, P_EDGE, P_PARTNER, P_SIZE) = range(11)
 M_TARGET, M_HALF, M_FIRING, M_SIZE = range(4)
 ZENO_STEPS = 256
-"""So many steps without time passing, upper bounds of windows included, are called a zeno run."""
+"""Number of steps without time passing, upper bounds of windows included, that make a zeno run."""
 
 
 @inlined
 def record_moves(T, S, X, numbers, rows, matrix, progress, steps, t):
-    """Time, participants (numbers of branches) and, where wanted, the values entered; False where there is no room."""
+    """Record time, participants (numbers of branches) and, if wanted, new values; return False if there is no room."""
     moves = T[H_S_MOVES]
     place = progress[P_ROOM]
     if steps >= len(numbers) or place + 1 + T[H_PROCESSES] > len(rows):
@@ -79,7 +67,7 @@ def walk_on(
     T, F, S, X, R, heuristic, share_lower, share_uniform, until, depth, goal, affects, coverage, work, stamps, actions,
     pool, numbers, rows, matrix, moments, progress, budget,
 ):  # fmt: skip
-    """Go on with the current walk; why it ended, or 0 when the budget of steps is used up."""
+    """Continue the current walk; return the status of its end, or 0 when the budget of steps is used up."""
     timed = goal[GOAL_ALIVE_FLOW] != FLOW_DISCRETE
     split = goal[GOAL_SPLIT] != 0
     recording = len(numbers) > 0
@@ -164,7 +152,7 @@ def reach_batch(
     depth, goal, affects, coverage, coverage_before, work, stamps, actions, pool, numbers, rows, matrix, moments,
     progress, budget,
 ):  # fmt: skip
-    """Walks progress[P_WALK], … until one meets the target or fails, all are done, or the budget of steps is spent."""
+    """Make walks progress[P_WALK], … until one meets the target or fails, all are done, or the budget is used up."""
     while progress[P_WALK] < len(seeds):
         b = progress[P_WALK]
         if progress[P_STEPS] < 0:

@@ -1,40 +1,9 @@
-"""The frame of every walk, compiled: how it begins, until when time may pass, what is written down, how it ends."""
+"""Common parts of all compiled walks: their beginning, deadlines, records and end."""
 
 from __future__ import annotations
 
 from bbfalsify.kernel.firing import branch_taken, load_state, refresh, refresh_numeric_deadlines
-from bbfalsify.kernel.layout import (
-    CLOCKS,
-    E_CHANNEL,
-    E_KIND,
-    E_PROCESS,
-    E_SOURCE,
-    EDGE_WIDTH,
-    H_EDGE_TABLE,
-    H_FIRST_LOCATION,
-    H_INTEGERS,
-    H_LOCATION_TABLE,
-    H_NUMERIC_COUNT,
-    H_PROCESSES,
-    H_REALS,
-    H_S_LOCATIONS,
-    H_S_TREE,
-    H_URGENT_COUNT,
-    H_URGENT_EDGES,
-    H_X_DEADLINE,
-    H_X_WINDOWS,
-    INTEGERS,
-    KIND_HANDSHAKE_RECEIVE,
-    KIND_HANDSHAKE_SEND,
-    L_EDGES,
-    L_INPUTS,
-    L_OUTPUTS,
-    LOCATION_WIDTH,
-    S_COMMITTED,
-    S_ERROR,
-    S_URGENT,
-    X_NOW,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.rng import seed_stream
 from bbfalsify.kernel.windows import integers_hold, slack, transition_windows
@@ -44,7 +13,7 @@ REACHED_END, DEADLOCK, TIMELOCK, STEP_LIMIT, RUNTIME_ERROR = 1, 2, 3, 4, 5
 
 @inlined
 def begin_walk(T, F, S, X, R, seed, states_locations, states_integers, states_reals, largest, ode_step):
-    """Stand at the first of some states, at time 0, with a random stream of one's own."""
+    """Load the first of some states at time 0, and seed the random stream."""
     seed_stream(R, seed)
     load_state(T, F, S, X, R, states_locations, states_integers, states_reals, 0, 0.0, largest, ode_step)
     refresh(T, F, S, X, R, True)
@@ -81,7 +50,7 @@ def urgent_deadline(T, F, S, X, R, deadline, strict):
 
 @inlined
 def global_deadline(T, F, S, X, R):
-    """Until when time may pass: (moment, strict); below "now" where some invariant is violated."""
+    """Compute until when time may pass: (moment, strict); below "now" if some invariant is violated."""
     first = S[T[H_S_TREE] + 1]  # with one process the only leaf is the root
     deadline = X[T[H_X_DEADLINE] + 2 * first]
     strict = int(X[T[H_X_DEADLINE] + 2 * first + 1])
@@ -98,7 +67,7 @@ def global_deadline(T, F, S, X, R):
 
 @inlined
 def stay(T, F, S, X, R):
-    """Until when time may pass, as every step begins: (0, moment, strict), or why there is no further step."""
+    """Compute at the begin of a step until when time may pass: (0, moment, strict), or the status of a walk's end."""
     if T[H_NUMERIC_COUNT] > 0:
         refresh_numeric_deadlines(T, F, S, X, R)
     deadline, strict = global_deadline(T, F, S, X, R)
@@ -124,7 +93,7 @@ def record_state(T, S, X, locations, integers, reals, b, k):
 
 @inlined
 def record_step(T, S, X, e, t, times, edges, branches, locations, integers, reals, b, k):
-    """Step k (from 0) of walk b, which has just fired the internal or sending edge e, and the state entered."""
+    """Record step k (from 0) of walk b, which has just fired the internal or sending edge e, and the state entered."""
     times[b, k] = t
     edges[b, k] = e
     branches[b, k] = branch_taken(T, S, e)

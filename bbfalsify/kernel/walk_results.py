@@ -1,4 +1,4 @@
-"""What walks return: batches of recorded walks, single walks, and why a walk ended."""
+"""Results of walks: batches of recorded walks, single walks, and how a walk ended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from bbfalsify.kernel.tables import CompiledModel
+    from bbfalsify.kernel.model_tables import CompiledModel
 
 
 class WalkStatus(IntEnum):
@@ -36,7 +36,7 @@ class Walk:
     reals: np.ndarray
     error: str | None = None
     branches: np.ndarray | None = None
-    """Which branch of its edge each step has taken, where it was recorded."""
+    """The branch of its edge that each step has taken, if recorded."""
 
     @property
     def steps(self) -> int:

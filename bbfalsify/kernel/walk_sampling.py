@@ -1,4 +1,4 @@
-"""Values of expressions along a recorded walk: clocks and ODE variables are continued from the recorded states."""
+"""Sample expressions along a recorded walk; clocks and ODE variables are continued from the recorded states."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.expression_compiler import Compiler
 from bbfalsify.kernel.firing import load_state
 from bbfalsify.kernel.layout import H_X_STACK, MODE_NUMERIC, S_ERROR
+from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.numba_types import entry_point
 from bbfalsify.kernel.ode import values_at
-from bbfalsify.kernel.tables import CompiledModel
 from bbfalsify.kernel.walk_results import Walk
 from bbfalsify.kernel.walker import Walker, limits
 from bbfalsify.modelling.network.expressions import Expression
@@ -25,7 +25,7 @@ def sample_batch(
     T, F, S, X, R, states_locations, states_integers, states_reals, states_time, largest, ode_step, numbers, codes,
     matrix,
 ):  # fmt: skip
-    """matrix[e, i] = expression e at moment numbers[i]; the moments are sorted, none is before the first state."""
+    """Set matrix[e, i] to expression e at moment numbers[i]; the moments are sorted, none is before the first state."""
     row = 0
     loaded = -1
     for i in range(len(numbers)):
@@ -63,7 +63,7 @@ class Sampler:
         sample_batch.prepare()
 
     def sample(self, walk: Walk, times: np.ndarray, *, start: float = 0.0) -> np.ndarray:
-        """One row per expression, one column per time; at the time of a transition the value right after it.
+        """Return one row per expression, one column per time; at the time of a transition the value right after it.
 
         `start` is the time of the walk's first state.
         """
@@ -90,5 +90,5 @@ class Sampler:
 def sample_expressions(
     model: CompiledModel, walk: Walk, expressions: Sequence[tuple[Expression, int]], times: np.ndarray
 ) -> np.ndarray:
-    """One walk only; see `Sampler.sample`."""
+    """Sample one walk; see `Sampler.sample`."""
     return Sampler(model, expressions).sample(walk, times)

@@ -1,4 +1,4 @@
-"""Memory of a walker, and what it says when the model fails."""
+"""Memory of a walker, and its error messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbfalsify.kernel import layout as at
-from bbfalsify.kernel.tables import CompiledModel
+from bbfalsify.kernel.model_tables import CompiledModel
 
 _ERRORS = {
     at.ERROR_RANGE: "value {value} is out of range: {site}",
@@ -68,5 +68,5 @@ def initial_state(model: CompiledModel) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def limits(model: CompiledModel) -> tuple[float, float]:
-    """What an unbounded window and the integration need to know of the model."""
+    """Largest constant of the model and step of the integration."""
     return float(model.network.largest_constant), float(model.ode_step)

@@ -1,7 +1,7 @@
-"""Walks in batches: accelerated ones (Algorithm 4) and stochastic ones.
+"""Make batches of walks: accelerated ones (Algorithm 4) and stochastic ones.
 
 All walks of a batch run inside one compiled call.  States are recorded into arrays of a guessed length; a walk that
-finds no room is run again from its seed with more.
+finds no room is repeated from its seed with more.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from bbfalsify.kernel.accelerated_walk import ret_batch
+from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.races import refuse_handshakes, stochastic_batch
-from bbfalsify.kernel.tables import CompiledModel
 from bbfalsify.kernel.walk_results import Walks, WalkStatus
 from bbfalsify.kernel.walker import Walker, error_message, initial_state, limits
 
@@ -26,7 +26,7 @@ DELAY_DISTRIBUTIONS = np.array(
 _FIRST_CAPACITY = 32
 
 
-def _shares(distribution: np.ndarray, count: int) -> np.ndarray:
+def _shares(distribution: np.ndarray | int, count: int) -> np.ndarray:
     rows = np.broadcast_to(np.asarray(distribution, np.int64), (count,))
     if count and (rows.min() < TWO_POINTS or rows.max() > 10):
         raise ValueError("a delay distribution is a row 0…10 of table B.3, or -1 for the two points of equation D.3")
@@ -43,10 +43,10 @@ def accelerated_walks(
     *,
     recompute_everything: bool = False,
 ) -> Walks:
-    """RET walks that end with the first transition at or after `until` (which is recorded).
+    """Make RET walks that end with the first transition at or after `until` (which is recorded).
 
-    `preferred`: one bool per action; where some eventually enabled transition has a preferred action, only those are
-    chosen from.  `recompute_everything` is for tests: it forgets all caches before every step.
+    `preferred`: one bool per action; if some eventually enabled transition has a preferred action, the choice is among
+    those.  `recompute_everything` is for tests: it drops all caches before every step.
     """
     shares = _shares(distribution, len(seeds))
     wanted = np.zeros(0, np.bool_) if preferred is None else np.ascontiguousarray(preferred, np.bool_)
@@ -62,7 +62,7 @@ def accelerated_walks(
 
 
 def stochastic_walks(model: CompiledModel, seeds: np.ndarray, until: float, max_steps: int) -> Walks:
-    """Walks under the stochastic semantics, until the first transition at or after `until` (which is recorded)."""
+    """Make walks under the stochastic semantics, to the first transition at or after `until` (which is recorded)."""
     refuse_handshakes(model)
     words = np.ascontiguousarray(seeds, np.uint64)
 
@@ -83,7 +83,7 @@ def count_steps(
     stochastic: bool = False,
     distribution: np.ndarray | int = 10,
 ) -> int:
-    """Walk up to `steps` steps from every seed without recording anything; the number of transitions fired."""
+    """Walk up to `steps` steps from every seed without recording; return the number of transitions fired."""
     words = np.ascontiguousarray(seeds, np.uint64)
     shares = _shares(distribution, len(words))
     walker = Walker.of(model)

@@ -1,12 +1,12 @@
-"""When a transition can fire: its set of moments, as intervals with strictness, in absolute time.
+"""Compute the moments at which a transition can fire, as intervals with strictness, in absolute time.
 
     atoms      `clock ⋈ bound`: one interval each, intersected; no interpreter
     sweep      any Boolean combination of affine comparisons, and the invariants of the state entered: from breakpoint
                to breakpoint (`bytecode`), exact
-    scan       ODE variables and what is not affine in the delay: truth on the grid of `ode`, flips found by bisection
+    scan       ODE variables and all that is not affine in the delay: truth on the grid of `ode`, flips by bisection
 
-Deadlines are likewise absolute: the moment until which the invariant of a process holds.  They are cached per process
-and the earliest of them sits at the root of a tournament tree.
+Deadlines, the moments until which the invariants of the processes hold, are absolute, too.  They are cached per process
+in a tournament tree with the earliest at its root.
 """
 
 from __future__ import annotations
@@ -15,69 +15,12 @@ import math
 
 from bbfalsify.kernel.bytecode import compared, execute, fail
 from bbfalsify.kernel.entry_invariants import entry_holds
-from bbfalsify.kernel.layout import (
-    A_BOUND,
-    A_OPERATOR,
-    A_SLOT,
-    A_SOURCE,
-    ATOM_WIDTH,
-    BOUND_CONSTANT,
-    CLOCKS,
-    E_CHANNEL,
-    E_CLOCK_ATOMS,
-    E_CLOCK_COUNT,
-    E_DISCRETE,
-    E_ENTRY,
-    E_INTEGER_ATOMS,
-    E_INTEGER_COUNT,
-    E_KIND,
-    E_NUMERIC,
-    E_PROCESS,
-    E_SOURCE,
-    E_TIMED,
-    EDGE_WIDTH,
-    ENTRY_FREE,
-    ENTRY_NUMERIC,
-    EQUAL,
-    ERROR_WINDOWS,
-    GREATER,
-    GRID_ROWS,
-    H_BROADCAST_TABLE,
-    H_EDGE_TABLE,
-    H_LOCATION_TABLE,
-    H_S_LOCATIONS,
-    H_X_WINDOWS,
-    INTEGERS,
-    KIND_BROADCAST_SEND,
-    L_ATOM_COUNT,
-    L_ATOMS,
-    L_EDGES,
-    L_FLAGS,
-    L_INPUTS,
-    L_NUMERIC,
-    L_OUTPUTS,
-    L_TIMED,
-    LESS,
-    LESS_EQUAL,
-    LOCATION_COMMITTED,
-    LOCATION_WIDTH,
-    MAXIMUM_BREAKPOINTS,
-    MAXIMUM_WINDOWS,
-    MODE_AFTER,
-    MODE_AT,
-    MODE_FROZEN,
-    MODE_NUMERIC,
-    S_COMMITTED,
-    S_ERROR,
-    X_BREAKPOINT,
-    X_NOW,
-    X_ODE_STEP,
-)
+from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import values_at
 
 TOLERANCE = 2.0**-40
-"""Relative to time: two bounds that meet up to rounding meet."""
+"""Difference, relative to time, up to which two bounds count as equal."""
 
 
 @inlined
@@ -87,7 +30,7 @@ def slack(t):
 
 @compiled
 def atoms_window(T, F, S, X, atoms, count, low, low_strict, high, high_strict):
-    """Intersect an interval with `clock ⋈ bound` atoms; an empty result has high = −inf."""
+    """Intersect an interval with `clock ⋈ bound` atoms; an empty one has high = −inf."""
     for i in range(count):
         atom = atoms + ATOM_WIDTH * i
         operator = T[atom + A_OPERATOR]
@@ -130,7 +73,7 @@ def atoms_window(T, F, S, X, atoms, count, low, low_strict, high, high_strict):
 
 @inlined
 def integers_hold(T, F, S, X, R, e):
-    """The part of a guard that is constant during a delay."""
+    """Evaluate the part of a guard that is constant during a delay."""
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
     atoms = T[edge + E_INTEGER_ATOMS]
     for i in range(T[edge + E_INTEGER_COUNT]):
@@ -150,7 +93,7 @@ def integers_hold(T, F, S, X, R, e):
 
 @compiled
 def enabled_at(T, F, S, X, R, e, t):
-    """Whether the guard of one edge holds at moment t (invariants aside); t >= now."""
+    """Tell whether the guard of one edge holds at moment t (invariants aside); t >= now."""
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
     if not integers_hold(T, F, S, X, R, e):
         return False
@@ -169,7 +112,7 @@ def enabled_at(T, F, S, X, R, e, t):
 
 @inlined
 def leaves_committed(T, F, S, X, R, e1, e2):
-    """Whether the transition leaves a committed location (a broadcast may do so by a receiver enabled now)."""
+    """Tell whether the transition leaves a committed location (a broadcast may do so by a receiver enabled now)."""
     locations = T[H_LOCATION_TABLE]
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e1
     if T[locations + LOCATION_WIDTH * T[edge + E_SOURCE] + L_FLAGS] & LOCATION_COMMITTED:
@@ -195,7 +138,7 @@ def leaves_committed(T, F, S, X, R, e1, e2):
 
 @compiled
 def condition(T, F, S, X, R, e1, e2, mode, t):
-    """Truth of everything about a transition that atoms do not say, at t or just after it."""
+    """Evaluate all conditions of a transition that are no atoms, at t or just after it."""
     if mode == MODE_NUMERIC:
         values_at(T, F, S, X, R, t)
     needs_entry = ENTRY_FREE
@@ -230,7 +173,7 @@ def store_window(T, S, X, count, low, low_strict, high, high_strict):
 
 @inlined
 def sweep(T, F, S, X, R, e1, e2, low, low_strict, high, high_strict, count):
-    """Exact windows inside an interval where everything is affine in the delay; appended behind `count`."""
+    """Append the exact windows inside an interval where everything is affine in the delay behind `count`."""
     t = low
     open_low = 0.0
     open_strict = 0
@@ -276,10 +219,10 @@ def sweep(T, F, S, X, R, e1, e2, low, low_strict, high, high_strict, count):
 
 @compiled
 def scan(T, F, S, X, R, e1, e2, code, low, high, first_only, count):
-    """Windows of a numeric condition inside [low, high]; with `code` >= 0 of that code instead of a transition.
+    """Append windows of a numeric condition inside [low, high]; with `code` >= 0 of that code, not a transition.
 
-    Truth is looked at on the grid and each flip is bisected; a pair of flips inside one step stays unseen.
-    Ends of windows are the last moments seen true, so they are closed.
+    Truth is evaluated on the grid and each flip is bisected; a pair of flips inside one step is missed.
+    Ends of windows are the last moments found true, so they are closed.
     """
     step = X[X_ODE_STEP]
     now = X[X_NOW]
@@ -330,7 +273,7 @@ def numeric_truth(T, F, S, X, R, e1, e2, code, t):
 
 @compiled
 def transition_windows(T, F, S, X, R, e1, e2, deadline, deadline_strict, count):
-    """Windows of an internal or sending edge e1 (with receiver e2, or −1) up to a deadline, appended behind `count`.
+    """Append windows of an internal or sending edge e1 (with receiver e2, or −1) up to a deadline behind `count`.
 
     Intervals go to X[H_X_WINDOWS], five words each: low, strict, high, strict, (edge).  Returns the new count.
     """
@@ -370,7 +313,7 @@ def transition_windows(T, F, S, X, R, e1, e2, deadline, deadline_strict, count):
 
 @compiled
 def invariant_deadline(T, F, S, X, R, p):
-    """Until when the invariant of process p holds: (moment, strict); −inf where it is violated already."""
+    """Compute until when the invariant of process p holds: (moment, strict); −inf if it is violated already."""
     location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
     now = X[X_NOW]
     low, low_strict, high, high_strict = atoms_window(

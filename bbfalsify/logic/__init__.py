@@ -1,9 +1,9 @@
-"""Requirements: signal temporal logic, read by RTAMT's grammar and judged by an evaluator of our own.
+"""Requirements in signal temporal logic, read by RTAMT's grammar and judged by an evaluator of our own.
 
     text ──normalise──► RTAMT's parser ──parser──► Formula ──program──► dense │ discrete monitor ──► Judgement
 
 Requirements about symbols instead of signals (LTL, monitors, Büchi automata) are in `bbfalsify.logic.ltl`.
-Reading formulas is light; judging (`bbfalsify.logic.stl.monitor`) imports numba: import it where traces are judged.
+Reading formulas is fast; judging (`bbfalsify.logic.stl.stl_monitor`) imports numba: import it where traces are judged.
 """
 
 from bbfalsify.logic.stl.formula import Formula

@@ -80,15 +80,6 @@ class Judged:
     def all_accepted(self) -> bool:
         return all(verdict == ACCEPTED for verdict in self.verdicts)
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "file": self.file,
-            "all_accepted": self.all_accepted,
-            "accepted": self.verdicts.count(ACCEPTED),
-            "not_accepted": len(self.verdicts) - self.verdicts.count(ACCEPTED),
-            "unmet": [entry.as_json() for entry in self.unmet],
-        }
-
 
 @dataclass(frozen=True)
 class Acceptances:

@@ -1,4 +1,4 @@
-"""What people read: tables for the terminal, small SVG plots, and the reader of recorded results.
+"""Results for people and tools: lines and tables for a terminal, HTML reports, exports, drawings, comparisons.
 
 Reports are made from what was recorded, never from live objects; printing itself happens in `cli`.
 """

@@ -9,7 +9,7 @@ A counterexample is the same in both if requirement and actions are; of a check,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,29 +21,23 @@ from bbfalsify.records.run_directory import differences, readable_manifest
 from bbfalsify.registry import kind_of
 from bbfalsify.reporting.compare_machines import MachineChange, compare_machines
 from bbfalsify.results.recorded import recorded_results
+from bbfalsify.results.stored import Stored, to_json
 from bbfalsify.stats.estimates import difference, explained
 
 Key = tuple[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True)
-class Found:
-    """A counterexample of one of the two runs."""
+@dataclass(frozen=True, kw_only=True)
+class Found(Stored):
+    """A counterexample of one of the two runs, as results of every engine list it."""
 
     requirement: str
     actions: tuple[str, ...]
-    rank: int | None
-    probability: Estimate | None
+    rank: int | None = None
     status: str
-    file: str | None
+    probability: Estimate | None = None
+    file: str | None = None
     remark: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "requirement": self.requirement, "actions": list(self.actions), "rank": self.rank, "status": self.status,
-            "probability": None if self.probability is None else self.probability.as_json(), "file": self.file,
-            "remark": self.remark,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,11 +62,10 @@ class Shift:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "requirement": self.requirement, "actions": None if self.actions is None else list(self.actions),
-            "old": self.old.as_json(), "new": self.new.as_json(), "explained_by_intervals": self.explained,
-            "difference": None if self.difference is None else self.difference.as_json(),
-            "old_rank": self.ranks[0], "new_rank": self.ranks[1], "old_status": self.statuses[0],
-            "new_status": self.statuses[1],
+            "requirement": self.requirement, "actions": to_json(self.actions), "old": self.old.as_json(),
+            "new": self.new.as_json(), "explained_by_intervals": self.explained,
+            "difference": to_json(self.difference), "old_rank": self.ranks[0], "new_rank": self.ranks[1],
+            "old_status": self.statuses[0], "new_status": self.statuses[1],
         }  # fmt: skip
 
 
@@ -82,12 +75,12 @@ class RunChange:
     new: tuple[Found, ...]
     gone: tuple[Found, ...]
     shifts: tuple[Shift, ...]
-    """Of every counterexample that both have."""
+    """Counterexamples that both have."""
     totals: tuple[Shift, ...]
     outcomes: tuple[tuple[str, str | None, str | None], ...]
     """(requirement, outcome before, outcome now) where they differ; None where the run does not have it."""
     settings: tuple[tuple[str, str, str], ...]
-    """What decides a result and is not the same: (name, before, now)."""
+    """Differing settings that decide a result: (name, before, now)."""
     machine: MachineChange | None = None
 
     @property
@@ -97,14 +90,9 @@ class RunChange:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "name": self.name,
-            "new": [found.as_json() for found in self.new],
-            "gone": [found.as_json() for found in self.gone],
-            "shifts": [shift.as_json() for shift in self.shifts],
-            "totals": [shift.as_json() for shift in self.totals],
+            **{part: to_json(getattr(self, part)) for part in ("name", "new", "gone", "shifts", "totals", "machine")},
             "outcomes": [{"requirement": r, "old": old, "new": new} for r, old, new in self.outcomes],
             "settings": [{"name": name, "old": old, "new": new} for name, old, new in self.settings],
-            "machine": None if self.machine is None else self.machine.as_json(),
         }
 
 
@@ -144,21 +132,18 @@ def _read(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def listed(results: Mapping[str, Any]) -> dict[Key, Found]:
-    """Of a falsification: each row of the list is a finding of its own."""
-    rows = [_row(row) for row in results.get("counterexamples", ())]
-    return {(row.requirement, row.actions): row for row in rows}
+    """The findings of a falsification: each row of the list is one of its own."""
+    return {(row.requirement, row.actions): row for row in _found(results)}
 
 
 def one_each(results: Mapping[str, Any]) -> dict[Key, Found]:
-    """Of a check, or of a search for states: a requirement is violated or not; by which word first is chance."""
-    rows = [_row(row) for row in results.get("counterexamples", ())]
-    return {(row.requirement, ()): row for row in rows}
+    """The findings of a check or a search for states: one per requirement; by which word first is chance."""
+    return {(row.requirement, ()): row for row in _found(results)}
 
 
-def _row(row: Mapping[str, Any]) -> Found:
-    probability = None if row.get("probability") is None else Estimate.from_json(row["probability"])
-    rank, status = row.get("rank"), row.get("status") or ""
-    return Found(row["requirement"], tuple(row["actions"]), rank, probability, status, row.get("file"))
+def _found(results: Mapping[str, Any]) -> list[Found]:
+    rows = results.get("counterexamples", ())
+    return [Found.from_json({**row, "status": row.get("status") or ""}) for row in rows]
 
 
 def _shift(old: Found, new: Found, comparisons: int) -> Shift | None:
@@ -185,12 +170,11 @@ def _remarked(found: Found, least: Mapping[str, float], other: str) -> Found:
     bound = least.get(found.requirement)
     if bound is None or found.probability is None or found.probability.low > bound:
         return found
-    remark = f"perhaps only below the {other} list, which was full"
-    return Found(found.requirement, found.actions, found.rank, found.probability, found.status, found.file, remark)
+    return replace(found, remark=f"perhaps only below the {other} list, which was full")
 
 
 def _totals(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Shift]:
-    """What any listed counterexample has in both runs; where plain simulation was made, of any violation."""
+    """Total probability of the listed counterexamples of each requirement, in both runs."""
     old = {row["id"]: row.get("found_probability") for row in before["requirements"]}
     shifts = []
     for row in now["requirements"]:
@@ -207,7 +191,7 @@ def _outcomes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[s
 
 
 def _machines(old: Path, new: Path) -> MachineChange | None:
-    """What two checks learned, where both learned something."""
+    """Difference of two learned machines, where both checks learned one."""
     pair = [path / "model.dot" for path in (old, new)]
     if not all(path.is_file() for path in pair):
         return None

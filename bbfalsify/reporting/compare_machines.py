@@ -7,6 +7,7 @@ from typing import Any
 
 from bbfalsify.automata.equivalence import difference
 from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.results.stored import to_json
 
 Word = tuple[str, ...]
 
@@ -28,7 +29,7 @@ class MachineChange:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "differ": self.differ, "word": None if self.word is None else list(self.word),
+            "differ": self.differ, "word": to_json(self.word),
             "old_answers": list(self.old), "new_answers": list(self.new),
             "old_states": self.states[0], "new_states": self.states[1],
             "only_old_inputs": list(self.only_old), "only_new_inputs": list(self.only_new),

@@ -1,1 +1,1 @@
-"""What a run concludes: objects for Python, `results.json` for everyone else."""
+"""Conclusions of runs: one dataclass family per engine that writes and reads its own `results.json`."""

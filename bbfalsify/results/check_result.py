@@ -1,16 +1,17 @@
-"""What a check concludes, as plain data: for Python users as objects, for everyone else as results.json."""
+"""Result of a check: objects for Python, `results.json` for everyone else."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.engines.checking.claims import CheckVerdict
 from bbfalsify.results.notebook import check_html, requirements_frame
+from bbfalsify.results.stored import Stored, member, to_json
 
 if TYPE_CHECKING:
     import pandas
@@ -18,59 +19,68 @@ if TYPE_CHECKING:
 Word = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class CheckedRequirement:
+class CheckVerdict(StrEnum):
+    """Verdicts of a check about a requirement.  There is deliberately no bare "satisfied"."""
+
+    VIOLATED = "violated"
+    SATISFIED_UP_TO_BOUND = "satisfied_up_to_bound"
+    """It holds if the system has at most as many states as the bound."""
+    MORE_STATES_THAN_BOUND = "more_states_than_bound"
+    """Not violated by what is known, but the system has more states than the bound."""
+    STOPPED = "stopped"
+    """Not violated by what is known when the budget was spent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedRequirement(Stored):
     id: str
-    text: str
-    formula: str
+    text: str = ""
+    formula: str = ""
     verdict: CheckVerdict
-    bound: int | None
-    """Satisfied: if the system has at most so many states.  Violated by a loop: the loop is real if it has at most so
-    many.  Otherwise: how far the tests came; None where they did not begin."""
-    rests_on_bound: bool
-    vacuous: str | None = None
-    """Why it says little that the requirement holds: its trigger never occurred."""
+    bound: int | None = None
+    """Satisfied: the most states the system may have.  Violated by a loop: the loop is real if it has at most so
+    many.  Otherwise the states tested so far; None where tests did not begin."""
+    rests_on_bound: bool = False
+    vacuous: str | None = member("why_vacuous", default=None)
+    """Reason why it says little that the requirement holds: its trigger never occurred."""
     prefix: Word = ()
     loop: Word = ()
     outputs: Word = ()
     status: str | None = None
-    """Of a violation: confirmed, flaky, or observed (seen once, in a system that cannot be reset)."""
+    """confirmed, flaky, or observed (seen once, in a system that cannot be reset); None without a violation."""
     probability: Estimate | None = None
-    """That a use begins with the prefix and one round of the loop, where there is a profile."""
+    """Probability that a use begins with the prefix and one round of the loop, where there is a profile."""
     file: str | None = None
+    expected: str | None = member("expected", written=False, default=None)
+    """The outcome that a campaign expects; the campaign writes it."""
 
     @property
     def violated(self) -> bool:
         return self.verdict is CheckVerdict.VIOLATED
 
     @property
+    def word(self) -> Word:
+        """The prefix and one round of the loop."""
+        return self.prefix + self.loop
+
+    @property
+    def steps(self) -> str:
+        """a/x b/y ( c/z )^ω: the violating word with its answers, the loop in parentheses."""
+        steps, cut = [f"{i}/{o}" for i, o in zip(self.word, self.outputs, strict=True)], len(self.prefix)
+        loop = ["(", *steps[cut:], ")^ω"] if self.loop else []
+        return " ".join([*steps[:cut], *loop])
+
+    @property
     def outcome(self) -> Outcome:
-        """In the words of campaigns, which compare it with what is expected."""
+        """The verdict in the words of campaigns, which compare it with what is expected."""
         if self.violated:
             return Outcome.FALSIFIED
         satisfied = self.verdict is CheckVerdict.SATISFIED_UP_TO_BOUND
         return Outcome.NOT_FALSIFIED if satisfied else Outcome.INCONCLUSIVE
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "requirement": self.id,
-            "outcome": self.outcome.value,
-            "in_words": self.in_words(),
-            "text": self.text,
-            "formula": self.formula,
-            "verdict": self.verdict.value,
-            "bound": self.bound,
-            "rests_on_bound": self.rests_on_bound,
-            "vacuous": self.vacuous is not None,
-            "why_vacuous": self.vacuous,
-            "prefix": list(self.prefix),
-            "loop": list(self.loop),
-            "outputs": list(self.outputs),
-            "status": self.status,
-            "probability": None if self.probability is None else self.probability.as_json(),
-            "file": self.file,
-        }
+        said = {"id": self.id, "requirement": self.id, "outcome": self.outcome.value, "in_words": self.in_words()}
+        return {**said, **super().as_json(), "vacuous": self.vacuous is not None}
 
     def __str__(self) -> str:
         return f"{self.id} {self.in_words()}"
@@ -93,28 +103,26 @@ class CheckedRequirement:
         return f"not violated so far; stopped, {tested}{vacuous}"
 
 
-@dataclass(frozen=True)
-class CheckResult:
+@dataclass(frozen=True, kw_only=True)
+class CheckResult(Stored):
     name: str
     seed: int
     requirements: tuple[CheckedRequirement, ...]
-    machine: MealyMachine | None
-    """The last hypothesis: what was learned of the system."""
+    states: int
+    """States of the last hypothesis."""
+    max_states: int | None = None
     queries: int
     symbols: int
     hypotheses: int
-    tested_bound: int
+    tested_bound: int = 0
     stop_reason: StopReason
     seconds: float
-    directory: Path | None = None
     model: str | None = None
     """The file with the learned machine, in DOT."""
-    max_states: int | None = None
+    directory: Path | None = member("run_directory", default=None)
     notes: tuple[str, ...] = ()
-
-    @property
-    def states(self) -> int:
-        return 0 if self.machine is None else len(self.machine)
+    machine: MealyMachine | None = member(None, default=None)
+    """The last hypothesis, as learned in this process."""
 
     @property
     def too_many_states(self) -> bool:
@@ -144,47 +152,36 @@ class CheckResult:
         return next(r for r in self.requirements if r.id == requirement)
 
     def __str__(self) -> str:
-        """What a failing assertion shows."""
+        """Text that a failing assertion shows."""
         effort = f"{self.states} states learned with {self.queries} queries, {self.symbols} symbols"
         return "\n".join([*map(str, self.requirements), effort, *(f"note: {note}" for note in self.notes)])
 
     def as_json(self) -> dict[str, Any]:
+        found = [
+            {
+                "rank": rank,
+                "requirement": row.id,
+                "status": row.status,
+                "actions": list(row.word),
+                "probability": to_json(row.probability),
+                "file": row.file,
+            }
+            for rank, row in enumerate(self.violated, start=1)
+        ]
         return {
             "engine": "check",
-            "name": self.name,
             "outcome": self.outcome.value,
-            "requirements": [r.as_json() for r in self.requirements],
-            "counterexamples": [
-                {
-                    "rank": rank,
-                    "requirement": row.id,
-                    "status": row.status,
-                    "actions": [*row.prefix, *row.loop],
-                    "probability": None if row.probability is None else row.probability.as_json(),
-                    "file": row.file,
-                }
-                for rank, row in enumerate(self.violated, start=1)
-            ],
+            **super().as_json(),
+            "counterexamples": found,
             "found_probability": None,
             "smc": None,
-            "states": self.states,
-            "max_states": self.max_states,
-            "queries": self.queries,
             "simulations": self.queries,
-            "symbols": self.symbols,
-            "hypotheses": self.hypotheses,
-            "tested_bound": self.tested_bound,
-            "stop_reason": self.stop_reason.value,
             "seconds": round(self.seconds, 3),
-            "seed": self.seed,
-            "model": self.model,
-            "run_directory": None if self.directory is None else str(self.directory),
-            "notes": list(self.notes),
         }
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row per requirement (needs pandas)."""
-        return requirements_frame(self.as_json())
+        return requirements_frame(self.requirements)
 
     def _repr_html_(self) -> str:
-        return check_html(self.as_json())
+        return check_html(self)

@@ -1,181 +1,197 @@
-"""What a falsification concludes, as plain data: for Python users as objects, for everyone else as results.json."""
+"""Result of a falsification: objects for Python, `results.json` for everyone else.
+
+The names of the members are a contract with scripts; see docs/reference/json.md.  More may be added.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import math
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.estimate import Estimate, TimeDistribution
 from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.engines.falsification.accelerator import Convergence
-from bbfalsify.engines.falsification.coverage import Coverage
-from bbfalsify.engines.falsification.insights import Sensitivity, TimeToViolation
-from bbfalsify.engines.falsification.smc import Baseline
-from bbfalsify.records.accepted import Judged
-from bbfalsify.records.json_files import finite_or_null
+from bbfalsify.records.accepted import ACCEPTED, Judged
+from bbfalsify.results.falsify_insights import (
+    Baseline,
+    Convergence,
+    Coverage,
+    SamplingResult,
+    Sensitivity,
+    TimeToViolation,
+)
 from bbfalsify.results.notebook import counterexamples_frame, falsification_html
-from bbfalsify.stats.estimates import TimeDistribution
+from bbfalsify.results.stored import Stored, member, to_json
 
 if TYPE_CHECKING:
     import pandas
 
 
-def _json_or_null(value: Any) -> Any:
-    return None if value is None else value.as_json()
-
-
-@dataclass(frozen=True)
-class ShrunkCounterexample:
-    """What of a counterexample matters: a run of the profile of its own."""
+@dataclass(frozen=True, kw_only=True)
+class EstimatedWord(Stored):
+    """A sequence of actions that violates a requirement, and how probable it is."""
 
     actions: tuple[str, ...]
+    status: str
+    """confirmed or flaky"""
+    probability: Estimate
+    cylinder: Estimate | None = None
+    """Probability of these actions, violating or not."""
+    columns: dict[str, Estimate] = member("estimates", default_factory=dict)
+    """The paper's equations about the same word: d6, d8, d9_set, d9_multiset, d9_traces, as far as computed."""
+    probability_with_uncertainty: Estimate | None = None
+    """Its interval also covers how well the profile's parameters are known, where the profile says so."""
+    first_violation_time: float = math.nan
+    robustness: float = math.nan
+    file: str | None = None
+
+    @property
+    def shown(self) -> Estimate:
+        """The estimate that readers are shown."""
+        return self.probability_with_uncertainty or self.probability
+
+    def as_json(self) -> dict[str, Any]:
+        return {**super().as_json(), "transitions": len(self.actions)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShrunkCounterexample(EstimatedWord):
+    """The part of a counterexample that matters: a run of the profile of its own."""
+
     same_as: int | None
-    """The rank of the counterexample on the list that has this key."""
+    """Rank of the counterexample on the list that has this key."""
     settled: bool
     """Every action was tried; else the simulations for it ended first."""
     simulations: int
-    status: str
-    probability: Estimate
-    cylinder: Estimate | None
-    columns: dict[str, Estimate]
-    first_violation_time: float
-    robustness: float
-    delay_quantiles: tuple[float, ...]
-    """Where in the profile's law each delay lies: ½ is the median, 0 as early as possible."""
-    file: str | None
-    probability_with_uncertainty: Estimate | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        plain = {name: getattr(self, name) for name in ("same_as", "settled", "simulations", "status", "file")}
-        return {
-            **plain,
-            "actions": list(self.actions),
-            "transitions": len(self.actions),
-            "probability": self.probability.as_json(),
-            "cylinder": _json_or_null(self.cylinder),
-            "estimates": {name: estimate.as_json() for name, estimate in self.columns.items()},
-            "probability_with_uncertainty": _json_or_null(self.probability_with_uncertainty),
-            "first_violation_time": finite_or_null(self.first_violation_time),
-            "robustness": finite_or_null(self.robustness),
-            "delay_quantiles": list(self.delay_quantiles),
-        }
+    delay_quantiles: tuple[float, ...] = ()
+    """Position of each delay in the profile's law: ½ is the median, 0 as early as possible."""
 
 
-@dataclass(frozen=True)
-class RankedCounterexample:
+@dataclass(frozen=True, kw_only=True)
+class RankedCounterexample(EstimatedWord):
     rank: int
     requirement: str
-    status: str
-    actions: tuple[str, ...]
-    probability: Estimate
-    cylinder: Estimate | None
-    violating: int
-    traces: int
     first_violation_time: float
     robustness: float
-    iteration: int | None
+    violating: int = 0
+    traces: int = 0
+    iteration: int | None = None
     """The walk that found it; None for one that the store knew."""
-    file: str | None
     known: bool = False
     """Known from the store before this run."""
     sampling_artefact: bool = False
     """It holds at a tenth of the sampling period, which the user chose."""
     accepted: str | None = None
-    """Where failures may be accepted: accepted, too probable, expired or new (see `running.accepted`)."""
-    columns: dict[str, Estimate] = field(default_factory=dict)
-    """The paper's equations about the same word: d6, d8, d9_set, d9_multiset, d9_traces, as far as computed."""
-    probability_with_uncertainty: Estimate | None = None
-    """Its interval also covers how well the profile's parameters are known, where the profile says so."""
+    """accepted, too probable, expired or new (see `records.accepted`); None where failures are not accepted."""
     time_to_violation: TimeDistribution | None = None
     shrunk: ShrunkCounterexample | None = None
-    """What of it matters, where that was asked and answered."""
+
+    @property
+    def share(self) -> float | None:
+        """The fraction of the traces along this word that violate."""
+        return self.violating / self.traces if self.traces else None
 
     def as_json(self) -> dict[str, Any]:
-        plain = {name: getattr(self, name) for name in ("rank", "requirement", "status", "violating", "traces")}
-        return {
-            **plain,
-            "actions": list(self.actions),
-            "probability": self.probability.as_json(),
-            "cylinder": _json_or_null(self.cylinder),
-            "estimates": {name: estimate.as_json() for name, estimate in self.columns.items()},
-            "transitions": len(self.actions),
-            "first_violation_time": finite_or_null(self.first_violation_time),
-            "robustness": finite_or_null(self.robustness),
-            "iteration": self.iteration,
-            "file": self.file,
-            "known": self.known,
-            "sampling_artefact": self.sampling_artefact,
-            "accepted": self.accepted,
-            "probability_with_uncertainty": _json_or_null(self.probability_with_uncertainty),
-            "time_to_violation": _json_or_null(self.time_to_violation),
-            "shrunk": _json_or_null(self.shrunk),
-        }
+        return {"rank": self.rank, "requirement": self.requirement, **super().as_json()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownCounterexample(Stored):
+    """A counterexample of the store, executed again."""
+
+    requirement: str
+    actions: tuple[str, ...]
+    outcome: str
+    """same, fixed or changed"""
+    before: str
+    """open, fixed or changed"""
+    explanation: str
+    reproduced: int = 0
+    tries: int = 0
+    file: str
 
 
 @dataclass(frozen=True)
-class RequirementResult:
+class UnmetAcceptance(Stored):
+    """An accepted failure that was not found: fixed perhaps."""
+
+    requirement: str
+    actions: tuple[str, ...]
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class AcceptanceResult(Stored):
+    """Counterexamples that are accepted, where failures may be accepted."""
+
+    file: str = ""
+    accepted: int = 0
+    not_accepted: int = 0
+    unmet: tuple[UnmetAcceptance, ...] = ()
+
+    @classmethod
+    def of(cls, judged: Judged) -> AcceptanceResult:
+        accepted = judged.verdicts.count(ACCEPTED)
+        unmet = tuple(UnmetAcceptance(entry.requirement, entry.actions, entry.line) for entry in judged.unmet)
+        return cls(judged.file, accepted, len(judged.verdicts) - accepted, unmet)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**super().as_json(), "all_accepted": not self.not_accepted}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequirementResult(Stored):
     id: str
-    text: str
-    stl: str
+    text: str = ""
+    stl: str = ""
     outcome: Outcome
-    found_probability: Estimate | None
-    best_robustness: float
-    baseline: Baseline | None = None
-    """What plain simulation says, where asked for."""
+    found_probability: Estimate | None = None
+    """Probability that a use meets one of the listed counterexamples."""
+    best_robustness: float = math.nan
+    baseline: Baseline | None = member("smc", default=None)
+    """Plain simulation, where asked for."""
     found_probability_with_uncertainty: Estimate | None = None
     time_to_violation: TimeToViolation | None = None
     sensitivity: Sensitivity | None = None
     found_words: int = 0
     """Distinct counterexamples that the search saw; the list holds at most as many as were asked for."""
     convergence: tuple[Convergence, ...] = ()
-    """How the list grew, where the search looked for probable ones."""
+    """Growth of the list, where the search looked for probable ones."""
+    expected: str | None = member("expected", written=False, default=None)
+    """The outcome that a campaign expects; the campaign writes it."""
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "text": self.text,
-            "stl": self.stl,
-            "outcome": self.outcome.value,
-            "found_probability": _json_or_null(self.found_probability),
-            "best_robustness": finite_or_null(self.best_robustness),
-            "smc": _json_or_null(self.baseline),
-            "found_probability_with_uncertainty": _json_or_null(self.found_probability_with_uncertainty),
-            "time_to_violation": _json_or_null(self.time_to_violation),
-            "sensitivity": _json_or_null(self.sensitivity),
-            "found_words": self.found_words,
-            "convergence": [asdict(point) for point in self.convergence],
-        }
+    @property
+    def shown(self) -> Estimate | None:
+        """The estimate that readers are shown."""
+        return self.found_probability_with_uncertainty or self.found_probability
 
 
-@dataclass(frozen=True)
-class FalsificationResult:
-    name: str
+@dataclass(frozen=True, kw_only=True)
+class FalsificationResult(Stored):
+    name: str = ""
     outcome: Outcome
     seed: int
     simulations: int
     """Uses of the system, all told; `iterations` of them searched (walks that stood still were not simulated)."""
-    iterations: int
-    stop_reason: StopReason
+    iterations: int = 0
+    stop_reason: StopReason | None = None
     requirements: tuple[RequirementResult, ...]
     counterexamples: tuple[RankedCounterexample, ...]
     found_probability: Estimate | None
-    seconds: float
-    directory: Path | None
+    seconds: float = 0.0
+    directory: Path | None = member("run_directory", default=None)
     notes: tuple[str, ...] = ()
     store: Path | None = None
-    known: tuple[dict[str, Any], ...] = ()
-    """What became of the store's counterexamples of this system and these requirements."""
-    acceptance: Judged | None = None
-    """Where failures may be accepted: which were, and which entries were not met."""
+    known: tuple[KnownCounterexample, ...] = ()
+    """The store's counterexamples of this system and these requirements, executed again."""
+    acceptance: AcceptanceResult | None = None
     columns: tuple[str, ...] = ()
-    """Of the paper's equations, those that were asked for."""
+    """The paper's equations that were asked for."""
     profile_coverage: Coverage | None = None
-    """What of the profile the run has used."""
     units: dict[str, str] = field(default_factory=dict)
-    """Of the signals that have one."""
-    sampling: dict[str, Any] = field(default_factory=dict)
-    """The sampling period, and what changed when runs were judged again at a tenth of it."""
+    """Units of the signals that have one."""
+    sampling: SamplingResult | None = None
 
     @property
     def smc(self) -> Estimate | None:
@@ -183,47 +199,33 @@ class FalsificationResult:
         baselines = [r.baseline for r in self.requirements if r.baseline is not None]
         return baselines[0].probability if len(self.requirements) == 1 and baselines else None
 
+    def listed(self, requirement: str) -> tuple[RankedCounterexample, ...]:
+        """The counterexamples of one requirement, the most probable first."""
+        return tuple(found for found in self.counterexamples if found.requirement == requirement)
+
+    def accepted(self, requirement: str) -> int | None:
+        """Number of its counterexamples that are accepted; None where failures are not accepted at all."""
+        said = [found.accepted for found in self.listed(requirement)]
+        return None if not said or None in said else said.count(ACCEPTED)
+
     def as_json(self) -> dict[str, Any]:
-        return {
-            "engine": "falsify",
-            "name": self.name,
-            "outcome": self.outcome.value,
-            "seed": self.seed,
-            "simulations": self.simulations,
-            "iterations": self.iterations,
-            "stop_reason": self.stop_reason.value,
-            "requirements": [r.as_json() for r in self.requirements],
-            "counterexamples": [c.as_json() for c in self.counterexamples],
-            "found_probability": _json_or_null(self.found_probability),
-            "smc": _json_or_null(self.smc),
-            "seconds": round(self.seconds, 3),
-            "run_directory": None if self.directory is None else str(self.directory),
-            "notes": list(self.notes),
-            "store": None if self.store is None else str(self.store),
-            "known": list(self.known),
-            "acceptance": _json_or_null(self.acceptance),
-            "columns": list(self.columns),
-            "profile_coverage": _json_or_null(self.profile_coverage),
-            "units": dict(self.units),
-            "sampling": self.sampling,
-        }
+        derived = {"smc": to_json(self.smc), "seconds": round(self.seconds, 3)}
+        return {"engine": "falsify", **super().as_json(), **derived}
 
     def __str__(self) -> str:
-        """What `print` and a failing assertion show."""
+        """Text that `print` and a failing assertion show."""
         lines = []
         for row in self.requirements:
             total = "" if row.found_probability is None else f", together {row.found_probability}"
-            lines.append(f"{row.id} {row.outcome.value.replace('_', ' ')}{total}")
+            lines.append(f"{row.id} {row.outcome.replace('_', ' ')}{total}")
             lines += [
-                f"  #{found.rank} {'·'.join(found.actions)}: {found.probability}"
-                for found in self.counterexamples
-                if found.requirement == row.id
+                f"  #{found.rank} {'·'.join(found.actions)}: {found.probability}" for found in self.listed(row.id)
             ]
         return "\n".join([*lines, f"{self.simulations} simulations", *(f"note: {note}" for note in self.notes)])
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row per counterexample (needs pandas)."""
-        return counterexamples_frame(self.as_json())
+        return counterexamples_frame(self.counterexamples)
 
     def _repr_html_(self) -> str:
-        return falsification_html(self.as_json())
+        return falsification_html(self)

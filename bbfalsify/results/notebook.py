@@ -7,86 +7,93 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import UserError
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.results.stored import to_json
 
 if TYPE_CHECKING:
     import pandas
 
+    from bbfalsify.results.check_result import CheckedRequirement, CheckResult
+    from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample, RequirementResult
+
 MOST_ROWS = 50
-"""Shown in a notebook; the data frame has all."""
+"""Rows shown in a notebook; the data frame has all."""
+
+Step = Mapping[str, Any]
+"""A step of a trace, as trace files have it."""
 
 
-def falsification_html(data: Mapping[str, Any]) -> str:
-    """Of the results of a falsification, as results.json has them."""
-    effort = f"{data['simulations']} simulations, seed {data['seed']}"
-    parts = [f"<b>{escape(data['name'])}</b>: {_plain(data['outcome'])}, {effort}"]
-    parts += [_line(row) for row in data["requirements"]]
+def falsification_html(result: FalsificationResult) -> str:
+    effort = f"{result.simulations} simulations, seed {result.seed}"
+    parts = [f"<b>{escape(result.name)}</b>: {escape(_plain(result.outcome))}, {effort}"]
+    parts += [escape(_line(row)) for row in result.requirements]
+    header = ("requirement", "#", "actions", "probability", "at", "robustness", "status")
     rows = [
-        (c["requirement"], c["rank"], "·".join(c["actions"]), _interval(c["probability"]), c["first_violation_time"],
-         c["robustness"], c["status"])
-        for c in data["counterexamples"]
+        (c.requirement, c.rank, "·".join(c.actions), _interval(c.probability), c.first_violation_time, c.robustness,
+         c.status)
+        for c in result.counterexamples
     ]  # fmt: skip
+    return _page(parts, header, rows)
+
+
+def check_html(result: CheckResult) -> str:
+    rows = [(row.id, row.text or row.formula, row.in_words()) for row in result.requirements]
+    head = f"<b>{escape(result.name)}</b>: {result.states} states learned with {result.queries} queries"
+    return f"<div>{head}<br>{_table(('requirement', 'says', 'verdict'), rows)}</div>"
+
+
+def trace_html(in_words: str, steps: Sequence[Step]) -> str:
+    """The search for a state: its outcome, and the trace."""
+    rows = [(s["time"], s["delay"], "; ".join(s["who"]), s["action"], _changes(s)) for s in steps]
+    return _page([escape(in_words)], ("time", "delay", "who", "action", "changes"), rows)
+
+
+def _page(parts: list[str], header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     if rows:
-        header = ("requirement", "#", "actions", "probability", "at", "robustness", "status")
         parts.append(_table(header, rows[:MOST_ROWS]))
     if len(rows) > MOST_ROWS:
         parts.append(f"… {len(rows) - MOST_ROWS} more; to_dataframe() has them all")
     return "<div>" + "<br>".join(parts) + "</div>"
 
 
-def check_html(data: Mapping[str, Any]) -> str:
-    """Of the results of a check."""
-    rows = [(row["id"], row["text"] or row["formula"], row["in_words"]) for row in data["requirements"]]
-    head = f"<b>{escape(data['name'])}</b>: {data['states']} states learned with {data['queries']} queries"
-    return f"<div>{head}<br>{_table(('requirement', 'says', 'verdict'), rows)}</div>"
-
-
-def trace_html(in_words: str, steps: Sequence[Mapping[str, Any]]) -> str:
-    """Of a search for a state: what came of it, and the trace."""
-    rows = [(s["time"], s["delay"], "; ".join(s["who"]), s["action"], _changes(s)) for s in steps[:MOST_ROWS]]
-    parts = [escape(in_words)]
-    if rows:
-        parts.append(_table(("time", "delay", "who", "action", "changes"), rows))
-    if len(steps) > MOST_ROWS:
-        parts.append(f"… {len(steps) - MOST_ROWS} more; to_dataframe() has them all")
-    return "<div>" + "<br>".join(parts) + "</div>"
-
-
-def steps_frame(steps: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+def steps_frame(steps: Sequence[Step]) -> pandas.DataFrame:
     """One row per step of a trace."""
     rows = [{**s, "who": tuple(s["who"]), "changes": dict(s["changes"])} for s in steps]
     return _frame(rows, ("time", "delay", "action", "who", "changes"))
 
 
-def _changes(step: Mapping[str, Any]) -> str:
+def _changes(step: Step) -> str:
     return ", ".join(f"{name} = {value}" for name, value in step["changes"].items())
 
 
-def counterexamples_frame(data: Mapping[str, Any]) -> pandas.DataFrame:
+_ESTIMATE = {"probability": "value", "low": "low", "high": "high", "confidence": "confidence", "method": "method",
+             "samples": "samples"}  # fmt: skip
+"""Columns of an estimate."""
+
+
+def counterexamples_frame(counterexamples: Iterable[RankedCounterexample]) -> pandas.DataFrame:
     """One row per counterexample, the most probable of each requirement first."""
-    plain = ("requirement", "rank", "status", "violating", "traces", "first_violation_time", "robustness", "iteration",
-             "known", "accepted", "file")  # fmt: skip
-    rows = []
-    for row in data["counterexamples"]:
-        shrunk = row["shrunk"]
-        rows.append(
-            {
-                **{key: row[key] for key in plain},
-                "actions": tuple(row["actions"]),
-                "length": len(row["actions"]),
-                **_estimate(row["probability"]),
-                "shrunk": None if shrunk is None else tuple(shrunk["actions"]),
-            }
-        )
-    columns = [*plain[:3], "actions", "length", *_estimate({}), *plain[3:], "shrunk"]
-    return _frame(rows, columns)
-
-
-def requirements_frame(data: Mapping[str, Any]) -> pandas.DataFrame:
-    """Of a check: one row per requirement."""
+    plain = ("violating", "traces", "first_violation_time", "robustness", "iteration", "known", "accepted", "file")
     rows = [
-        {**row, "prefix": tuple(row["prefix"]), "loop": tuple(row["loop"]), "outputs": tuple(row["outputs"]),
-         "probability": None if row["probability"] is None else row["probability"]["value"]}
-        for row in data["requirements"]
+        {
+            **{key: to_json(getattr(c, key)) for key in ("requirement", "rank", "status", *plain)},
+            "actions": c.actions,
+            "length": len(c.actions),
+            **{column: getattr(c.probability, part) for column, part in _ESTIMATE.items()},
+            "shrunk": None if c.shrunk is None else c.shrunk.actions,
+        }
+        for c in counterexamples
+    ]
+    return _frame(rows, ("requirement", "rank", "status", "actions", "length", *_ESTIMATE, *plain, "shrunk"))
+
+
+def requirements_frame(requirements: Iterable[CheckedRequirement]) -> pandas.DataFrame:
+    """One row per requirement of a check."""
+    words = ("prefix", "loop", "outputs")
+    rows = [
+        {**row.as_json(), **{name: getattr(row, name) for name in words},
+         "probability": None if row.probability is None else row.probability.value}
+        for row in requirements
     ]  # fmt: skip
     return _frame(rows, list(rows[0]) if rows else [])
 
@@ -99,33 +106,24 @@ def _frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> pandas.DataFra
     return pandas.DataFrame(rows, columns=list(columns))
 
 
-def _estimate(data: Mapping[str, Any]) -> dict[str, Any]:
-    names = {"value": "probability", "low": "low", "high": "high", "confidence": "confidence", "method": "method",
-             "samples": "samples"}  # fmt: skip
-    return {column: data.get(key) for key, column in names.items()}
+def _line(row: RequirementResult) -> str:
+    text = f"{row.id} {_plain(row.outcome)}" + (f": {row.text}" if row.text else "")
+    total = row.found_probability
+    return text + (f"; probability that a use meets one of these: {_interval(total)}" if total else "")
 
 
-def _line(row: Mapping[str, Any]) -> str:
-    text = f"{row['id']} {_plain(row['outcome'])}" + (f": {row['text']}" if row["text"] else "")
-    total = row.get("found_probability")
-    more = f"; probability that a use meets one of these: {_interval(total)}" if total else ""
-    return escape(text + more)
-
-
-def _interval(data: Mapping[str, Any]) -> str:
-    if not data["samples"]:
-        return "not estimated"
-    return f"{data['value']:.3g} [{data['low']:.3g}, {data['high']:.3g}]"
+def _interval(estimate: Estimate) -> str:
+    return str(estimate) if estimate.samples else "not estimated"
 
 
 def _plain(word: str) -> str:
-    return escape(str(word).replace("_", " "))
+    return word.replace("_", " ")
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     head = "".join(f"<th style='text-align:left'>{escape(name)}</th>" for name in header)
     body = "".join(
-        "<tr>" + "".join(f"<td style='text-align:left'>{escape(_cell(cell))}</td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td style='text-align:left'>{escape(_cell(to_json(cell)))}</td>" for cell in row) + "</tr>"
         for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

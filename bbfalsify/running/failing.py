@@ -8,14 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 from bbfalsify.core.errors import SystemFailure, UserError, unknown_name
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-
-OnFailure = Literal["inconclusive", "violation", "abort"]
-ON_FAILURE: tuple[str, ...] = ("inconclusive", "violation", "abort")
+from bbfalsify.running.execution import ON_FAILURE, OnFailure
 
 _HOPELESS_AFTER = dict.fromkeys(SimulationStatus, 10) | {SimulationStatus.TIMED_OUT: 3}
 """So many simulations that fail alike, and none before them that did not: the system is unusable."""

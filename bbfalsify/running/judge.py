@@ -30,7 +30,7 @@ class RequirementsJudge:
 
     def warm_up(self) -> None:
         """Compile before the first trace; done once before workers are forked, so they all inherit the result."""
-        from bbfalsify.logic.stl.monitor import warm_up
+        from bbfalsify.logic.stl.stl_monitor import warm_up
 
         warm_up()
 
@@ -40,7 +40,7 @@ def _judge(requirement: Requirement, trace: Trace, *, outliers: bool) -> Judgeme
     judgement = requirement.judge(times, signals)
     if not outliers or judgement.verdict is Verdict.VIOLATED or requirement.formula.discrete_only:
         return judgement
-    from bbfalsify.logic.stl.monitor import robustness_over_time
+    from bbfalsify.logic.stl.stl_monitor import robustness_over_time
 
     return replace(judgement, outlier_times=outlier_times(*robustness_over_time(requirement.formula, times, signals)))
 

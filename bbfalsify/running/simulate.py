@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from bbfalsify.modelling.formats.uppaal import is_uppaal
 from bbfalsify.records.documents import read_yaml
 
 if TYPE_CHECKING:
+    from bbfalsify.kernel import CompiledModel, Walk
+    from bbfalsify.modelling.network.expressions import Expression
     from bbfalsify.modelling.network.network import Network
 
 MAX_STEPS = 1_000_000
@@ -44,7 +46,7 @@ class Walkable:
     title: str
     network: Network
     profile: Profile | None
-    expressions: dict[str, Any]
+    expressions: dict[str, tuple[Expression, int]]
 
     def walk(self, *, until: float, count: int, seed: int, period: float, accelerated: bool) -> list[SampledWalk]:
         from bbfalsify.kernel import accelerated_walks, compile_network, stochastic_walks
@@ -56,16 +58,14 @@ class Walkable:
             walks = accelerated_walks(model, seeds, distribution, until, MAX_STEPS)
         else:
             walks = stochastic_walks(model, seeds, until, MAX_STEPS)
-        return [self._sample(model, walks, i, until, period) for i in range(count)]
+        return [self._sample(model, walks.walk(i), i + 1, until, period) for i in range(count)]
 
-    def _sample(self, model: Any, walks: Any, index: int, until: float, period: float) -> SampledWalk:
+    def _sample(self, model: CompiledModel, walk: Walk, number: int, until: float, period: float) -> SampledWalk:
         from bbfalsify.engines.falsification.usage import Usage
         from bbfalsify.kernel import WalkStatus, sample_expressions
 
-        walk = walks.walk(index)
-        status = WalkStatus(int(walks.status[index]))
         # A walk that got stuck or failed says nothing about the time after its last transition.
-        end = until if status in (WalkStatus.REACHED_END, WalkStatus.DEADLOCK) else float(walk.times[-1:].sum())
+        end = until if walk.status in (WalkStatus.REACHED_END, WalkStatus.DEADLOCK) else float(walk.times[-1:].sum())
         times = sample_times(end, period, walk.times)
         signals: dict[str, np.ndarray] = {}
         if self.profile is not None and not self.expressions:
@@ -77,13 +77,12 @@ class Walkable:
         actions = walk.actions(model)
         step = np.searchsorted(walk.times, times, side="right")
         locations = {
-            process.name: [process.locations[int(at)].name for at in walk.locations[step, number]]
-            for number, process in enumerate(self.network.processes)
+            process.name: [process.locations[int(at)].name for at in walk.locations[step, index]]
+            for index, process in enumerate(self.network.processes)
         }
         events = tuple((float(t), a) for t, a in zip(walk.times, actions, strict=True) if t <= end)
-        error = str(walks.error(index)) if status == WalkStatus.RUNTIME_ERROR else ""
-        ending = status.name.lower().replace("_", " ")
-        return SampledWalk(index + 1, times, signals, locations, events, ending, error)
+        ending = walk.status.name.lower().replace("_", " ")
+        return SampledWalk(number, times, signals, locations, events, ending, walk.error or "")
 
 
 def load_walkable(file: Path, show: Sequence[str] | None) -> Walkable:

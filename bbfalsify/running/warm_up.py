@@ -21,7 +21,7 @@ from bbfalsify.kernel.likelihood_scores import score_batch
 from bbfalsify.kernel.rng import seed_streams
 from bbfalsify.kernel.target_walks import reach_batch
 from bbfalsify.kernel.walk_sampling import sample_batch
-from bbfalsify.logic.stl.monitor import warm_up
+from bbfalsify.logic.stl.stl_monitor import warm_up
 
 
 def is_compiled() -> bool:

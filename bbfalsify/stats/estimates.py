@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from scipy import special
 
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.estimate import LEVELS, Estimate, TimeDistribution
 
 
 def share_explained(part: Estimate, whole: Estimate) -> Estimate:
@@ -69,27 +67,7 @@ def explained(shift: Estimate) -> bool:
     return shift.low <= 0 <= shift.high
 
 
-LEVELS = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 MOST_BINS = 40
-
-
-@dataclass(frozen=True)
-class TimeDistribution:
-    samples: int
-    probability: float
-    """Probability that the event happens at all."""
-    quantiles: tuple[float, ...]
-    """Quantiles of the time at LEVELS, given that the event happens; 0 and 1 give the first and the last time."""
-    histogram: tuple[float, ...]
-    """Probability per bin."""
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "samples": self.samples,
-            "probability": self.probability,
-            "quantiles": {f"{level:g}": time for level, time in zip(LEVELS, self.quantiles, strict=True)},
-            "histogram": list(self.histogram),
-        }
 
 
 def common_bins(times: list[np.ndarray], period: float) -> np.ndarray | None:

@@ -37,10 +37,8 @@ from functools import cached_property
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.stats.intervals import clopper_pearson
+from bbfalsify.stats.rules import HALF_WIDTH, KINDS
 
-KINDS = ("sequence", "clopper_pearson", "fixed")
-HALF_WIDTH = 0.005
-"""Default of the wanted half width."""
 LADDER = (30.0, 1e3, 3e4, 1e6)
 """Concentrations for an unknown final sample size."""
 _BISECTIONS = 20

@@ -178,11 +178,11 @@ class Play:
 
     def _refuse_to_wait(self, state: Particles, until: float) -> None:
         """Fail if, while nothing can fire, time would pass the moment until which the invariants hold."""
-        from bbfalsify.kernel.state_inspection import State, maximal_delay
+        from bbfalsify.kernel.state_inspection import ConcreteState, maximal_delay
 
         now = float(state.time[0])
         longest, strict = maximal_delay(
-            self.machine.model, State(state.locations[0], state.integers[0], state.reals[0], now)
+            self.machine.model, ConcreteState(state.locations[0], state.integers[0], state.reals[0], now)
         )
         if until - now > longest or (strict and until - now == longest):
             processes = self.machine.box.network.processes

@@ -30,7 +30,7 @@ from in_process import open_campaign
 
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.estimating import estimate_word
+from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
 from bbfalsify.engines.falsification.exact import exact_cylinder, why_not_exact
 from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.splitting import importance_split
@@ -153,8 +153,7 @@ def equations(passes: int, traces: int) -> None:
     print(f"{'':12}{'limit':>14}{'Algorithm 5':>38}{'conditional':>38}{'quasi-random':>38}")
     found = [
         estimate_word(
-            bench.ask, bench.usage, word, passes=passes, traces=traces, seeds=SeedTree(3), columns=("d6", "d8", "d9"),
-            **options,
+            bench.ask, bench.usage, word, PassPlan(passes, traces, columns=("d6", "d8", "d9"), **options), SeedTree(3)
         )
         for options in ({"estimator": "splitting"}, {}, {"quasi_random": True})
     ]  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 from in_process import open_campaign
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.accelerator import Search, accelerate
+from bbfalsify.engines.falsification.accelerator import Search, WalkPlan, accelerate
 
 VARIANTS = {
     "plain": {},
@@ -41,8 +41,8 @@ def study(campaign: str, wanted: int, budget: int, seeds: int) -> None:
         for seed in range(1, seeds + 1):
             search = Search()
             accelerate(
-                bench.ask, bench.usage, search, requirements=bench.requirements, wanted=wanted, simulations=budget,
-                seeds=SeedTree(seed).child("search"), batch=22, listener=Silent(), **options,
+                bench.ask, bench.usage, search, WalkPlan(wanted, budget, 22, **options),
+                requirements=bench.requirements, seeds=SeedTree(seed).child("search"), listener=Silent(),
             )  # fmt: skip
             enough = len(search.findings) >= wanted
             missed += not enough

@@ -32,7 +32,7 @@ from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.estimating import estimate_word
+from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
 from bbfalsify.engines.falsification.usage import Usage, WalkDraft
 from bbfalsify.kernel import Walk
 from bbfalsify.stats.intervals import total_estimate
@@ -133,11 +133,11 @@ def repeat(name: str, repetitions: range, passes: int, traces: int) -> dict[str,
     for repetition in repetitions:
         seeds = SeedTree(5).child("coverage", repetition)
         size = {"passes": passes, "traces": traces, **ESTIMATORS[name]}
-        found = {key: estimate_word(ask, usage, key, seeds=seeds.child(*key), **size) for key in KEYS}
+        found = {key: estimate_word(ask, usage, key, PassPlan(**size), seeds.child(*key)) for key in KEYS}
         for key, estimate in found.items():
             seen["·".join(key)].add(estimate.probability)
         seen["total"].add(total_estimate([e.passes for e in found.values()], method="sum"))
-        longer = estimate_word(ask, usage, LONGER, seeds=seeds.child(*LONGER), columns=("d8",), **size)
+        longer = estimate_word(ask, usage, LONGER, PassPlan(columns=("d8",), **size), seeds.child(*LONGER))
         seen["D.6"].add(longer.columns["d6"])
         seen["D.8"].add(longer.columns["d8"])
     return seen

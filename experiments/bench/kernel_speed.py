@@ -23,7 +23,7 @@ from bbfalsify.examples.models.protocols import train_gate
 from bbfalsify.examples.models.scheduling import satellite
 from bbfalsify.kernel import CompiledModel, accelerated_walks, compile_network, count_steps, stochastic_walks
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
-from bbfalsify.logic.queries import parse_query
+from bbfalsify.logic.reach_query import parse_query
 from bbfalsify.modelling import Network, parse_network
 
 HEATER = """

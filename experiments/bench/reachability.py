@@ -14,11 +14,11 @@ import resource
 import time
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.reachability.search import PORTFOLIO, in_this_process, search
+from bbfalsify.engines.reachability.search import PORTFOLIO, SearchPlan, in_this_process, search
 from bbfalsify.examples.models import named_model
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
-from bbfalsify.logic.queries import Query, parse_query
+from bbfalsify.logic.reach_query import ReachQuery, parse_query
 
 MODELS = (
     "fischer-faulty:10", "fischer-faulty:25", "fischer-faulty:50",
@@ -35,7 +35,7 @@ MODELS = (
 
 
 def seconds_to_target(
-    target: Target, query: Query, heuristics: tuple[Heuristic, ...], seed: int, limit: float
+    target: Target, query: ReachQuery, heuristics: tuple[Heuristic, ...], seed: int, limit: float
 ) -> float | None:
     start = time.process_time()
 
@@ -43,7 +43,7 @@ def seconds_to_target(
         return time.process_time() - start < limit
 
     execute = in_this_process(target, go_on)
-    found = search(target, query, execute, heuristics=heuristics, seeds=SeedTree(seed).child("reach"), go_on=go_on)
+    found = search(target, query, execute, SearchPlan(heuristics, SeedTree(seed).child("reach")), go_on=go_on)
     if found.failure is not None:
         raise SystemExit(f"the model fails: {found.failure.trace.error}")
     if found.unconfirmed:

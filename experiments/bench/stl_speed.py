@@ -17,7 +17,7 @@ import numpy as np
 import rtamt
 
 from bbfalsify.logic import parse_stl
-from bbfalsify.logic.stl.monitor import judge, judge_batch, warm_up
+from bbfalsify.logic.stl.stl_monitor import judge, warm_up
 
 FORMULA = "always((T<=16) implies (eventually[0:24](T>=18)))"
 
@@ -63,7 +63,7 @@ def main() -> None:
         slow = cpu_seconds(theirs, max(1, chosen.repeat // 5))
         fast = cpu_seconds(lambda kind=kind: judge(formula, times, {"T": values}, time=kind), chosen.repeat)
         traces = [(times, {"T": values + 0.001 * i}) for i in range(chosen.batch)]
-        batch = cpu_seconds(lambda kind=kind, traces=traces: judge_batch(formula, traces, time=kind), 3)
+        batch = cpu_seconds(lambda kind=kind, traces=traces: [judge(formula, *trace, time=kind) for trace in traces], 3)
         print(
             f"{kind:10}{slow * 1e3:10.1f}ms{fast * 1e3:10.2f}ms{slow / fast:8.0f}"
             f"{batch * 1e3:14.1f}ms{slow * chosen.batch / batch:8.0f}"

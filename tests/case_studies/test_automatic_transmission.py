@@ -93,8 +93,8 @@ def test_the_intervals_cover_the_truth_at_fine_sampling(box):
     result = falsified(box)
     for estimate in (result.found_probability, result.smc):
         assert estimate.low <= AT2_PROBABILITY <= estimate.high
-    assert result.outcome is Outcome.FALSIFIED and result.sampling["period"] <= 0.01
-    assert bool(result.sampling["checks"]) == (box is WITHOUT_STEP)
+    assert result.outcome is Outcome.FALSIFIED and result.sampling.period <= 0.01
+    assert bool(result.sampling.checks) == (box is WITHOUT_STEP)
 
 
 def test_a_period_that_is_too_long_is_obeyed_and_denounced():

@@ -2,7 +2,8 @@
 
 import pytest
 
-from bbfalsify.campaigns.schema import FalsifyEntry
+from bbfalsify.core.settings import keys_of
+from bbfalsify.engines.falsification.settings import FalsifySettings
 from bbfalsify.registry import engine_names
 
 
@@ -32,7 +33,7 @@ def problems(cli, heater):
     return call
 
 
-ENGINE_KEYS = ", ".join(sorted(FalsifyEntry.model_fields))
+ENGINE_KEYS = ", ".join(sorted(keys_of(FalsifySettings)))
 ENGINE = "engine: {kind: falsify, horizon: 20"
 
 

@@ -125,3 +125,12 @@ def test_an_output_that_never_came_is_named(cli, door):
     assert "note: R1: output 'noo' was never seen; seen were no, ok" in called.out
     violated = cli("check", "--system", door, "--max-states", 3, "--require", "G(out in {ok, noo})")
     assert violated.code == 1 and "never seen" not in violated.out
+
+
+def test_a_system_of_signals_is_checked_by_symbols_of_the_command_line(cli):
+    system = Path(__file__).parents[2] / "adapters" / "heater"
+    called = cli(
+        "check", "--system", system, "--symbol", "on:heat=1", "--symbol", "off:heat=0", "--period", 5,
+        "--max-states", 3, "--require", "always(T <= 75)", "--seed", 1,
+    )  # fmt: skip
+    assert called.code == 1 and called.out.splitlines()[0] == "R1 violated by: on on on"

@@ -100,3 +100,15 @@ def test_wrong_options(cli, ticker, options, message):
     called = cli("simulate", ticker, "-q", *options)
     assert (called.code, called.out) == (2, "")
     assert message in called.err
+
+
+def test_a_model_that_leaves_an_int_range_fails_with_its_own_words(cli, ticker):
+    """The walk up to there is written; the error says what the model did, and that it is the model's."""
+    ticker.write_text(CLOCK.replace("int n = 0;", "int[0, 1] n = 0;"))
+    called = cli("simulate", ticker, "--until", 10, "--period", 1, "--seed", 1)
+    assert called.code == 2 and "Traceback" not in called.err
+    assert called.problems[0] == "1 walk (1 runtime error), seed 1"
+    assert "the model fails in walk 1: " in called.problems[1] and "n" in called.problems[1]
+    assert [r["n"] for r in rows(called.out) if r["action"]] == ["1.0"]
+    failed = cli("simulate", ticker, "--until", 10, "--walks", 2, "--heuristic", "ret", "--json")
+    assert failed.code == 2 and "the model fails in walk 1: " in failed.err + failed.out

@@ -7,9 +7,11 @@ SHELVES = ("adapters", "profiles", "specs", "experiments")
 
 
 def make_desk(folder: Path) -> Path:
-    """A folder in which the shelves can be seen, so that what examples write stays out of the repository."""
+    """A folder in which the shelves can be seen, and added to, so that examples write nothing into the repository."""
     for shelf in SHELVES:
-        (folder / shelf).symlink_to(ROOT / shelf)
+        (folder / shelf).mkdir()
+        for thing in (ROOT / shelf).iterdir():
+            (folder / shelf / thing.name).symlink_to(thing)
     return folder
 
 

@@ -1,4 +1,4 @@
-"""The programs of adapters/README.md, written to files and talked to as the page says."""
+"""The programs of the manual, written to files and talked to as its pages say."""
 
 import json
 import shutil
@@ -15,12 +15,13 @@ from bbfalsify.systems.programs import serve
 from bbfalsify.systems.programs.octave import octave_command
 from tests.examples.documents import ROOT, blocks_of
 
-BLOCKS = blocks_of(ROOT / "adapters" / "README.md")
+PAGES = ("program", "octave", "model-as-system")
+BLOCKS = [block for page in PAGES for block in blocks_of(ROOT / "docs" / "how-to" / f"{page}.md")]
 
 
 @pytest.fixture
 def desk(tmp_path):
-    """The files of the page, beside a copy of serve.py."""
+    """The files of the pages, beside a copy of serve.py."""
     for block in BLOCKS:
         if block.marker.startswith("file: "):
             (tmp_path / block.marker.removeprefix("file: ")).write_text(block.text, encoding="utf-8")

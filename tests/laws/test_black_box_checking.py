@@ -12,10 +12,11 @@ import pytest
 from bbfalsify.automata.equivalence import difference
 from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.checking.claims import CheckVerdict, Claim, Progress
+from bbfalsify.engines.checking.claims import CheckProgress, Claim
 from bbfalsify.engines.checking.conformance import METHODS
 from bbfalsify.engines.checking.strategy import Options, run
 from bbfalsify.logic.ltl import find_violation, ltl, violates
+from bbfalsify.results.check_result import CheckVerdict
 from tests.support.boxes import AskedBox
 from tests.support.formulas import random_formula, random_machine
 
@@ -41,7 +42,7 @@ def judge(seed):
             claims.append(Claim(f"R{len(claims)}", "", formula))
     learner, tester = WAYS[seed % len(WAYS)]
     bound = len(machine) + int(rng.integers(0, 2))
-    asked, progress = AskedBox(machine.run), Progress()
+    asked, progress = AskedBox(machine.run), CheckProgress()
     options = Options(max_states=bound, learner=learner, tester=tester)
     run(
         asked.ask, claims, machine.inputs, ObservationTree(), progress, options,

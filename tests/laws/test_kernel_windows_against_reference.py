@@ -15,13 +15,14 @@ from hypothesis import given, note, settings
 from hypothesis import seed as hypothesis_seed
 
 from bbfalsify.kernel import compile_network
-from bbfalsify.kernel import state_inspection as kernel
-from bbfalsify.kernel.tables import CompiledModel
+from bbfalsify.kernel.model_tables import CompiledModel
+from bbfalsify.kernel.state_inspection import ConcreteState, ModelFailed, maximal_delay
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.delay_sets import Window
 from bbfalsify.modelling.reference.state import State, Transition
 from tests.drawing import examples
 from tests.support.judging import edge_numbers, exact_state, shown
+from tests.support.kernel_states import enabled_windows, fire
 from tests.support.networks import networks
 from tests.support.oracle import Oracle
 from tests.support.printing import network_text
@@ -40,7 +41,7 @@ def windows_and_steps_agree(network: Network, seed: int, steps: int) -> None:
         note(f"in {shown(state)}")
         transitions = {_edges(t, numbers): t for t in interpreter.transitions(state)}
         expected = {edges: [_bounds(w) for w in t.windows] for edges, t in transitions.items()}
-        seen = kernel.enabled_windows(model, _for_kernel(state))
+        seen = enabled_windows(model, _for_kernel(state))
         assert {edges: [_unbounded_is_open(w) for w in windows] for edges, windows in seen} == expected
         assert kernel_delay_bound(model, state) == delay_bound(interpreter, state)
         if not transitions:
@@ -62,8 +63,8 @@ def _fire(
     """Let the kernel fire; the state it enters must be one the reference allows, and so must its failing."""
     outcomes = interpreter.outcomes(state, transition, delay)
     try:
-        after = kernel.fire(model, _for_kernel(state), edges, float(delay), seed)
-    except kernel.ModelFailed as failure:
+        after = fire(model, _for_kernel(state), edges, float(delay), seed)
+    except ModelFailed as failure:
         assert any(o.error for o in outcomes), failure
         return None
     entered = exact_state(after.locations, after.integers, after.reals, after.time)
@@ -77,9 +78,9 @@ def _edges(transition: Transition, numbers: dict[tuple[int, int], int]) -> tuple
     return tuple(numbers[name] for name in (transition.sender, *partners))
 
 
-def _for_kernel(state: State) -> kernel.State:
+def _for_kernel(state: State) -> ConcreteState:
     reals = np.array([float(r) for r in state.reals])
-    return kernel.State(np.array(state.locations), np.array(state.integers), reals, float(state.time))
+    return ConcreteState(np.array(state.locations), np.array(state.integers), reals, float(state.time))
 
 
 def _bounds(window: Window) -> tuple[float, bool, float, bool]:
@@ -99,7 +100,7 @@ def delay_bound(interpreter: Oracle, state: State) -> tuple[float, bool] | None:
 
 
 def kernel_delay_bound(model: CompiledModel, state: State) -> tuple[float, bool] | None:
-    delay, strict = kernel.maximal_delay(model, _for_kernel(state))
+    delay, strict = maximal_delay(model, _for_kernel(state))
     if delay < 0 or (delay == 0 and strict):
         return None
     return INFINITE if delay == math.inf else (delay, strict)

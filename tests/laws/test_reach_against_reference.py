@@ -8,10 +8,10 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.reachability.search import PORTFOLIO, in_this_process, search
+from bbfalsify.engines.reachability.search import PORTFOLIO, SearchPlan, in_this_process, search
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Target, TargetSearch
-from bbfalsify.logic.queries import Query, parse_query
+from bbfalsify.logic.reach_query import ReachQuery, parse_query
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.delay_sets import contains, endpoints
 from bbfalsify.modelling.reference.step_replay import Replayer
@@ -44,7 +44,7 @@ def every_finding_holds_up(network: Network, text: str, walks: int, depth: int) 
     target = Target(compile_network(network), query.alive, query.dead)
     for heuristic in PORTFOLIO:
         execute = in_this_process(target, lambda: True)
-        found = search(target, query, execute, heuristics=(heuristic,), seeds=SeedTree(1), depth=depth, walks=walks)
+        found = search(target, query, execute, SearchPlan((heuristic,), SeedTree(1), depth=depth, walks=walks))
         assert found.unconfirmed == []
 
 
@@ -76,7 +76,7 @@ def targets_at_the_start_are_seen(network: Network, text: str) -> None:
         assert (batch.ended == "met") == expected
 
 
-def is_met_by_a_delay(replayer: Replayer, query: Query) -> bool:
+def is_met_by_a_delay(replayer: Replayer, query: ReachQuery) -> bool:
     """At all delays where something may change, and between them, by the definition: what holds there, what can fire
     from there?"""
     start = replayer.initial_state()

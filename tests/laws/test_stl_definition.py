@@ -8,7 +8,7 @@ import pytest
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import Formula
 from bbfalsify.logic.stl.formula import Window
-from bbfalsify.logic.stl.monitor import judge
+from bbfalsify.logic.stl.stl_monitor import judge
 from tests.laws.stl_reference import DenseTrace, DiscreteTrace, Generator
 
 WORDS = {1: Verdict.SATISFIED, -1: Verdict.VIOLATED, 0: Verdict.INCONCLUSIVE}

@@ -10,7 +10,7 @@ import numpy as np
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import Formula, parse_stl
 from bbfalsify.logic.stl.formula import Not, walk
-from bbfalsify.logic.stl.monitor import judge, judge_batch
+from bbfalsify.logic.stl.stl_monitor import judge
 from tests.laws.stl_reference import Generator
 
 KINDS = ("dense", "discrete")
@@ -95,12 +95,6 @@ def test_splitting_samples_changes_nothing_in_dense_time():
         )
 
 
-def test_a_batch_gives_the_single_judgements():
-    for formula, times, signals, time in cases(5, 40):
-        single = judge(formula, times, signals, time=time, period=period(time))
-        assert judge_batch(formula, [(times, signals)] * 2, time=time, period=period(time)) == [single] * 2
-
-
 def test_printing_and_parsing_and_pickling_come_back():
     for formula, _, _, _ in cases(6, 400, depth=4):
         assert parse_stl(str(formula), signals=["x", "y"]) == formula
@@ -110,7 +104,7 @@ def test_printing_and_parsing_and_pickling_come_back():
 SCRIPT = """
 import pickle, sys
 from tests.laws.test_stl_laws import cases, period
-from bbfalsify.logic.stl.monitor import judge
+from bbfalsify.logic.stl.stl_monitor import judge
 pickle.dump([judge(f, t, s, time=k, period=period(k)) for f, t, s, k in cases(7, 60)], sys.stdout.buffer)
 """
 

@@ -14,7 +14,7 @@ import rtamt
 
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import Formula, parse_stl
-from bbfalsify.logic.stl.monitor import judge
+from bbfalsify.logic.stl.stl_monitor import judge
 from tests.laws.stl_reference import Generator
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.estimating import estimate_word
+from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
 from tests import heater
 from tests.unit.engines.test_falsification import ask, usage_of
 
@@ -38,9 +38,7 @@ def test_each_equation_reaches_its_limit(estimator):
     false alarm 10 · 6e-5.  Standard errors are below 3.5 %: the readings of D.9 (15 % apart at least) and a survivor
     bias of 20 % are caught in more than 95 % of the cases.
     """
-    found = estimate_word(
-        ask, usage_of(), WORD, passes=200, traces=300, seeds=SeedTree(7), estimator=estimator, columns=("d8", "d9")
-    )
+    found = estimate_word(ask, usage_of(), WORD, PassPlan(200, 300, estimator, columns=("d8", "d9")), SeedTree(7))
     assert set(found.columns) == set(LIMITS)
     quantile = special.stdtrit(199, 0.975)
     for name, limit in LIMITS.items():
@@ -57,9 +55,7 @@ def test_quasi_random_passes_are_unbiased_and_better():
     100 passes of 100; ±4 standard errors of the passes, false alarm 6e-5.  Spread evenly, the fraction of a pass varies
     less than the binomial law says; its variance estimated from 100 passes is known to ±14 %.
     """
-    found = estimate_word(
-        ask, usage_of(), WORD[:4], passes=100, traces=100, seeds=SeedTree(8), quasi_random=True, estimator="conditional"
-    )
+    found = estimate_word(ask, usage_of(), WORD[:4], PassPlan(100, 100, "conditional", quasi_random=True), SeedTree(8))
     values = found.passes.values
     assert abs(values.mean() - KEY) <= 4 * values.std(ddof=1) / 10
     fraction = KEY / found.cylinder.value

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bbfalsify.fitting.delays import fit_bounds, fit_rate
-from bbfalsify.fitting.log_replay import Stay
+from bbfalsify.fitting.stays import Stay
 from bbfalsify.fitting.weights import fit_weights
 
 LOGS = 2000

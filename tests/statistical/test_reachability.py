@@ -12,7 +12,7 @@ from scipy import stats
 from bbfalsify.examples.models import difficult
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
-from bbfalsify.logic.queries import parse_query
+from bbfalsify.logic.reach_query import parse_query
 from bbfalsify.modelling import Network, NetworkBuilder
 
 FALSE_ALARM = 1e-6

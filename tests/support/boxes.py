@@ -1,4 +1,4 @@
-"""Black boxes for tests of the checking engine, in this process: what a driver would answer, without one.
+"""Black boxes in this process, for tests of the checking engine without a driver.
 
 asked = AskedBox(machine.run)
 Box(asked.ask, ObservationTree(), repeat=asked.ask)
@@ -18,7 +18,7 @@ Word = tuple[str, ...]
 
 @dataclass
 class AskedBox:
-    """Answers words by a function, and counts."""
+    """Answers words by a function, and counts them."""
 
     answer: Callable[[Word], Word]
     words: list[Word] = field(default_factory=list)
@@ -35,7 +35,7 @@ class AskedBox:
 def combination_lock(combination: Sequence[str], alphabet: Sequence[str]) -> MealyMachine:
     """The paper's Figure 1 as a Mealy machine: the right symbols in a row open it; a wrong one sends it back.
 
-    Every step answers `closed`, but the last of the combination: `open`, and then for ever.
+    Every step answers `closed`, except the last of the combination and all later ones: `open`.
     """
     n, transitions = len(combination), {}
     for position, right in enumerate(combination):

@@ -1,4 +1,4 @@
-"""Well-known models as networks, for long walks: their state spaces never end, and their invariants are known."""
+"""Well-known models as networks, for long walks: they never deadlock, and their invariants are known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.sketches import Sketch, both, edge, element, let, op, term
 
 
 def fischer(processes: int, delay: int = 2) -> Network:
-    """Fischer's mutual exclusion; location 3 is the critical section, and at most one process is ever there."""
+    """Fischer's mutual exclusion; at most one process is in location 3, the critical section."""
     sketch = Sketch("fischer")
     owner = sketch.integer("id", 0, processes)
     for me in range(1, processes + 1):
@@ -87,7 +87,7 @@ def train_gate(trains: int) -> Network:
 
 
 def _shift(queue: Read, length: Read, most: int) -> Function:
-    """Take the first element out of the queue: a loop over an array."""
+    """Remove the first element of the queue: a loop over an array."""
     i = Bound(0, Kind.INT)
     move = let(element(queue, i), element(queue, op("+", i, 1)), 0, most)
     return Function(

@@ -1,4 +1,4 @@
-"""Random temporal formulas, words and machines: what tests compare and benchmarks time.
+"""Random temporal formulas, words and machines, for tests and benchmarks.
 
 Atoms are about `INPUTS` and `OUTPUTS`, some of them about several symbols, so that they overlap, exclude and imply each
 other as in formulas people write.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.logic.ltl.ltl_formula import INFIXES, Atom, Binary, Formula, Truth, Unary
+from bbfalsify.logic.ltl.ltl_formula import Atom, Binary, Formula, Truth, Unary
 
+INFIXES = ("&", "|", "->", "<->", "U", "R", "W", "M")
 INPUTS = ("a", "b", "c")
 OUTPUTS = ("x", "y", "z")
 ATOMS = (
@@ -41,7 +42,7 @@ def random_word(rng: np.random.Generator, length: int) -> list[tuple[str, str]]:
 
 
 def random_machine(rng: np.random.Generator, states: int) -> MealyMachine:
-    """Complete, with `INPUTS` and `OUTPUTS`; not every state need be reachable."""
+    """A complete machine with `INPUTS` and `OUTPUTS`; some states may be unreachable."""
     shape = states, len(INPUTS)
     successor = rng.integers(states, size=shape).astype(np.int32)
     return MealyMachine(INPUTS, OUTPUTS, successor, rng.integers(len(OUTPUTS), size=shape).astype(np.int32))

@@ -1,9 +1,9 @@
-"""Judging recorded walks by the reference interpreter: is every step one that the semantics allows?
+"""Judge recorded walks by the reference interpreter: the semantics must allow every step.
 
-The walk was computed in float64 and may have fired at delays no short fraction names.  So the reference replays it in
-exact fractions from its own states: the recorded time tells the delay, a delay within the tolerance of a bound of the
-window is taken to be that bound, and of the states the transition may enter one must be the recorded one (locations
-and integers exactly, reals within the tolerance).  Rounding errors of the walk thus never add up in the judge.
+Walks are computed in float64.  The reference replays them in exact fractions from its own states: a recorded delay
+within the tolerance of a bound of the window is taken to be that bound, and one of the states that the transition may
+enter must be the recorded one (locations and integers exactly, reals within the tolerance).  So rounding errors do not
+add up.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bbfalsify.modelling.reference.step_replay import TOLERANCE, delays_meant
 
 
 class RecordedWalk(Protocol):
-    """What the kernel's walks offer; entry 0 of the states is the initial one."""
+    """The interface of the kernel's walks; entry 0 of the states is the initial one."""
 
     times: Sequence[float]
     edges: Sequence[int]
@@ -31,14 +31,14 @@ class RecordedWalk(Protocol):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is wrong with a walk (None if nothing), and the reference's own state where judging ended."""
+    """The first problem of a walk, or None, and the reference's state at its end."""
 
     problem: str | None
     state: State
 
 
 def exact_state(locations: Sequence[int], integers: Sequence[int], reals: Sequence[float], time: float) -> State:
-    """Recorded floats are fractions already."""
+    """Make an exact state from recorded floats."""
     return State(
         tuple(int(v) for v in locations),
         tuple(int(v) for v in integers),
@@ -48,7 +48,7 @@ def exact_state(locations: Sequence[int], integers: Sequence[int], reals: Sequen
 
 
 def edge_numbers(network: Network) -> dict[tuple[int, int], int]:
-    """Process and edge to the global number of an edge: they are counted process by process."""
+    """(process, edge) → global number of the edge; they are counted process by process."""
     names = [(p, e) for p, process in enumerate(network.processes) for e in range(len(process.edges))]
     return {name: number for number, name in enumerate(names)}
 
@@ -74,7 +74,7 @@ def judge_walk(
 def _follow(
     interpreter: ReferenceInterpreter, state: State, sender: tuple[int, int], target: State, tolerance: Fraction
 ) -> State | str:
-    """The reference's own state after a recorded step, or why there is none."""
+    """The reference's state after a recorded step, or a problem."""
     name, delay = interpreter.edge_text(sender), target.time - state.time
     possible = [t for t in interpreter.transitions(state) if t.sender == sender]
     if not possible:

@@ -1,4 +1,4 @@
-"""Random finite machines, and machines with an error in them: what learners and testers are tried on.
+"""Random finite machines, and machines with an error, for tests of learners and conformance testers.
 
     machine = random_machine(rng, states=5, inputs=2, outputs=2)
     for wrong in mutants(machine, rng): ...
@@ -16,7 +16,7 @@ from bbfalsify.automata.mealy import MealyMachine
 
 
 def random_machine(rng: np.random.Generator, *, states: int, inputs: int, outputs: int) -> MealyMachine:
-    """Every successor and every answer drawn uniformly: not always minimal, nor everything reachable."""
+    """A machine with uniform successors and answers; it may be not minimal, or have unreachable states."""
     return MealyMachine(
         tuple(f"i{i}" for i in range(inputs)),
         tuple(f"o{o}" for o in range(outputs)),
@@ -27,7 +27,7 @@ def random_machine(rng: np.random.Generator, *, states: int, inputs: int, output
 
 
 def lock(rng: np.random.Generator, *, length: int, inputs: int) -> MealyMachine:
-    """A combination lock: only one word of so many symbols opens it, any mistake starts it again."""
+    """A combination lock: one word of `length` symbols opens it, and any mistake starts again."""
     successor = np.zeros((length, inputs), np.int32)
     answer = np.zeros((length, inputs), np.int32)
     for state in range(length):
@@ -39,7 +39,7 @@ def lock(rng: np.random.Generator, *, length: int, inputs: int) -> MealyMachine:
 
 
 def mutants(machine: MealyMachine, rng: np.random.Generator, *, added: int = 2) -> Iterator[MealyMachine]:
-    """One of each kind: another output, another target, another initial state, and up to `added` more states."""
+    """One mutant of each kind: another output, target or initial state, and up to `added` more states."""
     states, inputs = machine.successor.shape
     place = int(rng.integers(states)), int(rng.integers(inputs))
     answer = machine.answer.copy()
@@ -54,7 +54,7 @@ def mutants(machine: MealyMachine, rng: np.random.Generator, *, added: int = 2) 
 
 
 def with_hidden_states(machine: MealyMachine, rng: np.random.Generator, more: int) -> MealyMachine:
-    """Copies of states, reached instead of the originals now and then; one transition of the last copy is wrong."""
+    """Add copies of states, which replace some targets; one transition of the last copy is wrong."""
     states, inputs = machine.successor.shape
     successor, answer = machine.successor, machine.answer
     for _ in range(more):

@@ -86,11 +86,11 @@ class _Maker:
         return self.pick(makers)()
 
     def pick(self, things: Sequence[Thing]) -> Thing:
-        """Drawn by its place: of things that hash by their address, hypothesis would draw others in every process."""
+        """Draw an index: hypothesis draws differently in every process from objects that hash by their address."""
         return things[self.draw(_places(len(things)))]
 
     def chance(self, one_in: int) -> bool:
-        """Rarely true, and false in the simplest example."""
+        """Draw a Boolean that is rarely true, and false in the simplest example."""
         return self.draw(_between(0, one_in - 1)) == one_in - 1
 
     def count(self, low: int, high: int) -> int:
@@ -250,7 +250,7 @@ class _Maker:
         )
 
     def integer(self) -> Expression:
-        """Always between 0 and HIGHEST_INTEGER."""
+        """An integer expression with values from 0 to HIGHEST_INTEGER."""
         number = self.pick(self.integers)
         return self.one_of(
             lambda: number,

@@ -1,4 +1,4 @@
-"""The reference interpreter with what only tests need: random choices and draws, and the exact law of a step."""
+"""The reference interpreter with random choices and draws, and the exact law of a step, for tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network as short text in the modelling language's own notation: what a failing random test shows."""
+"""Print a network in the notation of the modelling language, for failing random tests."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
 """The exact law of a component's next step under the additional-delay rule.
 
-A component draws a delay: uniform up to the bound D of its own invariant, exponential where nothing bounds it.  If none
-of its output edges is enabled at the drawn moment it draws an additional delay from the state reached.  Drawing again
-from wherever one is forgets how one got there, so the rule is a **hazard**: 1/(D − t), or the exponential rate, acting
-only at the delays t at which an output is enabled.  Crossing an enabled interval [u, v] therefore multiplies the
-probability of still waiting by (D − v)/(D − u), or by exp(−rate·(v − u)); crossing a gap costs nothing.
+A component draws a delay: uniform up to the bound D of its own invariant, exponential if it is unbounded.  If none of
+its output edges is enabled at that moment it draws an additional delay from the state reached.  So the rule is a
+**hazard**: 1/(D − t), or the exponential rate, applied only at the delays t at which an output is enabled.  Crossing an
+enabled interval [u, v] multiplies the probability of still waiting by (D − v)/(D − u), or by exp(−rate·(v − u));
+crossing a gap does not change it.
 
 Examples.  Enabled from 3 to D = 5: uniform on [3, 5].  Enabled on [0, 1) and [4, 5) with D = 5: 1/5 and 4/5.
 
-What is still waiting at D acts there and then if an output is enabled exactly at D (an atom); else the component is
-stuck.  An urgent or committed location anywhere means D = 0, and an output on an urgent channel is taken at the first
-moment it is enabled.  Another component's invariant that lets no time pass hurries nobody: who draws a longer delay is
-stuck.  Among the edges enabled at the moment one is chosen by weight.
+A component that still waits at D acts there if an output is enabled exactly at D (an atom); else it is stuck.  An
+urgent or committed location anywhere means D = 0, and an output on an urgent channel is taken at the first moment it is
+enabled.  If another component's invariant lets no time pass, a component that draws a longer delay is stuck.  Among the
+edges enabled at the moment one is chosen by weight.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class StepLaw:
 
     @property
     def probabilities(self) -> dict[str, Fraction | float]:
-        """Of each action to be the next one: exact fractions unless the law is exponential."""
+        """Probability of each action to be the next one: exact fractions unless the law is exponential."""
         total: dict[str, Fraction | float] = {}
         for piece in self.pieces:
             for action, share in piece.actions.items():
@@ -86,7 +86,7 @@ def law_of_component(interpreter: ReferenceInterpreter, state: State, process: i
 
 
 def _bound(interpreter: ReferenceInterpreter, state: State, process: int) -> Fraction | None:
-    """D: what the component's own location allows; 0 where an urgent or committed location lets no time pass."""
+    """D: the bound of the component's own location; 0 if an urgent or committed location lets no time pass."""
     processes = zip(interpreter.network.processes, state.locations, strict=True)
     locations = [process.locations[here] for process, here in processes]
     own = interpreter.invariant_delays(state, process)
@@ -96,7 +96,7 @@ def _bound(interpreter: ReferenceInterpreter, state: State, process: int) -> Fra
 
 
 def _urgent_moments(interpreter: ReferenceInterpreter, outputs: list[Transition]) -> list[Fraction]:
-    """When the component's outputs on urgent channels are first enabled."""
+    """The first moments at which the component's outputs on urgent channels are enabled."""
     network = interpreter.network
     channels = [(t, network.processes[t.sender[0]].edges[t.sender[1]].channel) for t in outputs]
     return [t.windows[0].low for t, c in channels if c is not None and network.channels[c].urgent]
@@ -113,7 +113,7 @@ def _rate(interpreter: ReferenceInterpreter, state: State, process: int) -> Frac
 
 
 def _gaps(outputs: list[Transition], bound: Fraction | None) -> list[tuple[Fraction, Fraction | None]]:
-    """Neighbouring delays between which the same outputs are enabled."""
+    """Pairs of neighbouring delays between which the same outputs are enabled."""
     points = {Fraction(0)}
     for t in outputs:
         points |= endpoints(t.windows if bound is None else up_to(t.windows, bound))

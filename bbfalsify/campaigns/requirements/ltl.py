@@ -14,6 +14,7 @@ from typing import Any
 
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, items_of_file, parse_items
+from bbfalsify.campaigns.schema import FORMS, ClaimEntry, QueryEntry
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.engines.checking.claims import Claim
 from bbfalsify.logic.ltl import read_property
@@ -22,11 +23,10 @@ from bbfalsify.systems.symbols import SymbolSystem
 
 
 def check_specification(path: str | Path) -> int:
-    """How many requirements a specification file has: about signals, symbols or states (of which, without a model,
-    only the shape can be checked); raises all its problems.
-    """
-    from bbfalsify.campaigns.schema import QueryEntry
+    """Return the number of requirements in a specification file, or raise all its problems.
 
+    Without a model only the shape of a query can be checked.
+    """
     file = Path(path)
     if not file.is_file():
         raise UserError(f"there is no specification file '{file}'.")
@@ -46,7 +46,7 @@ def check_specification(path: str | Path) -> int:
 def plan_claims(
     items: Sequence[RequirementItem], systems: Sequence[SymbolSystem], default_expected: str | None
 ) -> list[PlannedRequirement]:
-    """The requirements of a campaign, against the symbols of every system it names; problems go to their readers."""
+    """Check the requirements of a campaign against the symbols of every system it names."""
     planned: list[PlannedRequirement] = []
     for item in items:
         claim = parse_claim(item)
@@ -61,7 +61,7 @@ def plan_claims(
 
 
 def settings_problems(engines: Iterable[Any], systems: Sequence[SymbolSystem], base: Path) -> list[Problem]:
-    """What only shows beside the system and the disk: symbols that it does not have, files that are not there."""
+    """Return problems that show beside the system and the disk: symbols that it does not have, missing files."""
     problems = []
     for engine in engines:
         for box in systems:
@@ -74,14 +74,11 @@ def settings_problems(engines: Iterable[Any], systems: Sequence[SymbolSystem], b
 
 
 def parse_claim(item: RequirementItem) -> Claim | None:
-    """One entry; its problems go to the reader it came from."""
-    from bbfalsify.campaigns.schema import FORMS, ClaimEntry
-
+    """Parse one entry; its problems go to the reader it came from."""
     entry = item.reader.check(ClaimEntry, item.data, item.path)
     if entry is None:
         return None
     document = item.reader.document
-    where = {"file": document.file or None, "line": document.line(item.path)}
     written = {form: value for form in FORMS if (value := getattr(entry, form)) is not None}
     if len(written) != 1:
         found = " and ".join(written) or "none"
@@ -91,20 +88,16 @@ def parse_claim(item: RequirementItem) -> Claim | None:
         return None
     [(form, source)] = written.items()
     folder = Path(document.file).parent if document.file else Path()
-    try:
-        return Claim(entry.id, entry.text, read_property(form, source, folder=folder, **where))
-    except UserError as error:
-        item.reader.adopt((*item.path, form), error.problems)
-        return None
+    place = {"file": document.file or None, "line": document.line(item.path)}
+    said = item.reader.attempt((*item.path, form), read_property, form, source, folder=folder, **place)
+    return None if said is None else Claim(entry.id, entry.text, said)
 
 
 def is_query(data: Any) -> bool:
-    """Whether an entry speaks about states of a model."""
+    """Tell whether an entry speaks about states of a model."""
     return isinstance(data, dict) and "query" in data
 
 
 def is_temporal(data: Any) -> bool:
-    """Whether an entry speaks about symbols rather than signals."""
-    from bbfalsify.campaigns.schema import FORMS
-
+    """Tell whether an entry speaks about symbols rather than signals."""
     return isinstance(data, dict) and any(form in data for form in FORMS)

@@ -18,9 +18,10 @@ from typing import Any
 
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem
+from bbfalsify.campaigns.schema import QueryEntry
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.logic.queries import Query, parse_query
+from bbfalsify.logic.reach_query import ReachQuery, parse_query
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.formats.model_files import load_model, model_hash
 from bbfalsify.modelling.language.model_text import StoredQuery
@@ -33,7 +34,7 @@ _WORDS = {
     True: (Outcome.FALSIFIED, Outcome.NOT_FALSIFIED, Outcome.MODEL_ERROR, Outcome.INCONCLUSIVE),
     False: (Outcome.REACHED, Outcome.NOT_REACHED, Outcome.MODEL_ERROR, Outcome.INCONCLUSIVE),
 }
-"""What can be expected of A[] and of E<>."""
+"""The outcomes that A[] and E<> can have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ class PlannedModel:
     name: str
     network: Network
     about: Mapping[str, Any]
-    """Where it comes from, as records say it."""
+    """Its origin, as records say it."""
     stored: tuple[StoredQuery, ...]
     """Queries that come with it."""
 
@@ -67,7 +68,7 @@ def load_planned_model(reference: str, base: Path) -> PlannedModel:
 def plan_queries(
     reader: Reader, items: Sequence[RequirementItem] | None, model: PlannedModel, default_expected: str | None
 ) -> list[PlannedRequirement]:
-    """The queries to ask of a model, each checked against it; `items` None: those stored with it."""
+    """Return the queries to ask of a model, each checked against it; `items` None: those stored with it."""
     if items is not None:
         for number, item in enumerate(items):
             if (name := _id(item)) is not None and any(_id(other) == name for other in items[:number]):
@@ -90,16 +91,12 @@ def _id(item: RequirementItem) -> Any:
 
 
 def _planned(item: RequirementItem, model: PlannedModel, default_expected: str | None) -> PlannedRequirement | None:
-    from bbfalsify.campaigns.schema import QueryEntry
-
     entry = item.reader.check(QueryEntry, item.data, item.path)
     if entry is None:
         return None
     path = (*item.path, "query")
-    try:
-        text = _chosen(model.stored, str(entry.query), item.reader.label(path))
-    except UserError as error:
-        item.reader.adopt(path, error.problems)
+    text = item.reader.attempt(path, _chosen, model.stored, str(entry.query), item.reader.label(path))
+    if text is None:
         return None
     query = _parsed(item.reader, path, text, model)
     expected = entry.expected or default_expected
@@ -109,7 +106,7 @@ def _planned(item: RequirementItem, model: PlannedModel, default_expected: str |
 
 
 def _chosen(queries: Sequence[StoredQuery], query: str, label: str) -> str:
-    """The query given, or the only one stored in the file, or the one with the given number."""
+    """Return the query given, or the only one stored in the file, or the one with the given number."""
     stored = [q.text for q in queries]
     if query != STORED and not query.strip().isdigit():
         return query
@@ -128,18 +125,14 @@ def _chosen(queries: Sequence[StoredQuery], query: str, label: str) -> str:
 
 def _parsed(
     reader: Reader, path: KeyPath, text: str, model: PlannedModel, stored: StoredQuery | None = None
-) -> Query | None:
+) -> ReachQuery | None:
     document = reader.document
     file, line = (document.file or None, document.line(path)) if stored is None else (stored.file, stored.line)
-    try:
-        return parse_query(text, model.network, file=file, line=line)
-    except UserError as error:
-        reader.adopt(path, error.problems)
-        return None
+    return reader.attempt(path, parse_query, text, model.network, file=file, line=line)
 
 
-def _fits(reader: Reader, path: KeyPath, name: str, query: Query, expected: str | None) -> bool:
-    """An expectation that can never be met is a slip of the pen."""
+def _fits(reader: Reader, path: KeyPath, name: str, query: ReachQuery, expected: str | None) -> bool:
+    """Note an expectation that can never be met."""
     words = _WORDS[query.universal]
     if expected is None or expected in words:
         return True

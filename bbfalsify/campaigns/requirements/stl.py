@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.campaigns.reading import Reader
-from bbfalsify.core.errors import UserError
+from bbfalsify.campaigns.schema import SPECIFICATION_SECTIONS, RequirementEntry
+from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.documents import KeyPath, read_yaml
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class RequirementItem:
 
 
 def collect_items(reader: Reader, value: Any, base: Path) -> list[RequirementItem]:
-    """All entries under `requirements`, specification files opened; problems go to the reader."""
+    """Return all entries under `requirements`, specification files opened; problems go to the reader."""
     entries = value if isinstance(value, list) else [value]
     if not entries:
         reader.problem(("requirements",), "requirements must not be empty.")
@@ -58,7 +59,7 @@ def collect_items(reader: Reader, value: Any, base: Path) -> list[RequirementIte
 
 
 def places_of_requirements(campaign: str | Path) -> dict[str, tuple[str, int]]:
-    """The file and line on which each requirement of a campaign is written; what cannot be read (any more) has none."""
+    """Return the file and line of each requirement of a campaign, as far as they can be read."""
     try:
         document = read_yaml(campaign)
     except UserError:
@@ -70,8 +71,6 @@ def places_of_requirements(campaign: str | Path) -> dict[str, tuple[str, int]]:
 
 
 def items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[RequirementItem]:
-    from bbfalsify.campaigns.schema import SPECIFICATION_SECTIONS
-
     if not file.is_file():
         reader.problem(path, f"there is no specification file '{file}'.")
         return []
@@ -81,8 +80,8 @@ def items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[Requirement
         reader.problems.extend(error.problems)
         return []
     inner = Reader(document, reader.problems)
-    sections = inner.sections(SPECIFICATION_SECTIONS, ("format_version", "requirements"), "specification file")
-    entries = sections.get("requirements", [])
+    sections = inner.sections(SPECIFICATION_SECTIONS, "specification file")
+    [entries] = sections.get("requirements", [[]])
     if not isinstance(entries, list) or "requirements" in sections and not entries:
         inner.problem(("requirements",), "requirements must be a list with at least one entry.")
         return []
@@ -93,7 +92,7 @@ def parse_items(
     items: Iterable[RequirementItem], signals: Iterable[str] | None, default_expected: str | None = None
 ) -> list[PlannedRequirement]:
     """Check each entry and parse its formula; `signals` None means that the names are not known yet."""
-    from bbfalsify.campaigns.schema import RequirementEntry
+    from bbfalsify.logic import Requirement
 
     known = None if signals is None else tuple(signals)
     planned: list[PlannedRequirement] = []
@@ -110,14 +109,15 @@ def parse_items(
         if entry.time == "discrete" and entry.period is None:
             item.reader.problem(item.path, f"requirement '{entry.id}' has discrete time and needs a period.")
         elif formula is not None:
-            requirement = _requirement(item, entry, formula)
+            made = {"id": entry.id, "text": entry.text, "formula": formula, "time": entry.time, "period": entry.period}
+            requirement = item.reader.attempt((*item.path, "stl"), Requirement, **made)
             if requirement is not None:
                 planned.append(PlannedRequirement(requirement, entry.expected or default_expected))
     return planned
 
 
 def _formula(item: RequirementItem, signals: tuple[str, ...] | None) -> Any:
-    """The parsed formula even of an entry that has other mistakes, so that all are reported together."""
+    """Parse the formula even of an entry that has other mistakes, so that all are reported together."""
     from bbfalsify.logic import parse_stl
 
     text = item.data.get("stl") if isinstance(item.data, dict) else None
@@ -125,21 +125,8 @@ def _formula(item: RequirementItem, signals: tuple[str, ...] | None) -> Any:
         return None
     path = (*item.path, "stl")
     document = item.reader.document
-    try:
-        return parse_stl(text, signals=signals, file=document.file or None, line=document.line(path))
-    except UserError as error:
-        item.reader.adopt(path, error.problems)
-        return None
-
-
-def _requirement(item: RequirementItem, entry: Any, formula: Any) -> Requirement | None:
-    from bbfalsify.logic import Requirement
-
-    try:
-        return Requirement(id=entry.id, text=entry.text, formula=formula, time=entry.time, period=entry.period)
-    except UserError as error:
-        item.reader.adopt((*item.path, "stl"), error.problems)
-        return None
+    place = {"file": document.file or None, "line": document.line(path)}
+    return item.reader.attempt(path, parse_stl, text, signals=signals, **place)
 
 
 def load_requirements(path: str | Path, *, signals: Iterable[str] | None = None) -> list[PlannedRequirement]:
@@ -147,7 +134,7 @@ def load_requirements(path: str | Path, *, signals: Iterable[str] | None = None)
     file = Path(path)
     if not file.is_file():
         raise UserError(f"there is no specification file '{file}'.")
-    problems: list = []
+    problems: list[Problem] = []
     items = items_of_file(Reader(read_yaml(file), problems), (), file)
     planned = parse_items(items, signals)
     if problems:

@@ -1,15 +1,15 @@
-"""The black box as learner, model checker and tester see it: words in, outputs out, nothing executed twice.
+"""The black box for learner, model checker and tester: words in, outputs out, nothing executed twice.
 
     box = Box(ask, tree, repeat=driver.rerun)
     box.outputs(("connect", "publish"))       # ("connack", "puback"), from the tree or from the system
 
 A use that fails is an observation, too: from the symbol on at which it hung, crashed or answered nonsense, the output
-is the kind of failure (`timed_out`, `died`, …), whatever follows.  So a server that crashes is learned as one that has
-a state in which it is dead, and requirements may speak about it: `G(out != died)`.
+is the kind of failure (`timed_out`, `died`, …), whatever follows.  So a server that crashes is learned as one with a
+dead state, and requirements may speak about it: `G(out != died)`.
 
-An answer that contradicts an earlier one is not believed at once.  The word is repeated, on fresh processes, and the
-majority decides: the old answer stays, or it was wrong and everything built on it has to go (`Relearn`), or the box is
-not deterministic (`NonDeterministic`), which is a finding that ends the check.
+If an answer contradicts an earlier one, the word is repeated on fresh processes, and the majority decides: the old
+answer stays, or it was wrong and everything learned from it is dropped (`Relearn`), or the box is not deterministic
+(`NonDeterministic`), which is a finding that ends the check.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from bbfalsify.core.query import Answer, Ask, WordQuery
 from bbfalsify.core.verdict import SimulationStatus
 
 REPETITIONS = 5
-"""Of a word that was answered in two ways, before one of them is believed."""
+"""Executions of a word that was answered in two ways, to decide between them."""
 FAILURES = tuple(
     s.value for s in SimulationStatus if s not in (SimulationStatus.OK, SimulationStatus.NON_DETERMINISTIC)
 )
 """Output symbols of uses that failed."""
 
 Repeat = Callable[[Sequence[WordQuery]], Sequence[Answer]]
-"""Executes words although they are known, outside the budget."""
+"""A function that executes words again, outside the budget."""
 
 
 @dataclass
@@ -40,7 +40,7 @@ class NonDeterministic(Exception):
 
     word: Word
     answers: tuple[tuple[Word, int], ...]
-    """Each way, with how often it was seen; the one of the observation tree first."""
+    """Each way with its count; the one of the observation tree first."""
 
     def __str__(self) -> str:
         ways = "; ".join(f"{' '.join(outputs)} ({times} times)" for outputs, times in self.answers)
@@ -48,7 +48,7 @@ class NonDeterministic(Exception):
 
 
 class Relearn(Exception):
-    """An observation was wrong and is forgotten; what was learned from it has to be learned again, from the tree."""
+    """An observation was wrong and is removed; learning has to start again from the tree."""
 
 
 @dataclass
@@ -61,16 +61,16 @@ class Box:
     glitches: list[str] = field(default_factory=list)
     """Answers that did not repeat, in words."""
     failures: dict[str, str] = field(default_factory=dict)
-    """What was said at the first failure of each kind."""
+    """Message of the first failure of each kind."""
     _asked: int = 0
 
     def outputs(self, word: Word) -> Word:
-        """What the box answers to each symbol of the word, from reset on."""
+        """Outputs of the box for each symbol of the word, from reset on."""
         known = self.tree.outputs(word)
         return known if known is not None else self._execute([word])[0]
 
     def all_outputs(self, words: Iterator[Word]) -> Iterator[tuple[Word, Word]]:
-        """Each word with its outputs, in the order given; asked in batches, so that instances can work side by side."""
+        """Yield each word with its outputs, in the order given; words are asked in batches, for parallel workers."""
         pending: list[Word] = []
         for word in words:
             pending.append(word)
@@ -81,7 +81,7 @@ class Box:
             yield from self._batch(pending)
 
     def again(self, word: Word, times: int) -> list[Word]:
-        """Execute a word that is known, to see whether it is answered in the same way."""
+        """Execute a known word again, to check that its outputs repeat."""
         name = f"again/{self._asked}"
         self._asked += 1
         queries = [WordQuery(f"{name}/{i}", word) for i in range(times)]
@@ -92,7 +92,7 @@ class Box:
         unknown = list(dict.fromkeys(w for w in words if self.tree.outputs(w) is None))
         executed = dict(zip(unknown, self._execute(unknown), strict=True)) if unknown else {}
         for word in words:
-            yield word, executed.get(word) or self.tree.outputs(word)
+            yield word, executed.get(word) or self.tree.outputs(word) or ()
 
     def _execute(self, words: list[Word]) -> list[Word]:
         queries = [WordQuery(f"word/{self._asked + i}", word) for i, word in enumerate(words)]
@@ -100,7 +100,7 @@ class Box:
         return [self._entered(query.word, answer) for query, answer in zip(queries, self.ask(queries), strict=True)]
 
     def _entered(self, word: Word, answer: Answer) -> Word:
-        """What was seen, in the tree; a contradiction is looked into first."""
+        """Put an observation into the tree, after settling a contradiction."""
         if not answer.ok:
             self.failures.setdefault(answer.status.value, answer.message)
         outputs = self._observed(word, answer)
@@ -113,7 +113,7 @@ class Box:
         return observed(word, answer if answer.ok or answer.symbols else self._located(word, answer))
 
     def _located(self, word: Word, failed: Answer) -> Answer:
-        """With the answers before the failure: a process that died has taken them with it, so prefixes are tried."""
+        """Find the answers before a failure by executing prefixes, because a process that died has lost them."""
         bad, known = len(word), self.tree.known(word)
         good = known[: next((i for i, output in enumerate(known) if output in FAILURES), len(known))]
         while bad - len(good) > 1:
@@ -150,6 +150,6 @@ class Box:
 
 
 def observed(word: Word, answer: Answer) -> Word:
-    """One output per symbol: after a failure there is nothing but that failure."""
+    """Return one output per symbol; after a failure all are that failure."""
     missing = len(word) - len(answer.symbols)
     return answer.symbols if not missing else (*answer.symbols, *(answer.status.value,) * missing)

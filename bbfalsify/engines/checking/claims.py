@@ -1,38 +1,26 @@
-"""What has been established about each requirement: filled in place, so that a stopped check keeps what it knows."""
+"""Requirements of a check, and its progress, which is updated in place so that a stopped check keeps its results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.logic.ltl import Lasso, Property
-
-
-class CheckVerdict(StrEnum):
-    """What a check may say about a requirement.  There is deliberately no bare "satisfied"."""
-
-    VIOLATED = "violated"
-    SATISFIED_UP_TO_BOUND = "satisfied_up_to_bound"
-    """It holds if the system has at most as many states as the bound."""
-    MORE_STATES_THAN_BOUND = "more_states_than_bound"
-    """Not violated by what is known, but the system has more states than the bound."""
-    STOPPED = "stopped"
-    """Not violated by what is known when the budget was spent."""
+from bbfalsify.results.check_result import CheckVerdict
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A requirement about what the box answers."""
+    """A requirement about the answers of the box."""
 
     id: str
     text: str
     property: Property
 
     def written(self) -> dict[str, Any]:
-        """What it says, as a specification file has it."""
+        """The key and value of a specification file."""
         return {self.property.form: self.property.source}
 
 
@@ -40,7 +28,7 @@ class Claim:
 class Violation:
     lasso: Lasso
     outputs: Word
-    """What the box answered to the prefix and once around the loop."""
+    """Answers of the box to the prefix and one round of the loop."""
     executed: Word
     """The whole word that was executed: the prefix, and the loop as often as it was repeated."""
     rests_on: int | None
@@ -54,30 +42,29 @@ class Violation:
 
 
 @dataclass
-class Progress:
+class CheckProgress:
     violations: dict[int, Violation] = field(default_factory=dict)
     """By the number of the claim."""
     hypothesis: MealyMachine | None = None
     hypotheses: int = 0
-    """How many there were."""
+    """Number of hypotheses so far."""
     tested_bound: int = 0
-    """The hypothesis is equivalent to the box if the box has at most so many states; 0 while nothing is known."""
+    """The hypothesis is equivalent to the box if the box has at most so many states; 0 if that is unknown."""
     too_many: bool = False
     """The box has more states than were allowed."""
     finished: bool = False
-    """Everything that was to be done up to the bound has been done."""
+    """All tests up to the bound have been made."""
     glitches: list[str] = field(default_factory=list)
     """Answers that did not repeat."""
-
     failures: dict[str, str] = field(default_factory=dict)
-    """What was said at the first failure of each kind."""
+    """Message of the first failure of each kind."""
 
     def open_claims(self, claims: Sequence[Claim]) -> list[int]:
-        """The numbers of those that are not violated."""
+        """Numbers of the claims that are not violated."""
         return [number for number in range(len(claims)) if number not in self.violations]
 
     def decided(self, claims: Sequence[Claim], *, stop_at_first: bool) -> bool:
-        """Whether nothing is left to be found out about the claims."""
+        """Tell whether all claims are decided."""
         return bool(self.violations) and (stop_at_first or not self.open_claims(claims))
 
     def verdict(self, claim: int) -> CheckVerdict:

@@ -1,12 +1,12 @@
-"""Active automata learning (AALpy's L*, KV and L#), turned inside out.
+"""Active automata learning with AALpy's L*, KV and L#.
 
-A learner asks two kinds of questions: "what does the box answer to this word?", which goes to the `Box`, and "is this
-hypothesis right?", which goes to a *teacher*: a function that is given the hypothesis and returns a word on which the
-box disagrees with it, or None to end.  Model checking and conformance testing are such a teacher (`strategy.py`).
+A learner asks for the outputs of a word, which the `Box` answers, and whether a hypothesis is right, which a *teacher*
+answers: a function from a hypothesis to a word on which the box disagrees with it, or None to end.  `strategy.py` has
+such a teacher, which uses model checking and conformance testing.
 
     machine = learn("lsharp", box, alphabet, teacher)
 
-AALpy caches, prints and counts by itself unless told otherwise; here the observation tree does, so it is told.
+AALpy's own caching, printing and counting is switched off, because the observation tree does that.
 """
 
 from __future__ import annotations
@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.core.errors import InvariantViolated, UserError, unknown_name
 from bbfalsify.engines.checking.box import Box
+from bbfalsify.engines.checking.settings import LEARNERS
 
 if TYPE_CHECKING:
     from aalpy.automata import MealyMachine as AalpyMachine
-
-LEARNERS = ("lsharp", "lstar", "kv", "hw")
-"""hw needs no reset, and lives in `resetless.py`."""
 
 Teacher = Callable[[MealyMachine], Word | None]
 
@@ -30,7 +28,7 @@ Teacher = Callable[[MealyMachine], Word | None]
 def learn(
     learner: str, box: Box, alphabet: Sequence[str], teacher: Teacher, *, older: MealyMachine | None = None
 ) -> MealyMachine:
-    """Learn until the teacher is content.  `older` is a model of an earlier version of the box, to start from (L#)."""
+    """Learn until the teacher returns None.  `older` is a model of an earlier version, to start from (L#)."""
     if learner not in LEARNERS[:3]:
         raise UserError(unknown_name("learner", learner, LEARNERS))
     if older is not None and learner != "lsharp":
@@ -81,9 +79,9 @@ def _oracle(symbols: list[str], sul: Any, teacher: Teacher) -> Any:
 
 
 def from_aalpy(machine: AalpyMachine, alphabet: Sequence[str], start: Any = None) -> MealyMachine:
-    """States are numbered as a breadth-first walk meets them, so that equal learning gives equal machines.
+    """Convert a machine; states are numbered breadth first, so that equal learning gives equal machines.
 
-    It begins in the initial state, or in the state `start`.
+    Numbering begins at the initial state, or at the state `start`.
     """
     first = machine.initial_state if start is None else start
     states, names = [first], {id(first): "s0"}

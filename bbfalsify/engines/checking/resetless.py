@@ -1,9 +1,8 @@
-"""Checking a box that cannot be reset: one single, long use of it (the hW learner of Groz et al., from AALpy).
+"""Check a box that cannot be reset, in one single, long use (the hW learner of Groz et al., from AALpy).
 
-There is one run, from the moment the box was found; requirements are about that run.  A hypothesis is model-checked
-from the state the box is believed to be in, and a violation is tried out at once.  What is violated, is violated; but
-nothing can be tried again from the beginning, so nothing is ever established "up to a bound", and the check says
-"stopped".
+There is one run, and requirements are about that run.  A hypothesis is model-checked from the presumed current state of
+the box, and a violation is executed at once.  Violations are final; but nothing can be repeated from the beginning, so
+no requirement is satisfied "up to a bound", and its verdict is "stopped".
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ import numpy as np
 from bbfalsify.core.errors import SystemFailure
 from bbfalsify.core.query import Ask, WordQuery
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.checking.claims import Claim, Progress, Violation
+from bbfalsify.engines.checking.claims import CheckProgress, Claim, Violation
 from bbfalsify.engines.checking.learners import from_aalpy
 from bbfalsify.engines.checking.strategy import ROUNDS_WITHOUT_BOUND, CheckListener, Options
 from bbfalsify.logic.ltl import Lasso, find_violation, first_bad_prefix, violates
 
 WALKS, WALK_LENGTH = 20, 20
-"""Random walks that a hypothesis has to survive, each from where the one before ended."""
+"""Number and length of random walks that test a hypothesis, each from the end of the one before."""
 
 
 def run_without_reset(
     ask: Ask,
     claims: Sequence[Claim],
     alphabet: Sequence[str],
-    progress: Progress,
+    progress: CheckProgress,
     options: Options,
     *,
     seeds: SeedTree,
@@ -46,7 +45,7 @@ def run_without_reset(
 
 
 class OneRun:
-    """Everything that was given to the box and what it answered, since the beginning."""
+    """All inputs and outputs of the box since the beginning."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
@@ -70,12 +69,15 @@ class _Over(Exception):
 
 
 class _Teacher:
+    learner: Any
+    """AALpy's learner, which steps the box and its own state together."""
+
     def __init__(
         self,
         run: OneRun,
         claims: Sequence[Claim],
         alphabet: Sequence[str],
-        progress: Progress,
+        progress: CheckProgress,
         options: Options,
         listener: CheckListener,
         rng: np.random.Generator,
@@ -92,7 +94,7 @@ class _Teacher:
         return self._progress.decided(self._claims, stop_at_first=self._options.stop_at_first)
 
     def find(self, hypothesis: Any) -> list[str] | None:
-        """Inputs whose last output the hypothesis did not foresee; it steps along with the box."""
+        """Find inputs whose last output the hypothesis did not predict; it steps along with the box."""
         machine = from_aalpy(hypothesis, self._alphabet, start=hypothesis.current_state)
         self._progress.hypothesis = machine
         self._progress.hypotheses += 1
@@ -116,7 +118,7 @@ class _Teacher:
             if wrong is not None:
                 self._judge_run()
                 return wrong
-        if not self.learner.homing_sequence:  # the learner takes for granted that a box has more than one state
+        if not self.learner.homing_sequence:  # the learner assumes that a box has more than one state
             raise _Over
         return None
 
@@ -127,7 +129,7 @@ class _Teacher:
         return None
 
     def _judge_run(self) -> None:
-        """Has the run, from its beginning, become one that nothing can repair?"""
+        """Record the requirements that the run has violated, whatever follows."""
         for number in self._open:
             length = first_bad_prefix(
                 self._claims[number].property, self._run.word, self._run.outputs, inputs=self._alphabet

@@ -20,51 +20,26 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
-from bbfalsify.core.errors import Problem, SystemFailure, UserError, unknown_name
+from bbfalsify.core.errors import SystemFailure
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.checking.box import FAILURES, Box, Relearn, Repeat
-from bbfalsify.engines.checking.claims import Claim, Progress, Violation
-from bbfalsify.engines.checking.conformance import METHODS, RANDOM_METHODS, test_words
-from bbfalsify.engines.checking.learners import LEARNERS, learn
+from bbfalsify.engines.checking.claims import CheckProgress, Claim, Violation
+from bbfalsify.engines.checking.conformance import test_words
+from bbfalsify.engines.checking.learners import learn
+from bbfalsify.engines.checking.settings import RANDOM_METHODS, Options
 from bbfalsify.logic.ltl import Lasso, find_violation, first_bad_prefix
 
 ROUNDS_WITHOUT_BOUND = 20
-"""Of a loop, where nobody says how many states the box has at most."""
+"""Rounds of a loop, if there is no bound on the states of the box."""
 RANDOM_EXTRA = 2
-"""Extra states that random tests have in mind, where there is no bound: middle parts are one longer on average."""
+"""Extra states for random tests without a bound: middle parts are one longer on average."""
 CONFIRMATIONS = 2
-"""A violation is executed so often again before it is reported."""
-
-
-@dataclass(frozen=True)
-class Options:
-    max_states: int | None = None
-    """The bound n; None: as far as the budget reaches."""
-    learner: str = "lsharp"
-    tester: str = "h"
-    stop_at_first: bool = False
-    """End with the first violated requirement; otherwise the others are still decided."""
-    batch: int = 64
-    """Test words asked together, whatever the number of workers."""
-
-    def __post_init__(self) -> None:
-        problems = []
-        if self.learner not in LEARNERS:
-            problems.append(unknown_name("learner", self.learner, LEARNERS))
-        if self.tester not in METHODS + RANDOM_METHODS:
-            problems.append(unknown_name("tester", self.tester, METHODS + RANDOM_METHODS))
-        if self.max_states is not None and self.max_states < 1:
-            problems.append(Problem(f"a bound of {self.max_states} states: give at least 1, or no bound."))
-        if self.batch < 1:
-            problems.append(Problem(f"a batch of {self.batch} words: give at least 1."))
-        if problems:
-            raise UserError(problems)
+"""Executions of a violation before it is reported."""
 
 
 class CheckListener(Protocol):
@@ -81,7 +56,7 @@ def run(
     claims: Sequence[Claim],
     alphabet: Sequence[str],
     tree: ObservationTree,
-    progress: Progress,
+    progress: CheckProgress,
     options: Options,
     *,
     repeat: Repeat,
@@ -89,25 +64,25 @@ def run(
     listener: CheckListener,
     older: MealyMachine | None = None,
 ) -> None:
-    """Check; what is known at any moment is in `progress` and in the tree."""
+    """Check the claims; `progress` and the tree have the results at any moment."""
     box = Box(ask, tree, repeat, options.batch, progress.glitches, progress.failures)
     teacher = BlackBoxTeacher(box, claims, progress, options, listener, seeds)
     while True:
         try:
             learn(options.learner, box, alphabet, teacher, older=older)
             return
-        except Relearn:  # the tree remembers everything but the wrong answer, so little is executed again
+        except Relearn:  # the tree keeps everything but the wrong answer, so little is executed again
             progress.tested_bound = 0
 
 
 class BlackBoxTeacher:
-    """Answers "is this hypothesis right?" with all that is known, asked, or can be tried."""
+    """A teacher that checks a hypothesis by known words, model checking and tests."""
 
     def __init__(
         self,
         box: Box,
         claims: Sequence[Claim],
-        progress: Progress,
+        progress: CheckProgress,
         options: Options,
         listener: CheckListener,
         seeds: SeedTree,
@@ -116,12 +91,12 @@ class BlackBoxTeacher:
         self._options, self._listener, self._seeds = options, listener, seeds
 
     def __call__(self, machine: MealyMachine) -> Word | None:
-        """A word on which the box disagrees with the machine; None when the check is over."""
+        """Find a word on which the box disagrees with the machine; None when the check is over."""
         progress = self._progress
         wrong = first_disagreement(self._box.tree, machine)
         if wrong is not None:
             return wrong
-        if set(machine.outputs) <= set(FAILURES):  # not a system with a fault, but none that can be used
+        if set(machine.outputs) <= set(FAILURES):  # the system cannot be used at all
             said = "; ".join(f"{kind}: {message}" for kind, message in self._box.failures.items())
             raise SystemFailure(f"every use failed at its first symbol, whatever it was ({said})")
         progress.hypothesis, progress.tested_bound = machine, 0
@@ -130,7 +105,7 @@ class BlackBoxTeacher:
         wrong = self._model_check(machine)
         if wrong is None and not self._decided:
             if self._bound is not None and len(machine) > self._bound:
-                progress.too_many = True  # each state is told from all others by something that was observed
+                progress.too_many = True  # observations separate each state from all others
                 return None
             wrong = self._test(machine)
             progress.finished = wrong is None
@@ -182,7 +157,7 @@ class BlackBoxTeacher:
     # ------------------------------------------------------------------ conformance testing
 
     def _test(self, machine: MealyMachine) -> Word | None:
-        """Vasilevskii-Chow, its middle part growing: an error of a small box is found before the large tests begin."""
+        """Test by Vasilevskii-Chow with growing middle parts, so that errors of small boxes are found first."""
         k, n = len(machine), self._bound
         if self._options.tester in RANDOM_METHODS:
             return self._test_at_random(machine, RANDOM_EXTRA if n is None else n - k)
@@ -198,14 +173,14 @@ class BlackBoxTeacher:
         return None
 
     def _test_at_random(self, machine: MealyMachine, extra: int) -> Word | None:
-        """Without an end but that of the budget: errors may be found sooner, and nothing is established."""
+        """Test until the budget ends: errors may be found sooner, but passing proves nothing."""
         rng = self._seeds.child("test", self._progress.hypotheses).rng()
         words = test_words(self._options.tester, machine, extra, tree=self._box.tree, rng=rng)
         differences = (self._compare(machine, word, outputs) for word, outputs in self._box.all_outputs(words))
         return next((wrong for wrong in differences if wrong is not None), None)
 
     def _compare(self, machine: MealyMachine, word: Word, outputs: Word) -> Word | None:
-        """The shortest prefix on which they disagree.  Only there can the box do what no hypothesis was checked for."""
+        """Return the shortest prefix on which they disagree; check the requirements on the word if there is one."""
         expected = machine.run(word)
         if expected == outputs:
             return None

@@ -1,8 +1,8 @@
-"""How probable is it that a user gives the box exactly these symbols?
+"""Compute the probability that a use of the box begins with a given word.
 
-Where a profile of use has actions of the same names as the symbols, a counterexample of black box checking is ranked as
-those of falsification are: by the probability that a use begins with it.  A loop that goes on for ever has probability
-zero in most profiles, so what counts is the prefix and one round of the loop.
+If a profile of use has actions of the same names as the symbols, a counterexample of black box checking is ranked like
+those of falsification: by the probability that a use begins with it.  An endless loop has probability zero in most
+profiles, so only the prefix and one round of the loop count.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CONFIDENCE = 0.95
 
 
 def why_not_rankable(alphabet: Sequence[str], actions: Sequence[str]) -> str | None:
-    """None where words over the alphabet are uses of the profile, else the reason why not."""
+    """Return None if words over the alphabet are uses of the profile, else the reason why not."""
     foreign = sorted(set(actions) - set(alphabet))
     if foreign:
         return (
@@ -38,7 +38,7 @@ def why_not_rankable(alphabet: Sequence[str], actions: Sequence[str]) -> str | N
 
 
 def word_probability(model: CompiledModel, word: Sequence[str], seeds: SeedTree) -> Estimate:
-    """That the first actions of a use are those of the word."""
+    """Estimate the probability that the first actions of a use are those of the word."""
     if any(symbol not in model.actions for symbol in word):
         return Estimate(0.0, 0.0, 0.0, CONFIDENCE, "no user does this", 0)
     try:

@@ -1,9 +1,9 @@
-"""Finding counterexamples: the randomized accelerator (Kiviriga, Paper D, Algorithm 4).
+"""Find counterexamples by the randomized accelerator (Kiviriga, Paper D, Algorithm 4).
 
-Random walks over the user profile that *discard* its probabilities: each step picks one of the eventually enabled
-transitions uniformly (RET), then a delay at or between the bounds of its window.  Which bound, and how often, follows
-the cycle of eleven distributions of table B.3, one per walk (default), or the two points of equation D.3.  Rare usage
-is met about as often as common usage; how probable it is, is asked afterwards (`conditional.py`, `splitting.py`).
+Random walks over the user profile *ignore* its probabilities: each step picks one of the eventually enabled transitions
+uniformly (RET), then a delay at or between the bounds of its window, by the cycle of eleven distributions of table B.3,
+one per walk (default), or the two points of equation D.3.  Rare usage occurs about as often as common usage; its
+probability is estimated afterwards (`conditional.py`, `splitting.py`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
+from bbfalsify.results.falsify_insights import Convergence
 
 CYCLE = 11
 """Table B.3 has eleven delay distributions, used one after the other."""
@@ -37,7 +38,7 @@ class Finding:
     requirement: int
     actions: tuple[str, ...]
     word: tuple[tuple[float, str], ...]
-    """The whole walk, key first: when each action fired, up to the first one after the stimulus."""
+    """The whole walk, key first: time of each action, up to the first one after the stimulus."""
     stimulus: Stimulus
     judgement: Judgement
     status: SimulationStatus
@@ -47,11 +48,11 @@ class Finding:
     known_as: str = ""
     """The name under which it was known before the search."""
     walk: Walk | None = field(default=None, repr=False)
-    """The walk over the profile, where it was this run that made it."""
+    """The walk over the profile, if this run made it."""
     shrunk_from: Finding | None = field(default=None, repr=False)
-    """The longer finding of which this is what matters."""
+    """The longer finding of which this is the core."""
     refined: int = 0
-    """How often the sampling period was refined before it was judged as it is here."""
+    """Number of refinements of the sampling period before this judgement."""
 
     @property
     def name(self) -> str:
@@ -78,45 +79,34 @@ class Run:
     answer: Answer
 
 
-@dataclass(frozen=True)
-class Convergence:
-    """What a search for probable counterexamples had after so many simulations."""
-
-    simulations: int
-    words: int
-    """Distinct counterexamples found by then."""
-    mass: float
-    """Probability of the best of them (as many as asked for), by the search's own rough estimates at its end."""
-
-
 @dataclass
 class Search:
-    """What a search has seen so far; filled in place, so that an interrupted search keeps what it found."""
+    """Results of a search so far, updated in place, so that an interrupted search keeps them."""
 
     findings: list[Finding] = field(default_factory=list)
     iterations: int = 0
     zeno_walks: int = 0
     visits: Visits = field(default_factory=Visits)
-    """What of the profile the walks have used."""
+    """Parts of the profile that the walks have used."""
     statuses: dict[str, int] = field(default_factory=dict)
     best_robustness: list[float] = field(default_factory=list)
     judged: list[int] = field(default_factory=list)
     """Per requirement: simulations that ended well and were judged."""
     vacuous: list[int] = field(default_factory=list)
-    """Of those, the ones in which its trigger never occurred."""
+    """Per requirement: those in which its trigger never occurred."""
     first_failure: str = ""
-    """What the first simulation that failed said."""
+    """Message of the first simulation that failed."""
     stopped: StopReason | None = None
     known: list[set[tuple[str, ...]]] = field(default_factory=list)
     """Per requirement: the keys found so far."""
     remembered: list[set[tuple[str, ...]]] = field(default_factory=list)
-    """Per requirement: the keys among `findings` before the search began; it looks for others."""
+    """Per requirement: the keys among `findings` before the search began, which it does not search for."""
     convergence: list[tuple[Convergence, ...]] = field(default_factory=list)
-    """Per requirement: how the list grew, where the search looked for probable ones."""
+    """Per requirement: growth of the list in a search for probable ones."""
     carried: list[Finding] = field(default_factory=list)
     """Violations known from a search at a longer sampling period; this one begins with them."""
     passing: Passing | None = None
-    """Some of the runs that passed, where they will be judged again."""
+    """Some of the passing runs, if they will be judged again."""
 
     def begin(self, requirements: int) -> None:
         self.best_robustness = [np.inf] * requirements
@@ -125,7 +115,7 @@ class Search:
         self.remembered = [{f.actions for f in self.findings if f.requirement == r} for r in range(requirements)]
 
     def read(self, usage: Usage, run: Run, wanted: int) -> Iterator[Finding]:
-        """Count an answer, and give a finding for each requirement that it violates with a new key."""
+        """Count an answer, and yield a finding for each requirement that it violates with a new key."""
         for finding in self.violations(usage, run):
             if self.add(finding, wanted):
                 yield finding
@@ -141,7 +131,7 @@ class Search:
         return False
 
     def violations(self, usage: Usage, run: Run) -> Iterator[Finding]:
-        """Count an answer, and give a finding for each requirement that it violates."""
+        """Count an answer, and yield a finding for each requirement that it violates."""
         answer = run.answer
         self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
         if answer.message and not self.first_failure:
@@ -161,13 +151,13 @@ class Search:
         self.findings[:] = [finding for finding in self.findings if finding not in findings]
 
     def restart(self, carried: Sequence[Finding]) -> None:
-        """Forget what the search found: the next one, at a shorter sampling period, begins with these violations."""
+        """Drop the findings: the next search, at a shorter sampling period, begins with these violations."""
         self.findings[:] = [finding for finding in self.findings if finding.iteration is None]
         self.carried, self.stopped = list(carried), None
 
 
 def findings_of(usage: Usage, run: Run, refined: int = 0) -> Iterator[Finding]:
-    """One finding for each requirement that the run violates."""
+    """Yield a finding for each requirement that the run violates."""
     walk = run.walk
     for number in run.answer.violated:
         judgement = run.answer.judgements[number]
@@ -190,33 +180,46 @@ class Listener(Protocol):
         """A round of a search for probable counterexamples is over; the lists have these masses, roughly estimated."""
 
 
+@dataclass(frozen=True)
+class WalkPlan:
+    """Number and kind of the accelerated walks of a search."""
+
+    wanted: int
+    """Counterexamples per requirement."""
+    simulations: int
+    batch: int
+    """Queries per batch."""
+    delays: str = "cycle"
+    guiding: bool = False
+    adaptive_duration: bool = False
+
+
 @dataclass
 class Accelerator:
-    """Makes accelerated walks, one after the other, and executes them."""
+    """Execution of accelerated walks, one after the other."""
 
     ask: Ask
     usage: Usage
     search: Search
     seeds: np.ndarray
     """One word per walk."""
-    delays: str = "cycle"
-    guiding: bool = False
+    plan: WalkPlan
     made: int = 0
     """Walks so far."""
 
     def runs(self, iterations: Sequence[int], until: float) -> Iterator[Run]:
-        """The next walks, executed; walks that stood still are left out."""
+        """Make and execute the next walks; walks that stood still are left out."""
         numbers = np.arange(self.made, self.made + len(iterations))
         self.made += len(iterations)
-        rows = numbers % CYCLE if self.delays == "cycle" else np.full(len(numbers), TWO_POINTS)
-        # Every second walk is guided by what the one before it came close to; so the first of each pair go first.
+        rows = numbers % CYCLE if self.plan.delays == "cycle" else np.full(len(numbers), TWO_POINTS)
+        # The answer to each first walk of a pair guides the second, so the first ones are executed before.
         positions = np.arange(len(numbers))
-        turns = [positions[::2], positions[1::2]] if self.guiding else [positions]
+        turns = [positions[::2], positions[1::2]] if self.plan.guiding else [positions]
         preferences: dict[int, np.ndarray | None] = {}
         for turn in turns:
             walks = self._walk(numbers, rows, turn, until, preferences)
             stimuli = {i: self.usage.stimulus(walk, stop=until) for i, walk in walks.items()}
-            outliers = self.guiding and turn is turns[0]
+            outliers = self.plan.guiding and turn is turns[0]
             names = {i: query_name(iterations[i]) for i in walks}
             answers = self.ask([Query(names[i], stimuli[i], outliers=outliers) for i in walks])
             for i, answer in zip(walks, answers, strict=True):
@@ -232,7 +235,7 @@ class Accelerator:
         until: float,
         preferences: dict[int, np.ndarray | None],
     ) -> dict[int, Walk]:
-        """The walks at these positions; those that prefer the same actions are made together."""
+        """Make the walks at these positions; those that prefer the same actions are made together."""
         groups: dict[bytes, list[int]] = {}
         for i in turn.tolist():
             preferred = preferences.get(i)
@@ -252,7 +255,7 @@ class Accelerator:
 
 
 def moving(usage: Usage, search: Search, walks: Walks) -> Iterator[tuple[int, Walk]]:
-    """Those that reached the end; one that takes lower bounds for ever may stand still (zeno) and is only counted."""
+    """Yield the walks that reached the end; one that always takes lower bounds may be zeno and is only counted."""
     usage.check(walks)
     reached = np.flatnonzero(walks.status == WalkStatus.REACHED_END)
     search.zeno_walks += len(walks) - len(reached)
@@ -265,46 +268,41 @@ def accelerate(
     ask: Ask,
     usage: Usage,
     search: Search,
+    plan: WalkPlan,
     *,
     requirements: int,
-    wanted: int,
-    simulations: int,
     seeds: SeedTree,
-    batch: int,
     listener: Listener,
-    delays: str = "cycle",
-    guiding: bool = False,
-    adaptive_duration: bool = False,
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Walk, simulate and judge until every requirement has `wanted` distinct counterexamples or the budget is spent."""
+    """Walk, simulate and judge until every requirement has its distinct counterexamples or the budget is spent."""
     search.begin(requirements)
     for finding in search.carried:
-        if search.add(finding, wanted):
+        if search.add(finding, plan.wanted):
             listener.found(finding)
     duration = AdaptiveDuration(usage.duration)
-    accelerator = Accelerator(ask, usage, search, seeds.words(simulations), delays, guiding)
+    accelerator = Accelerator(ask, usage, search, seeds.words(plan.simulations), plan)
     while search.stopped is None:
-        missing = [r for r in range(requirements) if len(search.known[r]) < wanted]
+        missing = [r for r in range(requirements) if len(search.known[r]) < plan.wanted]
         if not missing:
             search.stopped = StopReason.COMPLETED
-        elif search.iterations >= simulations:
+        elif search.iterations >= plan.simulations:
             search.stopped = StopReason.BUDGET_SIMULATIONS
         elif out_of_time():
             search.stopped = StopReason.BUDGET_TIME
         else:
-            until = duration.limit(missing) if adaptive_duration else usage.duration
-            iterations = range(search.iterations + 1, min(search.iterations + batch, simulations) + 1)
+            until = duration.limit(missing) if plan.adaptive_duration else usage.duration
+            iterations = range(search.iterations + 1, min(search.iterations + plan.batch, plan.simulations) + 1)
             for run in accelerator.runs(iterations, until):
-                for finding in search.read(usage, run, wanted):
-                    duration.found(finding.requirement, finding.judgement.first_violation_time, finding.iteration)
+                for finding in search.read(usage, run, plan.wanted):
+                    duration.found(finding.requirement, finding.judgement.first_violation_time, run.iteration)
                     listener.found(finding)
             search.iterations = iterations[-1]
             duration.waited(search.iterations)
 
 
 def shortest_failing(ask: Ask, usage: Usage, run: Run) -> Run:
-    """Where a failing simulation counts as a violation: cut its input after the step in which it fails.
+    """Cut the input of a failing simulation that counts as a violation after the step in which it fails.
 
     Nobody sees when a simulation fails, only that it did; the shortest prefix that still fails ends with the step in
     whose delay it happened.  Found by halving: a failure does not go away when the input goes on.

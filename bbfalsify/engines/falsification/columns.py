@@ -1,4 +1,4 @@
-"""What the paper's equations say about a word, beside our own number (Paper D, equations D.6 to D.9).
+"""Estimate a word by the paper's equations, beside our own number (Paper D, equations D.6 to D.9).
 
 For the word a1…an let C_k be the estimated probability of its first k actions (the timed cylinder of πk), S_k the
 particles of level k, Γ the traces that follow the whole word, and Θ those first violated in step k:
@@ -12,9 +12,9 @@ particles of level k, Γ the traces that follow the whole word, and Θ those fir
       traces         … one prefix per trace, divided by |Γ| instead of |S_k| (as Example 6.1 computes)
 
 D.8 is the probability that a run follows the word up to its first violation.  It needs a verdict on *every* particle,
-also on those that later levels kill; the survivors alone are no fair sample of level k.  D.9 takes the survivors all
-the same: its value depends on how many particles Algorithm 5 keeps, so it is always computed from passes of Algorithm
-5.  Only its set reading never exceeds D.8.
+also on those that later levels kill; the survivors alone are a biased sample of level k.  D.9 uses the survivors: its
+value depends on the number of particles that Algorithm 5 keeps, so it is always computed from passes of Algorithm 5.
+Only its set reading never exceeds D.8.
 """
 
 from __future__ import annotations
@@ -28,35 +28,32 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.stats.intervals import Passes, levels_estimate, splitting_estimate
 
-COLUMNS = ("d6", "d8", "d9")
-"""What can be asked for; D.9 gives three estimates."""
-
 
 @dataclass(frozen=True)
 class Counts:
-    """What one pass saw along a word of n actions; tuples have one number per level 1…n."""
+    """Counts of one pass along a word of n actions; tuples have one number per level 1…n."""
 
     cylinders: tuple[float, ...]
     particles: tuple[int, ...]
     traces: int
-    """|Γ|; 0 where the pass was lost."""
+    """|Γ|; 0 if the pass was lost."""
     violating: tuple[int, ...]
     """Traces first violated in step k."""
     ancestors: tuple[int, ...]
     """Particles of level k with a descendant in Γ: distinct prefixes."""
     violating_ancestors: tuple[int, ...]
     violating_particles: tuple[int, ...] | None = None
-    """Particles of level k first violated in step k; None where those without descendants were not judged."""
+    """Particles of level k first violated in step k; None if those without descendants were not judged."""
     unknown: int = 0
-    """Traces that nobody could judge."""
+    """Traces without a verdict."""
     families: tuple[float, ...] = ()
-    """How many independent particles those of level k are worth; the last number is about Γ."""
+    """Effective number of independent particles of level k; the last number is about Γ."""
 
 
 def count(split: Split, steps: Sequence[np.ndarray], *, everybody: bool, unknown: int = 0) -> Counts:
     """Count one pass.  steps[k - 1][row] is the step in which that particle of level k was first violated (0: not).
 
-    Where only the traces were judged, the entries of particles without descendants in Γ are not looked at.
+    If only the traces were judged, the entries of particles without descendants in Γ are not used.
     """
     family, n = split.family, len(split.cylinders)
     lineage = family.lineage(n, np.arange(family.size))[1:] if split.complete else [np.zeros(0, int)] * n
@@ -77,7 +74,7 @@ def count(split: Split, steps: Sequence[np.ndarray], *, everybody: bool, unknown
 
 
 def _worth(founders: np.ndarray) -> float:
-    """(Σ c)² / Σ c² for the numbers c of particles that descend from each particle of level 1.
+    """Compute (Σ c)² / Σ c² for the numbers c of particles that descend from each particle of level 1.
 
     The particles of level 1 are independent; those with the same founder may share everything but the last delay.
     """
@@ -85,20 +82,20 @@ def _worth(founders: np.ndarray) -> float:
 
 
 def last_step(passes: Sequence[Counts], *, exact: bool = False, even: bool = False) -> Passes:
-    """The key's own event: follows the word and is first violated in its last step."""
+    """Estimate the key's own event: follow the word and be first violated in its last step."""
     return _of_traces(passes, [c.violating[-1] for c in passes], exact=exact, even=even)
 
 
 def d6(
     passes: Sequence[Counts], *, method: str, confidence: float, exact: bool = False, even: bool = False
 ) -> Estimate:
-    """Follows the word and is violated somewhere in it."""
+    """Estimate following the word and being violated somewhere in it."""
     seen = _of_traces(passes, [sum(c.violating) for c in passes], exact=exact, even=even)
     return splitting_estimate(seen, method=f"equation D.6, {method}", confidence=confidence)
 
 
 def d8(passes: Sequence[Counts], *, method: str, confidence: float, exact: bool = False) -> Estimate:
-    """Follows the word up to its first violation, wherever that is; needs passes with every particle judged."""
+    """Estimate following the word up to its first violation; needs passes with every particle judged."""
     levels = []
     for k in range(len(passes[0].cylinders)):
         hits = tuple(c.violating_particles[k] for c in passes if c.violating_particles is not None)
@@ -115,10 +112,10 @@ def d8(passes: Sequence[Counts], *, method: str, confidence: float, exact: bool 
 
 
 def d9(passes: Sequence[Counts], *, method: str, confidence: float) -> dict[str, Estimate]:
-    """The three readings, each a sum over levels of share × fraction; the shares make the formula's denominators.
+    """Compute the three readings, each a sum over levels of share × fraction; the shares give the denominators.
 
-    They are formulas about the survivors of a pass, not probabilities of an event: the interval says where the mean of
-    more passes would lie, as far as these passes can tell.
+    They are formulas about the survivors of a pass, not probabilities of an event: the interval is for the mean of more
+    passes.
     """
     readings: dict[str, list[Passes]] = {"d9_set": [], "d9_multiset": [], "d9_traces": []}
     for k in range(len(passes[0].cylinders)):

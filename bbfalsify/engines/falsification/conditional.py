@@ -1,10 +1,10 @@
-"""The conditional estimator: splitting without luck.
+"""The conditional estimator: splitting in which every particle follows the word.
 
-Where Algorithm 5 waits for the next action to happen, this one makes it happen and pays with a weight: at each level
-every particle is multiplied by the exact probability q_i(s) that its next transition carries action a_i, particles are
+Algorithm 5 keeps only particles that take the next action by chance; here every particle takes it and gets a weight: at
+each level it is multiplied by the exact probability q_i(s) that its next transition carries action a_i, particles are
 resampled in proportion to q_i, and the delay is drawn from the conditional law given that action (inverse CDF).  It is
 the fully adapted particle filter of the timed cylinder: the product of the levels' mean q_i is unbiased, no particle is
-ever lost, and where the law of every step depends on the word alone (all guard clocks reset) it is exact.
+ever lost, and if the law of every step depends on the word alone (all guard clocks reset) it is exact.
 
 Systematic resampling takes each particle ⌊n q/Σq⌋ or ⌈n q/Σq⌉ times: equal weights change nothing, so the traces of a
 profile with reset clocks stay independent.
@@ -29,7 +29,7 @@ METHOD = "conditional splitting"
 def conditional_split(
     model: CompiledModel, word: Sequence[str], *, effort: int, seeds: SeedTree, quasi_random: bool = False
 ) -> Split:
-    """One pass with `effort` particles; it is complete unless no user can follow the word."""
+    """Make one pass with `effort` particles; it is complete unless no user can follow the word."""
     rng = seeds.child("resampling").rng()
     family = Genealogy(Particles.initial(model, seeds.child("start").words(effort)))
     cylinders: list[float] = []
@@ -54,7 +54,7 @@ def conditional_split(
 
 
 def systematic_resampling(weights: np.ndarray, offset: float) -> np.ndarray:
-    """len(weights) indices drawn in proportion to the weights, with one uniform `offset` in [0, 1)."""
+    """Draw len(weights) indices in proportion to the weights, with one uniform `offset` in [0, 1)."""
     n = len(weights)
     cumulative = np.cumsum(weights)
     points = (np.arange(n) + offset) * (cumulative[-1] / n)

@@ -1,8 +1,7 @@
-"""How much of the profile was used: which locations, edges, branches and actions, how often, and which never.
+"""Count how often walks have used each location, edge, branch and action of the profile.
 
-What no walk has ever taken was not tested: a guard that never holds, a location nobody reaches within the horizon, or
-use that is too rare for the budget.  Receivers of broadcasts are not recorded edge by edge; they show by the locations
-they enter.
+A part that no walk has taken was not tested: its guard never holds, it is not reached within the horizon, or it is too
+rare for the budget.  Receivers of broadcasts are not recorded edge by edge, but by the locations they enter.
 """
 
 from __future__ import annotations
@@ -10,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
 from bbfalsify.kernel import CompiledModel, Walk, Walks, WalkStatus
 from bbfalsify.modelling.profiles.parameters import branch_names, edge_names
+from bbfalsify.results.falsify_insights import Coverage, Covered
 
 
 @dataclass
@@ -56,44 +55,14 @@ class Visits:
 
 
 def _offsets(model: CompiledModel) -> tuple[np.ndarray, np.ndarray]:
-    """Number of the first branch of each edge, and of the first location of each process; the totals come last."""
+    """Numbers of the first branch of each edge, and of the first location of each process; the totals come last."""
     processes = model.network.processes
     branches = accumulate((len(e.branches) for p in processes for e in p.edges), initial=0)
     return np.array(list(branches)), np.array(list(accumulate((len(p.locations) for p in processes), initial=0)))
 
 
-@dataclass(frozen=True)
-class Covered:
-    """One part of the profile, and how often each kind of walk has used it."""
-
-    name: str
-    line: int | None
-    times: Mapping[str, int]
-
-    def as_json(self) -> dict[str, Any]:
-        return {"name": self.name, "line": self.line, **self.times}
-
-
-@dataclass(frozen=True)
-class Coverage:
-    walks: Mapping[str, int]
-    """search, simulation (plain, where asked for) and counterexamples (those listed)"""
-    parts: Mapping[str, tuple[Covered, ...]]
-    """locations, edges, branches and actions"""
-
-    def never(self, part: str) -> tuple[Covered, ...]:
-        return tuple(c for c in self.parts[part] if not any(c.times.values()))
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "walks": dict(self.walks),
-            **{part: [c.as_json() for c in rows] for part, rows in self.parts.items()},
-            "never_taken": {part: [c.name for c in self.never(part)] for part in self.parts},
-        }
-
-
 def coverage_of(model: CompiledModel, visits: Mapping[str, Visits]) -> Coverage:
-    """What the walks of each kind have covered; kinds without a walk are left out."""
+    """Collect the coverage by walks of each kind; kinds without a walk are left out."""
     network = model.network
     met = {kind: v for kind, v in visits.items() if v.walks}
     first_branch, first_location = _offsets(model)
@@ -117,5 +86,5 @@ def coverage_of(model: CompiledModel, visits: Mapping[str, Visits]) -> Coverage:
         Covered(action, None, {kind: int(v.edges[numbers].sum()) for kind, v in met.items()})
         for action, numbers in zip(model.actions, carries, strict=True)
     ]
-    parts = {"locations": locations, "edges": edges, "branches": branches, "actions": actions}
-    return Coverage({kind: v.walks for kind, v in met.items()}, {part: tuple(rows) for part, rows in parts.items()})
+    walks = {kind: v.walks for kind, v in met.items()}
+    return Coverage(walks, tuple(locations), tuple(edges), tuple(branches), tuple(actions))

@@ -1,8 +1,8 @@
-"""How probable words are, roughly and cheaply: what a search asks about thousands of words before it runs along any.
+"""Estimate the probabilities of thousands of words roughly and cheaply, for a search to choose from.
 
-A few particles follow a word under the profile's law, as in the estimators (`conditional.py`, `splitting.py`), but no
-traces are kept; what is kept are the particles of every prefix, because the words of a search have most of theirs in
-common.  The numbers of a prefix depend on its name alone, so it does not matter in which order words are asked about.
+A few particles follow a word under the profile's law, as in the estimators (`conditional.py`, `splitting.py`), without
+traces; the particles of every prefix are kept, because the words of a search share most of theirs.  The random numbers
+of a prefix depend on its name alone, so the order of requests does not matter.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.conditional import systematic_resampling
+from bbfalsify.engines.falsification.neighbours import Key
 from bbfalsify.kernel import (
     CompiledModel,
     Particles,
@@ -22,11 +23,10 @@ from bbfalsify.kernel import (
     supports_conditional,
 )
 
-Key = tuple[str, ...]
 FEW = 4
-"""Particles where step probabilities are exact: a handful tells probable words from improbable ones."""
+"""Particles if step probabilities are exact: a few distinguish probable words from improbable ones."""
 MANY = 100
-"""Particles where they are counted."""
+"""Particles if steps are counted."""
 MOST_PREFIXES = 5000
 
 
@@ -38,7 +38,7 @@ class Cylinders:
     _particles: dict[Key, Particles | None] = field(default_factory=dict)
 
     def probability(self, word: Key, floor: float = 0.0) -> float:
-        """Of following the word; where a prefix is less probable than `floor`, that of the prefix."""
+        """Estimate the probability of the word; that of a prefix if it is below `floor`."""
         for length in range(1, len(word) + 1):
             prefix = word[:length]
             if prefix not in self._probability:
@@ -48,7 +48,7 @@ class Cylinders:
         return self._probability[word]
 
     def _follow(self, prefix: Key) -> None:
-        """One more level; the particles of the prefix before it are made again if they are forgotten."""
+        """Add a level; the particles of the prefix before it are made again if they were dropped."""
         if len(self._particles) > MOST_PREFIXES:
             self._particles.clear()
         seeds = self.seeds.child(*prefix)
@@ -68,7 +68,7 @@ class Cylinders:
         return self._particles[prefix]
 
     def _step(self, particles: Particles, label: int, seeds: SeedTree) -> tuple[float, Particles | None]:
-        """The share of the particles whose next action is this one, and as many that have taken it."""
+        """Return the share of the particles whose next action is this one, and as many that have taken it."""
         count, rng = len(particles), seeds.rng()
         words = rng.integers(0, 2**64, size=count, dtype=np.uint64)
         if supports_conditional(self.model) is None:

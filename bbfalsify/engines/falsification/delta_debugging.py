@@ -1,7 +1,7 @@
-"""Which parts of a word may be left out: delta debugging's cuts, fitted to an automaton.
+"""Generate the cuts of delta debugging for words of an automaton.
 
-Parts of one size are taken every half size.  A part is simply left out, or replaced by a shorter way through the
-profile that leads to where it led; whether the profile allows the result, and whether it still violates, is seen later.
+Parts of one size start at every half size.  A part is left out, or replaced by a shorter way through the profile to the
+same place; whether the profile allows the result, and whether it still violates, is checked later.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bbfalsify.engines.falsification.neighbours import Key, Place
 from bbfalsify.engines.falsification.routes import Routes
 
 SMALL = 6
-"""Parts up to this size are not halved, but made smaller one by one: loops of a profile have some length."""
+"""Size up to which parts become smaller one by one instead of by halving, because of the loops of a profile."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Cut:
 
     word: Key
     parts: tuple[int | str, ...]
-    """Of the longer word, the positions that are kept; new actions of a way that takes the part's place."""
+    """Positions of the longer word that are kept, and actions of a way that replaces the part."""
 
     @staticmethod
     def of(longer: Key, parts: Sequence[int | str]) -> Cut:
@@ -31,7 +31,7 @@ class Cut:
 
     @property
     def untouched(self) -> int:
-        """Actions before the first that is left out."""
+        """Number of actions before the first that is left out."""
         return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], enumerate(self.parts)))
 
 
@@ -40,7 +40,7 @@ def next_size(size: int) -> int:
 
 
 def cuts_of_size(word: Key, places: Sequence[Place], size: int, routes: Routes) -> Iterator[Cut]:
-    """Every shorter word that leaves out one part; `places` are those before each action and after the last."""
+    """Yield every shorter word without one part; `places` are those before each action and after the last."""
     seen: set[Key] = set()
     for start in range(0, len(word), max(1, size // 2)):
         end = min(start + size, len(word))
@@ -56,7 +56,7 @@ def cuts_of_size(word: Key, places: Sequence[Place], size: int, routes: Routes) 
 
 
 def latest_places(word: Key, longer: Key) -> tuple[int, ...] | None:
-    """Where the longer word has these actions in this order, as near to its end as possible; None: nowhere."""
+    """Find the last positions of these actions, in this order, in the longer word; None if there are none."""
     places: list[int] = []
     at = len(longer)
     for action in reversed(word):

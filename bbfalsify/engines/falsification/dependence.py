@@ -1,8 +1,8 @@
-"""What of a state the next step's law depends on, and whether the word alone fixes it.
+"""Find the parts of a state on which the law of the next step depends, and whether the word alone determines them.
 
 A `Situation` is a state in which every value that depends on a delay or on a random draw is UNKNOWN.  Code runs on it
-as in the reference interpreter: arithmetic passes UNKNOWN on, and a decision that meets it raises.  So nothing is
-assumed about resets: they are seen when an update is executed.
+as in the reference interpreter: arithmetic propagates UNKNOWN, and a decision on it raises.  So nothing is assumed
+about resets: executing the updates shows them.
 
     relevant places     may influence some law, now or later (closure over guards, invariants, rates, weights, updates)
     needed reals        those the law of the next step reads here; a needed real that is UNKNOWN makes the step's law
@@ -25,7 +25,7 @@ from bbfalsify.modelling.reference.exact_values import UNKNOWN, DependsOnDraw, M
 @dataclass(frozen=True)
 class Situation:
     locations: tuple[int, ...]
-    integers: tuple[int, ...]
+    integers: tuple[Value, ...]
     reals: tuple[Value, ...]
 
 
@@ -42,7 +42,7 @@ class Dependence:
         return self.canonical(locations, self._initial_integers, [Fraction(v) for v in self.network.initial_reals()])
 
     def canonical(self, locations: Iterable[int], integers: Iterable[Value], reals: Iterable[Value]) -> Situation:
-        """The situation without what no law will ever look at, and without clocks that are not read here."""
+        """Make a situation without values that no law ever reads, and without clocks that are not read here."""
         whole = tuple(
             value if ("i", slot) in self.relevant else start
             for slot, (value, start) in enumerate(zip(integers, self._initial_integers, strict=True))
@@ -58,7 +58,7 @@ class Dependence:
         )
         return Situation(situation.locations, whole, tuple(kept))
 
-    # --- what matters at all -----------------------------------------------------------------------------------------
+    # --- relevant places ---------------------------------------------------------------------------------------------
 
     def _relevant_places(self) -> frozenset[Place]:
         edges = [e for p in self.network.processes for e in p.edges]
@@ -95,7 +95,7 @@ class Dependence:
         return machine
 
     def needed(self, situation: Situation) -> dict[int, str]:
-        """Slots of the reals that the law of the next step reads, each with the process and location that do."""
+        """Find the slots of the reals that the law of the next step reads, each with the process and location."""
         if situation not in self._needed:
             found: dict[int, str] = {}
             for place, where in self._read_places(situation):
@@ -113,7 +113,7 @@ class Dependence:
         return self._needed[situation]
 
     def _rates(self, situation: Situation, slot: int) -> list[Expression]:
-        """What the current locations say about the rate of a clock; the last one counts."""
+        """Rates of a clock in the current locations; the last one counts."""
         here = zip(self.network.processes, situation.locations, strict=True)
         return [r.expression for p, at in here for r in p.locations[at].rates if r.slot == slot]
 
@@ -139,7 +139,7 @@ class Dependence:
         yield from entries
 
     def _undecided(self, machine: Evaluator, condition: Expression | None) -> frozenset[Place] | None:
-        """What the conjuncts read whose truth is not known whatever the delay; None: the condition is false."""
+        """Find the places read by conjuncts whose truth is unknown; None if the condition is false at every delay."""
         reads: frozenset[Place] = frozenset()
         for part in conjuncts(condition):
             try:
@@ -152,7 +152,7 @@ class Dependence:
     def _entry(
         self, situation: Situation, machine: Evaluator, process: int, edge: Edge, branch: Branch
     ) -> frozenset[Place]:
-        """What decides whether the state entered satisfies all invariants."""
+        """Find the places that decide whether the state entered satisfies all invariants."""
         updates = self.analysis.statements(branch.updates)
         invariants = [
             p.locations[at].invariant for p, at in zip(self.network.processes, situation.locations, strict=True)
@@ -196,6 +196,6 @@ def _is_discrete(analysis: Analysis, expression: Expression) -> bool:
 
 
 def real_name(network: Network, slot: int) -> str:
-    """Kind and name of a real, as a sentence wants it."""
+    """Kind and name of a real, for a message."""
     v = next(v for v in network.variables if v.kind.is_real and v.slot <= slot < v.slot + v.size)
     return f"{'clock' if v.kind == Kind.CLOCK else 'double'} '{v.element_names()[slot - v.slot]}'"

@@ -1,12 +1,12 @@
-"""Runs that follow a word as one wants them: each delay early, late, at a given moment, or as before.
+"""Make runs of the profile along a word with chosen delays: early, late, at a given moment, or as before.
 
 A run of the profile along a word is described by one number in [0, 1) per action: its *quantile*, the place of its
 delay in the profile's law of the delay given this action (0 is as early as possible, ½ the median, near 1 as late as
-possible).  Whatever the quantiles are, the result is a run that the profile allows; so delays may be moved, and actions
-left out, without ever making an input that no user can produce.
+possible).  Any quantiles give a run that the profile allows; so delays may be moved, and actions left out, without
+making an input that no user can produce.
 
-What a transition draws besides its delay (which edge, which branch, random updates) is drawn several times, and what is
-most like a given state is kept.
+The other random choices of a transition (edge, branch, random updates) are drawn several times, and the result most
+similar to a given state is kept.
 """
 
 from __future__ import annotations
@@ -32,44 +32,44 @@ from bbfalsify.kernel import (
 )
 
 DRAWS = 16
-"""Of everything but the delay, per step; and points per round of looking for a quantile."""
+"""Draws per step of everything but the delay; and points per round of the search for a quantile."""
 ROUNDS = 4
-"""Of looking for the quantile of a delay: 16⁴ places are told apart."""
+"""Rounds of the search for the quantile of a delay, which distinguish 16⁴ places."""
 LATEST = 1 - 2.0**-53
 MANY = 200
-"""Draws per step where the law is not known: the quantiles are those of what was drawn."""
+"""Draws per step if the law is unknown; quantiles are those of the draws."""
 CLOSE = 1e-6
 
 
 @dataclass(frozen=True)
 class Wish:
-    """One action, and how it should come about."""
+    """One action with its wanted delay and state."""
 
     action: str
     quantile: float = 0.5
     moment: float | None = None
-    """If possible at this time; the quantile is only the first guess then."""
+    """Wanted time, if possible; the quantile is only the first guess then."""
     like: tuple[Walk, int] | None = None
-    """If possible into the state that this walk has after so many steps."""
+    """Wanted state, if possible: that of this walk after so many steps."""
 
 
 @dataclass(frozen=True, eq=False)
 class Followed:
     walk: Walk
     quantiles: tuple[float, ...]
-    """Where in its law each delay lies."""
+    """Place of each delay in its law."""
 
 
-class Follower:
+class WordFollower:
     def __init__(self, model: CompiledModel) -> None:
         self.model = model
         self._exact = supports_conditional(model) is None
         clocks = {slot for store, slot in model.analysis.clocks if store == "r"}
         self._drawn = np.array([slot for slot in range(model.network.real_count) if slot not in clocks], int)
-        """Reals that keep what an update has drawn; clocks say how late it is."""
+        """Reals with values that updates have drawn; the others are clocks."""
 
     def follow(self, wishes: Sequence[Wish], seeds: SeedTree, *, after: Followed | None = None) -> Followed | None:
-        """A run that makes these actions (after another run); None where the profile does not allow it."""
+        """Make a run with these actions (after another run); None if the profile does not allow it."""
         numbers = seeds.rng()
         start = Particles.initial(self.model, seeds.words(1))
         if after is not None and after.walk.steps:
@@ -89,7 +89,7 @@ class Follower:
         return Followed(walk if after is None or not after.walk.steps else joined(after.walk, walk), tuple(quantiles))
 
     def retrace(self, word: Sequence[tuple[float, str]], seeds: SeedTree, walk: Walk | None = None) -> Followed | None:
-        """The run with these actions at these times, as near as the profile allows, and like the walk if known."""
+        """Make the run with these actions at these times, as near as the profile allows, and like the walk if known."""
         return self.follow(
             [
                 Wish(action, moment=time, like=None if walk is None else (walk, k))
@@ -101,7 +101,7 @@ class Follower:
     # ------------------------------------------------------------------ one step
 
     def _step(self, here: Particles, wish: Wish, numbers: np.random.Generator) -> tuple[StepResult, int, float] | None:
-        """The step, the row of it that was chosen, and its quantile."""
+        """Make the step; return it with the chosen row and its quantile."""
         label = self.model.actions.index(wish.action)
         delay = None if wish.moment is None else wish.moment - float(here.time[0])
         if not self._exact:
@@ -123,7 +123,7 @@ class Follower:
         return conditional_step(self.model, copies, label, points)
 
     def _quantile(self, here: Particles, label: int, delay: float, numbers: np.random.Generator) -> float:
-        """Delays grow with their quantiles: close in on the one that comes closest."""
+        """Find the quantile with the closest delay; delays grow with their quantiles."""
         low, high, best = 0.0, LATEST, (np.inf, 0.5)
         for _ in range(ROUNDS):
             points = np.linspace(low, high, DRAWS)
@@ -139,7 +139,7 @@ class Follower:
     def _drawn_step(
         self, here: Particles, label: int, wish: Wish, delay: float | None, numbers: np.random.Generator
     ) -> tuple[StepResult, int, float] | None:
-        """Where the law of the next action is not computed: draw many steps, and take one that fits."""
+        """Draw many steps and choose a fitting one, if the law of the next action is not computed."""
         words = numbers.integers(0, 2**64, size=MANY, dtype=np.uint64)
         step = stochastic_step(self.model, here.take(np.zeros(MANY, int), words))
         rows = np.flatnonzero((step.status == WalkStatus.RUNNING) & (step.action == label))

@@ -19,78 +19,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.accelerator import Finding, Listener, Search, accelerate
+from bbfalsify.engines.falsification.accelerator import Finding, Listener, Search, WalkPlan, accelerate
 from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.estimating import Ranked, check_estimator, estimate
+from bbfalsify.engines.falsification.estimating import PassPlan, Ranked, check_estimator, estimate
 from bbfalsify.engines.falsification.judging_again import Check, Sampling, judge_again
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.probable import ProbableSearch
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import supports_conditional
 from bbfalsify.stats.intervals import total_estimate
 
-SEARCHES = ("probable", "first")
 FEW_PARTICLES = 16
 """Enough for the search to know a word's probability, where the estimator uses exact step probabilities."""
 
 
-@dataclass(frozen=True)
-class Options:
-    counterexamples: int = 10
-    simulations: int = 2000
-    passes: int = 10
-    traces: int = 100
-    estimator: str = "auto"
-    """conditional, splitting, or auto: conditional where the profile allows it."""
-    columns: tuple[str, ...] = ()
-    """Of the paper's equations, those to pay simulations for: d8, d9 (d6 comes with the traces; see `estimating`)."""
-    quasi_random: bool = False
-    """Sorted particles and evenly spread delays in the conditional estimator."""
-    search: str = "probable"
-    """probable: go on while more probable counterexamples are found; first: stop with the first ones."""
-    patience: int = 200
-    """Simulations in which nothing came that matters, after which a search for probable ones ends."""
-    plain_walks: float = 0.5
-    """The share of walks that follow the profile's own probabilities, in a search for probable ones."""
-    delays: str = "cycle"
-    guiding: bool = False
-    """Prefer, in every second walk, the actions after which the one before came close (section 5.1)."""
-    adaptive_duration: bool = False
-    """Shorten the search's simulations to the last violation found (section 5.2)."""
-    batch: int = 44
-    """Queries per batch of the search, whatever the number of workers: four rounds of the delay cycle."""
-    confidence: float = 0.95
-    fan: int = 40
-    """Traces per counterexample whose signals are kept, to be drawn."""
-    sensitivity: bool = True
-    """Say how the ranking depends on the profile's weights and rates."""
-    shrink: int = 200
-    """Simulations to find out which actions of a counterexample matter, for each; 0: do not ask."""
-
-    def __post_init__(self) -> None:
-        problems = []
-        if self.search not in SEARCHES:
-            problems.append(unknown_name("search", self.search, SEARCHES))
-        if self.patience < 0:
-            problems.append(Problem(f"patience must be 0 or more simulations; found {self.patience}."))
-        if not isinstance(self.shrink, int) or isinstance(self.shrink, bool) or self.shrink < 0:
-            problems.append(
-                Problem(f"shrink must be a whole number of simulations, 0 (off) or more; found {self.shrink!r}.")
-            )
-        if not 0 <= self.plain_walks <= 1:
-            problems.append(Problem(f"plain_walks is a share between 0 and 1; found {self.plain_walks:g}."))
-        if problems:
-            raise UserError(problems)
-
-
 @dataclass
 class Progress:
-    """The state of a falsification; filled in place, so that Ctrl-C keeps what is there."""
+    """State of a falsification, updated in place, so that Ctrl-C keeps it."""
 
     search: Search = field(default_factory=Search)
     ranked: list[Ranked] = field(default_factory=list)
@@ -111,7 +61,7 @@ class Progress:
 
 class FalsificationListener(Listener, Protocol):
     def judging_again(self, simulations: int) -> None:
-        """So many findings and passing runs are about to be judged at a finer period."""
+        """This number of findings and passing runs is about to be judged at a finer period."""
 
     def judged_again(self, check: Check, *, refined: bool) -> None:
         """They were; where the period is refined, another search follows."""
@@ -161,7 +111,7 @@ def _refine(
     level: int,
     listener: FalsificationListener,
 ) -> bool:
-    """Judge again at the next finer period; whether the search has to be repeated there."""
+    """Judge again at the next finer period; return whether the search has to be repeated there."""
     search, finer, random_system = progress.search, sampling.finer[level], sampling.random_system
     listener.judging_again(len(search.findings) + len(passing.drawn()) + len(passing.closest()))
     again = judge_again(ask, usage, finer, search, passing, level=level, random_system=random_system)
@@ -188,55 +138,47 @@ def _search(
     out_of_time: Callable[[], bool],
     seeds: SeedTree,
 ) -> None:
-    simulations = search.iterations + options.simulations
+    limit = search.iterations + options.simulations
+    kinds = options.delays, options.guiding, options.adaptive_duration
+    plan = WalkPlan(options.counterexamples, limit, options.batch, *kinds)
     if options.search == "first":
         accelerate(
             ask,
             usage,
             search,
+            plan,
             requirements=requirements,
-            wanted=options.counterexamples,
-            simulations=simulations,
             seeds=seeds,
-            batch=options.batch,
-            delays=options.delays,
-            guiding=options.guiding,
-            adaptive_duration=options.adaptive_duration,
             listener=listener,
             out_of_time=out_of_time,
         )
     else:
-        exact = supports_conditional(usage.model) is None  # whatever the estimator: it only decides what is looked for
+        exact = supports_conditional(usage.model) is None  # whatever the estimator: it only steers the search
         ProbableSearch(
             ask,
             usage,
             search,
+            plan,
             conditional_split if exact else importance_split,
             effort=FEW_PARTICLES if exact else options.traces,
-            wanted=options.counterexamples,
-            simulations=simulations,
             patience=options.patience,
             plain_walks=options.plain_walks,
             seeds=seeds,
-            batch=options.batch,
             listener=listener,
-            delays=options.delays,
-            guiding=options.guiding,
-            adaptive_duration=options.adaptive_duration,
         ).run(requirements, out_of_time)
 
 
 def estimate_finding(ask: Ask, usage: Usage, finding: Finding, options: Options, seeds: SeedTree) -> Ranked:
-    return estimate(
-        ask,
-        usage,
-        finding,
-        passes=options.passes,
-        traces=options.traces,
-        estimator=options.estimator,
-        confidence=options.confidence,
-        seeds=seeds,
-        columns=options.columns,
-        quasi_random=options.quasi_random,
-        fan=options.fan,
+    return estimate(ask, usage, finding, pass_plan(options), seeds)
+
+
+def pass_plan(options: Options) -> PassPlan:
+    return PassPlan(
+        options.passes,
+        options.traces,
+        options.estimator,
+        options.confidence,
+        options.columns,
+        options.quasi_random,
+        options.fan,
     )

@@ -1,16 +1,16 @@
-"""How probable a counterexample is: R passes of splitting along its word, every trace executed and judged.
+"""Estimate the probability of a counterexample by R passes of splitting along its word.
 
 The event is "the run follows a1…ak and is first violated in step k".  A pass estimates the probability of following
-the word (the timed cylinder) and hands over traces that do; the system says which of them are first violated in the
+the word (the timed cylinder) and gives traces that do; executing and judging them shows which are first violated in the
 last step.  R independent passes give the interval.
 
-Beside it stand the paper's numbers for the same word (`columns.py`).  What the executed traces already tell is always
-given; what needs more uses of the system has to be asked for:
+The paper's numbers for the same word (`columns.py`) come with it if the executed traces are enough; the others need
+more uses of the system and have to be asked for:
 
     D.6   from the same traces
-    D.8   one short use more for every particle that a later level killed, up to where it was killed (judging the
-          survivors only would be biased); none where nothing is resampled, as with reset clocks
-    D.9   from the same traces where they come from Algorithm 5, else from passes of Algorithm 5 of its own
+    D.8   one more short use for every particle that a later level killed, up to that level (judging the survivors only
+          would be biased); none if nothing is resampled, as with reset clocks
+    D.9   from the same traces if they come from Algorithm 5, else from extra passes of Algorithm 5
 """
 
 from __future__ import annotations
@@ -42,15 +42,31 @@ from bbfalsify.kernel import Walk, supports_conditional
 from bbfalsify.stats.intervals import Passes, splitting_estimate
 
 
+@dataclass(frozen=True)
+class PassPlan:
+    """Number and kind of the passes of an estimation."""
+
+    passes: int
+    traces: int
+    """Particles of each pass."""
+    estimator: str = "auto"
+    confidence: float = 0.95
+    columns: Collection[str] = ()
+    """The paper's equations that need more simulations: d8, d9."""
+    quasi_random: bool = False
+    fan: int = 0
+    """Traces kept for pictures."""
+
+
 @dataclass(frozen=True, eq=False)
 class WordEstimate:
-    """What the passes say about a word."""
+    """The estimates of a word."""
 
     passes: Passes
     probability: Estimate
-    """Of following it and being first violated in its last step."""
+    """Probability of following it and being first violated in its last step."""
     cylinder: Estimate
-    """Of following the word at all, violated or not."""
+    """Probability of following the word at all, violated or not."""
     columns: dict[str, Estimate]
     """The paper's equations, by name: d6, d8, d9_set, d9_multiset, d9_traces."""
     evidence: Evidence = field(repr=False)
@@ -65,7 +81,7 @@ class Ranked:
     passes: Passes
     probability: Estimate
     cylinder: Estimate
-    """Of following the word at all, violated or not."""
+    """Probability of following the word at all, violated or not."""
     evidence: Evidence = field(default_factory=Evidence, repr=False)
     """The traces that violate."""
     columns: dict[str, Estimate] = field(default_factory=dict)
@@ -79,49 +95,22 @@ class Ranked:
 
 
 def check_estimator(usage: Usage, estimator: str, *, quasi_random: bool = False) -> None:
-    """Refuse, before anything runs, an estimator that the profile does not allow."""
+    """Refuse an estimator that the profile does not allow."""
     reason = supports_conditional(usage.model)
     problem = None
     if estimator == "conditional" and reason is not None:
         problem = f"the conditional estimator does not support this profile: {reason}. Use estimator: splitting."
-    elif quasi_random and estimator == "splitting":
-        problem = "quasi_random needs the conditional estimator, and estimator is splitting."
     elif quasi_random and reason is not None:
         problem = f"quasi_random needs the conditional estimator, which does not support this profile: {reason}."
     if problem is not None:
         raise UserError(Problem(problem, file=usage.profile.file))
 
 
-def estimate(
-    ask: Ask,
-    usage: Usage,
-    finding: Finding,
-    *,
-    passes: int,
-    traces: int,
-    estimator: str,
-    confidence: float,
-    seeds: SeedTree,
-    columns: Collection[str] = (),
-    quasi_random: bool = False,
-    fan: int = 0,
-) -> Ranked:
+def estimate(ask: Ask, usage: Usage, finding: Finding, plan: PassPlan, seeds: SeedTree) -> Ranked:
     """Estimate one finding; its queries and seeds are named after it, so no other finding changes its number."""
     name = f"{finding.requirement}/{finding.name}"
     found = estimate_word(
-        ask,
-        usage,
-        finding.actions,
-        finding.requirement,
-        name=f"estimate/{name}",
-        passes=passes,
-        traces=traces,
-        estimator=estimator,
-        confidence=confidence,
-        seeds=seeds.child(name),
-        columns=columns,
-        quasi_random=quasi_random,
-        fan=fan,
+        ask, usage, finding.actions, plan, seeds.child(name), requirement=finding.requirement, name=f"estimate/{name}"
     )
     return Ranked(finding, found.passes, found.probability, found.cylinder, found.evidence, found.columns)
 
@@ -130,42 +119,37 @@ def estimate_word(
     ask: Ask,
     usage: Usage,
     word: Sequence[str],
-    requirement: int = 0,
-    *,
-    passes: int,
-    traces: int,
+    plan: PassPlan,
     seeds: SeedTree,
-    estimator: str = "auto",
-    confidence: float = 0.95,
-    columns: Collection[str] = (),
-    quasi_random: bool = False,
-    fan: int = 0,
+    *,
+    requirement: int = 0,
     name: str = "estimate/word",
 ) -> WordEstimate:
     """Estimate any word of actions, not only a counterexample's key."""
-    conditional = estimator == "conditional" or (estimator == "auto" and supports_conditional(usage.model) is None)
-    session = _Session(ask, usage, word, requirement, passes, traces, fan)
+    confidence, even = plan.confidence, plan.quasi_random
+    automatic = plan.estimator == "auto" and supports_conditional(usage.model) is None
+    conditional = plan.estimator == "conditional" or automatic
+    session = _Session(ask, usage, word, requirement, plan)
+    split: Callable[..., Split] = importance_split
+    method = SPLITTING
     if conditional:
-        split, method = partial(conditional_split, quasi_random=quasi_random), CONDITIONAL
-        method += ", quasi-random" if quasi_random else ""
-    else:
-        split, method = importance_split, SPLITTING
-    counts = session.run(split, name, seeds.child("pass"), everybody="d8" in columns, evidence=True)
+        split = partial(conditional_split, quasi_random=even)
+        method = f"{CONDITIONAL}, quasi-random" if even else CONDITIONAL
+    counts = session.run(split, name, seeds.child("pass"), everybody="d8" in plan.columns, evidence=True)
     law = _exact_law(usage, word) if conditional else None
-    # Where steps do not agree, particles are resampled: no independent sample, so each pass keeps its own cylinder.
+    # If steps do not agree, particles are resampled: no independent sample, so each pass keeps its own cylinder.
     exact = law is not None and law.steps_agree
     if law is not None and exact:
         counts = [replace(c, cylinders=law.cylinders) for c in counts]
-    known = {"method": method, "confidence": confidence, "exact": exact}
-    beside = {"d6": equations.d6(counts, even=quasi_random, **known)}
-    if "d8" in columns:
-        beside["d8"] = equations.d8(counts, **known)
+    beside = {"d6": equations.d6(counts, method=method, confidence=confidence, exact=exact, even=even)}
+    if "d8" in plan.columns:
+        beside["d8"] = equations.d8(counts, method=method, confidence=confidence, exact=exact)
     if not conditional:
         beside |= equations.d9(counts, method=method, confidence=confidence)
-    elif "d9" in columns:
+    elif "d9" in plan.columns:
         own = session.run(importance_split, f"{name}/d9", seeds.child("d9"))
         beside |= equations.d9(own, method=SPLITTING, confidence=confidence)
-    seen = equations.last_step(counts, exact=exact, even=quasi_random)
+    seen = equations.last_step(counts, exact=exact, even=even)
     if law is None:
         cylinder = Estimate(*seen.cylinder(confidence), confidence, method, seen.total_traces)
     else:
@@ -181,7 +165,7 @@ def estimate_word(
 
 
 def _exact_law(usage: Usage, word: Sequence[str]) -> ExactWord | None:
-    """The probabilities of the word and its prefixes where they do not have to be sampled."""
+    """Compute the probabilities of the word and its prefixes, if they do not have to be sampled."""
     try:
         return exact_word(usage.model, word)
     except NotExact:
@@ -189,13 +173,11 @@ def _exact_law(usage: Usage, word: Sequence[str]) -> ExactWord | None:
 
 
 class _Session:
-    """Makes passes along one word and has the system judge what they bring."""
+    """Passes along one word, whose traces the system executes and judges."""
 
-    def __init__(
-        self, ask: Ask, usage: Usage, word: Sequence[str], requirement: int, passes: int, traces: int, fan: int
-    ) -> None:
+    def __init__(self, ask: Ask, usage: Usage, word: Sequence[str], requirement: int, plan: PassPlan) -> None:
         self.ask, self.usage, self.word, self.requirement = ask, usage, word, requirement
-        self.passes, self.traces, self.fan = passes, traces, fan
+        self.passes, self.traces, self.fan = plan.passes, plan.traces, plan.fan
         self.evidence = Evidence()
 
     def run(
@@ -207,7 +189,7 @@ class _Session:
         everybody: bool = False,
         evidence: bool = False,
     ) -> list[Counts]:
-        """All passes counted."""
+        """Make and count all passes."""
         counts = []
         for number in range(self.passes):
             made = split(self.usage.model, self.word, effort=self.traces, seeds=seeds.child(number))
@@ -223,7 +205,7 @@ class _Session:
             if everybody:
                 self._judge_killed(made, steps, f"{name}/{number}")
             if made.complete:
-                # Descendants tell about all their ancestors; last, so that the whole traces have the last word.
+                # Descendants decide about all their ancestors; whole traces come last and overrule the others.
                 for level, rows in enumerate(made.family.lineage(len(self.word), np.arange(len(walks)))[1:]):
                     steps[level][rows] = last
             unknown = sum(not answer.judgements for answer in answers)
@@ -231,7 +213,7 @@ class _Session:
         return counts
 
     def _judge_killed(self, made: Split, steps: list[np.ndarray], name: str) -> None:
-        """Execute every particle without descendants up to where it was killed; deeper ones speak after others."""
+        """Execute every particle without descendants up to its last level, level by level."""
         for level in range(1, made.family.levels + (not made.complete)):
             rows = made.family.childless(level)
             walks = made.family.walks(level, rows)
@@ -242,7 +224,7 @@ class _Session:
     def _judge(
         self, walks: Sequence[Walk], names: Sequence[str], *, keep_traces: bool = False
     ) -> tuple[list[Answer], np.ndarray]:
-        """The answers, and for each walk the step in which it is first violated; 0: it is not, or nobody knows."""
+        """Return the answers, and for each walk the step in which it is first violated; 0: it is not, or unknown."""
         drafts = [self.usage.draft(walk, stop=float(walk.times[-1])) for walk in walks]
         queries = [Query(n, d, keep_traces) for n, d in zip(names, drafts, strict=True)]
         answers = list(self.ask(queries)) if queries else []
@@ -259,7 +241,7 @@ class _Session:
     def _locate_failures(
         self, walks: Sequence[Walk], names: Sequence[str], steps: np.ndarray, failed: Sequence[int]
     ) -> None:
-        """Where failing counts as violating, nobody saw when: the step is the last one without which it does not fail.
+        """Find the steps in which simulations failed that count as violations: the last one without which none fails.
 
         The step before the last is tried first, since that decides the key's event; then halving.
         """

@@ -1,4 +1,4 @@
-"""What the estimation saw of a violation: the traces that were first violated in their last step, pass by pass.
+"""Traces of an estimation that were first violated in their last step, pass by pass.
 
 They follow the word under the profile's law given the violation, so averages over them are averages over the users who
 meet this counterexample: how their use depends on the profile's parameters, and when they meet it.
@@ -16,7 +16,7 @@ from bbfalsify.core.trace import Trace, thinned
 from bbfalsify.kernel import Walk
 
 MOST_WALKS = 1000
-"""Violating traces kept per counterexample; of more, an even selection."""
+"""Limit of violating traces kept per counterexample; more are thinned out evenly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class FanTrace:
     """First violated in the last step: this is the counterexample's event."""
     first_violation_time: float
     trace: Trace | None
-    """Thinned out, extremes kept; None where the answer came from the record of an interrupted run."""
+    """Thinned out, extremes kept; None if the answer came from the record of an interrupted run."""
 
 
 @dataclass
@@ -37,23 +37,22 @@ class Evidence:
     walks: list[list[Walk]] = field(default_factory=list)
     """Per pass: violating traces."""
     times: list[np.ndarray] = field(default_factory=list)
-    """Per pass: when each of them was first violated."""
+    """Per pass: time of the first violation of each of them."""
     followers: list[Walk] = field(default_factory=list)
-    """Traces of the first pass that had any, violating or not: all there is where no trace violates."""
-
+    """Traces of the first pass that had any, violating or not, for words without a violating trace."""
     fan: list[FanTrace] = field(default_factory=list)
-    """Of the first pass: violating and other traces, for pictures."""
+    """Violating and other traces of the first pass, for pictures."""
 
     @property
     def example(self) -> Walk | None:
-        """One trace that violates; where none does, one that follows the word."""
+        """One trace that violates; if none does, one that follows the word."""
         return next((walk for group in (*self.walks, self.followers) for walk in group), None)
 
     def add(
         self, walks: Sequence[Walk], answers: Sequence[Answer], violated: Sequence[bool], requirement: int, passes: int
     ) -> None:
-        """Keep what one of `passes` passes saw."""
-        hits = np.flatnonzero(violated)
+        """Keep the traces of one of `passes` passes."""
+        hits = np.flatnonzero(violated).tolist()
         kept = _evenly(hits, max(1, MOST_WALKS // passes))
         self.walks.append([walks[j] for j in kept])
         self.times.append(np.array([answers[j].judgements[requirement].first_violation_time for j in hits]))
@@ -69,8 +68,8 @@ class Evidence:
         requirement: int,
         most: int,
     ) -> None:
-        """Keep at most so many traces to look at: of violating and others as many, where there are enough of both."""
-        hits, others = np.flatnonzero(violated), np.flatnonzero(~np.asarray(violated, bool))
+        """Keep at most so many traces for pictures, half violating and half others if there are enough of both."""
+        hits, others = np.flatnonzero(violated).tolist(), np.flatnonzero(~np.asarray(violated, bool)).tolist()
         of_hits = min(len(hits), max(most - most // 2, most - len(others)))
         chosen = [*_evenly(hits, of_hits), *_evenly(others, most - of_hits)]
         for j in sorted(chosen):
@@ -81,6 +80,6 @@ class Evidence:
             self.fan.append(FanTrace(names[j], walks[j], bool(violated[j]), time, thin))
 
 
-def _evenly(rows: np.ndarray, most: int) -> np.ndarray:
-    """Neighbours may be alike (sorted particles, common ancestors), so the first ones would not do."""
-    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
+def _evenly(rows: list[int], most: int) -> list[int]:
+    """Select rows evenly, because neighbours may be alike (sorted particles, common ancestors)."""
+    return rows if len(rows) <= most else [rows[i] for i in np.linspace(0, len(rows) - 1, most).astype(int).tolist()]

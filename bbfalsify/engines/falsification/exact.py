@@ -1,13 +1,13 @@
-"""The probability of a timed cylinder as a product, without variance.
+"""Compute the probability of a timed cylinder as a product, without variance.
 
-Where the law of every step depends on the word alone — each clock that the next step reads was reset on the way, and no
-carried real or random draw decides anything — the probability of a word is a product of step probabilities.  Locations
-and integers may still vary (branches, two edges with one label, who won a race): then it is a forward sum over them,
+If the law of every step depends on the word alone (each clock that the next step reads was reset on the way, and no
+carried real or random draw decides anything), the probability of a word is a product of step probabilities.  Locations
+and integers may still vary (branches, two edges with one label, winners of races): then it is a forward sum over them,
 
     P(a₁ … aₖ) = Σ_s αₖ(s),   α₀ = 1 in the initial state,   αᵢ(s') = Σ_s αᵢ₋₁(s) · Σ_e q_e(s) · P(e leads from s to s')
 
-with the exact probability q_e(s) that edge e, labelled aᵢ, is the next transition.  `determinate` checks every state
-that the word can reach; what it cannot vouch for is refused with a reason, and then particles are the way.
+with the exact probability q_e(s) that edge e, labelled aᵢ, is the next transition.  `dependence` checks every state
+that the word can reach; otherwise NotExact gives the reason, and particles are needed.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from bbfalsify.modelling.reference.exact_values import UNKNOWN, DependsOnDraw, M
 METHOD = "exact product"
 ROUNDING = 1e-12
 MAXIMUM_WIDTH = 1000
-"""States that may share one prefix of a word."""
+"""Limit of states after one prefix of a word."""
 MAXIMUM_SITUATIONS = 20_000
-"""Pairs of state and action looked at in one model."""
+"""Limit of pairs of state and action in one model."""
 
 
 class NotExact(Exception):
@@ -41,7 +41,7 @@ class NotExact(Exception):
 
 
 def why_not_exact(model: CompiledModel, word: Sequence[str]) -> str | None:
-    """None where `exact_cylinder` gives the probability of this word, else the reason why not."""
+    """Return None if `exact_cylinder` gives the probability of this word, else the reason why not."""
     try:
         exact_word(model, word)
     except NotExact as reason:
@@ -50,28 +50,28 @@ def why_not_exact(model: CompiledModel, word: Sequence[str]) -> str | None:
 
 
 def exact_cylinder(model: CompiledModel, word: Sequence[str]) -> float:
-    """The probability that the first actions of a stochastic walk are those of the word; NotExact where unknown."""
+    """Compute the probability that the first actions of a stochastic walk are those of the word, or raise NotExact."""
     return exact_word(model, word).cylinders[-1] if word else 1.0
 
 
 @dataclass(frozen=True)
 class ExactWord:
-    """What is known about a word without sampling."""
+    """The exact law of a word."""
 
     cylinders: tuple[float, ...]
     """The probabilities of following its first action, its first two, …, all of them."""
     steps_agree: bool
-    """Each step has one probability, whatever the state that the actions before it led to (a plain product).  Then
-    runs that are made to follow the word all have the same weight, so they are an independent sample of its law."""
+    """Each step has one probability, whatever the state before it (a plain product).  Then runs that are made to follow
+    the word all have the same weight, so they are an independent sample of its law."""
 
 
 def exact_word(model: CompiledModel, word: Sequence[str]) -> ExactWord:
-    """Every prefix of the word; NotExact where unknown."""
+    """Compute the probability of every prefix of the word, or raise NotExact."""
     return _law(model).word(word)
 
 
 class ExactLaw:
-    """Remembers, for every state and action met, the states entered and their probabilities."""
+    """The states entered and their probabilities, for every state and action met so far."""
 
     def __init__(self, model: CompiledModel) -> None:
         self.model = model
@@ -105,7 +105,7 @@ class ExactLaw:
         return ExactWord(tuple(cylinders), agree)
 
     def _step(self, situation: Situation, action: str) -> dict[Situation, float]:
-        """Where the action leads from a state, with probabilities that sum to that of the action."""
+        """Find the states to which the action leads, with probabilities that sum to that of the action."""
         if (situation, action) not in self._steps:
             if len(self._steps) >= MAXIMUM_SITUATIONS:
                 raise NotExact(f"more than {MAXIMUM_SITUATIONS} states and actions would have to be looked at")
@@ -156,10 +156,10 @@ class ExactLaw:
             raise NotExact(f"the model fails: {errors[0]}")
         return float(probabilities[0])
 
-    # --- what a transition leads to ----------------------------------------------------------------------------------
+    # --- outcomes of a transition ------------------------------------------------------------------------------------
 
     def _outcomes(self, situation: Situation, process: int, edge: Edge) -> Iterator[tuple[Situation, Fraction]]:
-        """Every choice of receiving edges and branches, the state it leads to and its probability."""
+        """Yield for every choice of receiving edges and branches the state it leads to and its probability."""
         machine = self.dependence.after_delay(situation)
         try:
             sides = [[(process, edge, Fraction(1))], *self._receivers(machine, process, edge)]
@@ -188,7 +188,7 @@ class ExactLaw:
             raise NotExact(f"the model fails: {error}") from None
 
     def _receivers(self, machine: Evaluator, sender: int, edge: Edge) -> Iterator[list[tuple[int, Edge, Fraction]]]:
-        """For every process that takes part in a broadcast: its enabled receiving edges, by weight."""
+        """Yield for every process that takes part in a broadcast its enabled receiving edges, by weight."""
         if edge.channel is None:
             return
         for p, process in enumerate(self.network.processes):
@@ -217,7 +217,7 @@ def _weight(machine: Evaluator, expression: Expression | None) -> Fraction:
 
 
 def _shares(machine: Evaluator, weights: list[Expression | None]) -> list[tuple[int, Fraction]]:
-    """The options of positive weight with their shares; where no weight is positive, the first."""
+    """Return the options of positive weight with their shares; if no weight is positive, the first."""
     values = [_weight(machine, w) for w in weights]
     total = sum(values)
     if total == 0:

@@ -1,8 +1,8 @@
-"""Particles and their ancestors: what both splitting estimators record, level by level.
+"""Record particles and their ancestors, level by level, for both splitting estimators.
 
-Every particle of a level knows its parent in the level before, when its transition fired and the state it entered.
-Tracing back from the last level gives the traces that follow the whole word (Γ in equation D.6); tracing back from a
-particle without children gives the word of one that was killed on the way (needed by equation D.8).
+Every particle of a level has its parent in the level before, the time of its transition and the state entered.  Tracing
+back from the last level gives the traces that follow the whole word (Γ in equation D.6); tracing back from a particle
+without children gives the word of a killed one (needed by equation D.8).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bbfalsify.kernel import Particles, StepResult, Walk, WalkStatus
 
 @dataclass
 class Genealogy:
-    """Level 0 is the start; level k holds the particles that made k steps.  A particle is a row of its level."""
+    """Particles by level: level 0 is the start, level k has those that made k steps.  A particle is a row."""
 
     start: Particles
     _parents: list[np.ndarray] = field(default_factory=list)
@@ -49,32 +49,32 @@ class Genealogy:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many particles levels 1, 2, … have."""
+        """Numbers of particles of levels 1, 2, …."""
         return tuple(len(s) for s in self._states)
 
     def lineage(self, level: int, rows: np.ndarray) -> list[np.ndarray]:
-        """The rows of the ancestors of these particles in levels 0, 1, …, `level` (where they are themselves)."""
+        """Rows of the ancestors of these particles in levels 0, 1, …, `level` (the particles themselves)."""
         found = [rows]
         for parents in reversed(self._parents[:level]):
             found.append(parents[found[-1]])
         return found[::-1]
 
     def founders(self) -> list[np.ndarray]:
-        """For every level from 1 on: the row in level 1 that each of its particles descends from."""
+        """For every level from 1 on, the row in level 1 of the ancestor of each particle."""
         found: list[np.ndarray] = []
         for parents in self._parents:
             found.append(found[-1][parents] if found else np.arange(len(parents)))
         return found
 
     def childless(self, level: int) -> np.ndarray:
-        """The rows of a level that nobody in the next level descends from; all of the newest one."""
+        """Rows of a level without descendants in the next one; all rows of the newest level."""
         alive = np.zeros(len(self._states[level - 1]), dtype=bool)
         if level < self.levels:
             alive[self._parents[level]] = True
         return np.flatnonzero(~alive)
 
     def walks(self, level: int | None = None, rows: np.ndarray | None = None) -> list[Walk]:
-        """The walks from the initial state to these particles; by default to all of the newest level."""
+        """Make the walks from the initial state to these particles; by default to all of the newest level."""
         level = self.levels if level is None else level
         rows = np.arange(self.size) if rows is None else rows
         if not level or not len(rows):
@@ -98,7 +98,7 @@ class Genealogy:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One pass along a word: estimates of its prefixes' cylinders, and everybody who followed them.
+    """One pass along a word: estimates of its prefixes' cylinders, and the particles that followed them.
 
     A pass that lost all its particles stops there: the cylinders from that level on are 0, and it has no traces.
     """

@@ -1,15 +1,14 @@
-"""Judge again, at a tenth of the sampling period, what a search found and a few of the runs that it saw pass.
+"""Judge findings and some passing runs of a search again, at a tenth of the sampling period.
 
 In dense time a sample holds until the next one.  A violation shorter than the period is missed; one that samples
 exaggerate (a window without the sample that would satisfy it) is none.  Neither shows at the period itself, so:
 
-    findings        each is executed again at a tenth of the period; where it holds there, it is an artefact of sampling
+    findings        each is executed again at a tenth of the period; if it holds there, it is an artefact of sampling
     passing runs    drawn at random, and those that came closest (`passing.py`); some may violate
 
-Where that matters, the search is repeated at the finer period, with what is known there, before anything is
-estimated (`engine.py`).  Verdicts may also change by chance: of a system that draws random numbers, or that does not
-repeat.  So where any changes, the same runs are repeated at the old period (a seedable system with other seeds); only
-more changes than those count.
+If that matters, the search is repeated at the finer period before anything is estimated (`engine.py`).  Verdicts may
+also change by chance, if the system draws random numbers or does not repeat.  So if any changes, the same runs are
+repeated at the old period (a seedable system with other seeds); only more changes than those count.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from bbfalsify.engines.falsification.usage import Usage
 
 Key = tuple[str, ...]
 NOTICED = 0.05
-"""A smaller part of the violations than this does not change the numbers beyond their intervals."""
+"""Smallest part of the violations that changes the numbers beyond their intervals."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How densely a run may be judged."""
+    """Sampling periods at which a run may be judged."""
 
     finer: tuple[Usage, ...] = ()
-    """The usage at a tenth, a hundredth, … of its period; empty where finer samples cannot change a verdict."""
+    """The usage at a tenth, a hundredth, … of its period; empty if finer samples cannot change a verdict."""
     refinements: int = 0
-    """How many of them the run may go over to."""
+    """Number of them that the run may change to."""
     given: bool = False
     """The user chose the period: artefacts stay on the list, and are marked."""
     random_system: bool = False
@@ -45,7 +44,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Check:
-    """How many verdicts changed at the finer period."""
+    """Numbers of verdicts that changed at the finer period."""
 
     period: float
     finer: float
@@ -63,7 +62,7 @@ class Check:
     """Violating runs of the search, to compare with."""
     random_system: bool = False
     by_chance: int = 0
-    """Changes when the same runs are repeated at the old period, where any changed at the finer one."""
+    """Changes when the same runs are repeated at the old period, if any changed at the finer one."""
 
     @property
     def changes(self) -> int:
@@ -71,14 +70,14 @@ class Check:
 
     @property
     def uncertain(self) -> bool:
-        """Whether a single change may be chance."""
+        """True if a single change may be chance."""
         return self.random_system or self.by_chance > 0
 
     @property
     def matters(self) -> bool:
-        """Whether sampling changes verdicts; where chance does, too, by two deviations more.
+        """True if sampling changes verdicts; by two deviations more than chance, if chance does, too.
 
-        Of the runs closest to violating, some may always change: they count from `NOTICED` of all violations on.
+        Some of the runs closest to violating may always change: they count from `NOTICED` of all violations on.
         """
         if not self.uncertain:
             certain = len(self.vanished) + self.moved + self.violating
@@ -110,7 +109,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Again:
-    """What the second judgements say."""
+    """The results of the second judgements."""
 
     check: Check
     vanished: list[Finding]
@@ -125,13 +124,13 @@ class _Subject:
     name: str
     run: Run
     finding: Finding | None = None
-    """What the search found in it; None for a passing run."""
+    """The finding of the search; None for a passing run."""
 
     def query(self, name: str, usage: Usage, seed_name: str | None) -> Query:
         return Query(name, usage.draft(self.run.walk, stop=self.run.stimulus.duration), seed_name=seed_name)
 
     def findings(self, usage: Usage, answer: Answer, level: int) -> list[Finding]:
-        """What this answer violates: of a finding its requirement, of a passing run those that it passed."""
+        """Findings of this answer: a finding's own requirement, or those that a passing run had passed."""
         if not answer.violated:
             return []
         stimulus = usage.stimulus(self.run.walk, stop=self.run.stimulus.duration)
@@ -141,7 +140,7 @@ class _Subject:
         return [f for f in found if f.requirement not in self.run.answer.violated]
 
     def changed(self, answer: Answer, found: Sequence[Finding]) -> bool:
-        """Whether the verdict, or the violating step, is another; a simulation that failed says nothing."""
+        """Tell whether the verdict, or the violating step, has changed; a simulation that failed does not count."""
         if self.finding is None:
             return bool(found)
         return bool(answer.judgements) and [f.actions for f in found] != [self.finding.actions]
@@ -150,14 +149,14 @@ class _Subject:
 def judge_again(
     ask: Ask, usage: Usage, finer: Usage, search: Search, passing: Passing, *, level: int, random_system: bool
 ) -> Again:
-    """Execute at the finer period what the search found and some of what it passed; compare.
+    """Execute findings and some passing runs at the finer period, and compare.
 
-    `level`: how often the period was refined before.
+    `level` is the number of refinements before.
     """
     findings = [
         _Subject(f"again/{level}/{f.requirement}/{f.name}", Run(f.iteration, f.walk, f.stimulus, Answer(f.status)), f)
         for f in search.findings
-        if f.walk is not None and f.iteration is not None  # what the store knows has no walk
+        if f.walk is not None and f.iteration is not None  # findings from the store have no walk
     ]
     drawn, closest = (
         [_Subject(f"again/{level}/{run.iteration}", run) for run in runs]
@@ -187,6 +186,6 @@ def judge_again(
 
 
 def _by_chance(ask: Ask, usage: Usage, subjects: Sequence[_Subject]) -> int:
-    """How many change when they are repeated at the old period (a random system draws anew there)."""
+    """Count the changes of a repetition at the old period (a random system draws again there)."""
     answers = ask([s.query(f"{s.name}/chance", usage, None) for s in subjects])
     return sum(s.changed(answer, s.findings(usage, answer, 0)) for s, answer in zip(subjects, answers, strict=True))

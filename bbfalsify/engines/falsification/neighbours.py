@@ -1,9 +1,8 @@
-"""Neighbours of a word: where a violation is found, more probable ones are often near.
+"""Generate neighbours of a violating word, which often violate, too, and may be more probable.
 
-A word that violates was walked, so it is known where the profile stood before each action.  A part that leads back to
-where it began is a loop (a detour, an episode that may happen again).  The moves: end the violating delay with another
-action, leave out a loop, put in a short loop of a word that is known to violate, change one action.  Whether the result
-is a possible word at all, and how probable, the profile says.
+The places of the profile before each action of a violating word are known.  A part that ends at the place where it
+began is a loop.  The moves: end the violating delay with another action, leave out a loop, insert a short loop of a
+violating word, change one action.  The profile decides whether the result is possible, and how probable it is.
 """
 
 from __future__ import annotations
@@ -14,23 +13,23 @@ import numpy as np
 
 Key = tuple[str, ...]
 Place = tuple[int, ...]
-"""Where the profile stands: one location per component."""
+"""A place in the profile: one location per component."""
 Walked = tuple[Key, Sequence[Place]]
-"""A word, and where the profile stood before each action and after the last."""
+"""A word, and the places before each action and after the last."""
 LONGEST_LOOP = 3
-"""Of those that are put in."""
+"""Longest loop that is inserted."""
 TRIES = 20
 
 
 def other_endings(word: Key, actions: Sequence[str]) -> list[Key]:
-    """The same word with every other last action: its violating delay may end with any of them."""
+    """Vary the last action of the word: its violating delay may end with any of them."""
     return [(*word[:-1], action) for action in actions if action != word[-1]]
 
 
 def neighbours(
     words: Sequence[Walked], weights: Sequence[float], actions: Sequence[str], rng: np.random.Generator, count: int
 ) -> Iterator[Key]:
-    """Random moves from these words: every second one from a word drawn in proportion to its weight."""
+    """Yield random moves from these words, every second one from a word drawn in proportion to its weight."""
     loops = sorted({loop for word, places in words for loop in _loops(word, places)})
     share = np.asarray(weights) / np.sum(weights) if np.sum(weights) > 0 else None
     for number in range(count):

@@ -1,4 +1,4 @@
-"""A few of the runs that a search saw pass, kept to be judged again: drawn at random, and those that came closest."""
+"""Keep a few passing runs of a search to be judged again: drawn at random, and those that came closest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bbfalsify.engines.falsification.accelerator import Run
 
 SHARE = 0.05
-"""Of the passing runs, drawn at random …"""
+"""Share of the passing runs that is drawn at random …"""
 FEWEST, MOST = 10, 50
 """… but at least and at most so many."""
 CLOSEST = 10
@@ -29,7 +29,7 @@ class Passing:
         self.violating = 0
         """Runs that violate a requirement, for comparison."""
         self._rng = seeds.rng()
-        # Of runs with random keys, those with the smallest keys are a uniform sample of any size.
+        # The runs with the smallest random keys are a uniform sample of any size.
         self._drawn: list[tuple[float, int, Run]] = []
         self._close: list[list[tuple[float, int, Run]]] = [[] for _ in range(requirements)]
 
@@ -46,12 +46,12 @@ class Passing:
                 _keep(self._close[requirement], robustness, run, max(1, CLOSEST // len(self._close)))
 
     def drawn(self) -> list[Run]:
-        """A uniform sample, in the order of the search."""
+        """Return a uniform sample, in the order of the search."""
         size = max(FEWEST, math.ceil(SHARE * self.seen))
         return sorted(_smallest(self._drawn, size), key=lambda run: run.iteration)
 
     def closest(self) -> list[Run]:
-        """Those that came closest and were not drawn, in the order of the search."""
+        """Return those that came closest and were not drawn, in the order of the search."""
         taken = {run.iteration for run in self.drawn()}
         close = {r.iteration: r for runs in self._close for r in _smallest(runs, CLOSEST)}
         return [close[iteration] for iteration in sorted(close) if iteration not in taken]

@@ -1,16 +1,16 @@
-"""Finding probable counterexamples, not only the first ones.
+"""Search for the most probable counterexamples, not only the first ones.
 
 The accelerator (`accelerator.py`) finds rare violations soon, but the first words it finds are not those that users
 meet most.  So this search goes on, and keeps a pool of words from three sources.  In every round:
 
-    accelerated walks   Algorithm 4: what is rare is met too;
-    plain walks         drawn from the profile itself: a violating one is probable by the way it was found;
-    runs along words    of the pool, to see how often they violate, and of their neighbours (`neighbours.py`), which may
-                        be more probable; only where the profile gives the word more than the list's last one has.
+    accelerated walks   Algorithm 4, which finds rare usage, too;
+    plain walks         drawn from the profile itself, so that a violating one is probable;
+    runs along words    of the pool, to count how often they violate, and of their neighbours (`neighbours.py`), which
+                        may be more probable; only if the word is more probable than the last one of the list.
 
-The list are the best words by their rough masses (`pool.py`).  The search ends when no requirement's list got a word
-that matters within the last `patience` simulations, or with its budget.  A source that brings nothing to the list gets
-less of the next rounds.  Everything follows from the seed and the answers; the number of workers does not matter.
+The list has the best words by their rough masses (`word_pool.py`).  The search ends when no requirement's list got a
+word that matters within the last `patience` simulations, or with its budget.  A source that adds nothing to the list
+gets less of the next rounds.  The seed and the answers determine the result, not the number of workers.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from bbfalsify.engines.falsification.accelerator import (
     Listener,
     Run,
     Search,
+    WalkPlan,
     moving,
     query_name,
     shortest_failing,
@@ -38,19 +39,19 @@ from bbfalsify.engines.falsification.cylinders import Cylinders
 from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
-from bbfalsify.engines.falsification.pool import Key, Pool, Word
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.engines.falsification.walk_extension import continued
+from bbfalsify.engines.falsification.word_pool import Key, Pool, Word
 from bbfalsify.kernel import CompiledModel, Walk, stochastic_walks
 
 LOOKS = 2
-"""Rounds look at so many neighbours per walk: asking the profile about a word is cheap, running the system is not."""
+"""Neighbours per walk of a round: computing the probability of a word is cheap, running the system is not."""
 RUNS = 4
-"""Along a word at a time: the first ones say whether it violates at all."""
+"""Runs along a word at a time: the first ones show whether it violates at all."""
 FURTHER = 2
-"""Runs along a word go on for so many actions: a violation may come a little later, and have another word."""
+"""Actions by which runs along a word are extended: a violation may come a little later, and have another word."""
 QUIET_SHARE = 4
-"""A source that brought nothing to the list in the last round gets only one in so many of its simulations."""
+"""Factor by which the simulations of a source are reduced if it added nothing to the list in the last round."""
 
 
 class Splitter(Protocol):
@@ -64,34 +65,28 @@ class ProbableSearch:
     ask: Ask
     usage: Usage
     search: Search
+    plan: WalkPlan
     split: Splitter
     effort: int
     """Particles of a round of runs along a word."""
-    wanted: int
-    simulations: int
     patience: int
     plain_walks: float
-    """Their share of the walks."""
+    """Share of plain walks."""
     seeds: SeedTree
-    batch: int
     listener: Listener
-    delays: str = "cycle"
-    guiding: bool = False
-    adaptive_duration: bool = False
     pools: list[Pool] = field(init=False, default_factory=list)
     _rounds: list[int] = field(init=False, default_factory=list)
     _quiet: set[str] = field(init=False, default_factory=set)
-    """Sources that brought nothing to the list when they were last used."""
+    """Sources that added nothing to the list when they were last used."""
 
     def run(self, requirements: int, out_of_time: Callable[[], bool]) -> None:
         search = self.search
         search.begin(requirements)
         self._before = list(search.findings)
-        self.pools = [Pool(self.wanted) for _ in range(requirements)]
+        self.pools = [Pool(self.plan.wanted) for _ in range(requirements)]
         self._duration = AdaptiveDuration(self.usage.duration)
-        self._accelerator = Accelerator(
-            self.ask, self.usage, search, self.seeds.words(self.simulations), self.delays, self.guiding
-        )
+        words = self.seeds.words(self.plan.simulations)
+        self._accelerator = Accelerator(self.ask, self.usage, search, words, self.plan)
         self._cylinders = Cylinders(self.usage.model, self.seeds.child("cylinder"))
         self._plain_seeds = self.seeds.child("plain").rng()
         for pool in self.pools:
@@ -112,7 +107,7 @@ class ProbableSearch:
         while search.stopped is None:
             if all(pool.full and search.iterations - pool.improved >= self.patience for pool in self.pools):
                 search.stopped = StopReason.COMPLETED
-            elif search.iterations >= self.simulations:
+            elif search.iterations >= self.plan.simulations:
                 search.stopped = StopReason.BUDGET_SIMULATIONS
             elif out_of_time():
                 search.stopped = StopReason.BUDGET_TIME
@@ -123,10 +118,10 @@ class ProbableSearch:
 
     def _round(self) -> None:
         until = self.usage.duration
-        if self.adaptive_duration:
+        if self.plan.adaptive_duration:
             until = self._duration.limit(list(range(len(self.pools))))
-        plain = round(self._share("plain", self.batch * self.plain_walks))
-        for run in self._accelerator.runs(self._next(self.batch - plain), until):
+        plain = round(self._share("plain", self.plan.batch * self.plain_walks))
+        for run in self._accelerator.runs(self._next(self.plan.batch - plain), until):
             self._read(run)
         sources = {"plain": self._plain(plain), "along": self._along_words()}
         self._weigh()
@@ -144,7 +139,7 @@ class ProbableSearch:
     def _next(self, count: int) -> range:
         """Numbers for the next simulations, as far as the budget goes."""
         first = self.search.iterations + 1
-        self.search.iterations = min(self.search.iterations + max(count, 0), self.simulations)
+        self.search.iterations = min(self.search.iterations + max(count, 0), self.plan.simulations)
         return range(first, self.search.iterations + 1)
 
     def _read(self, run: Run) -> list[Finding]:
@@ -173,7 +168,7 @@ class ProbableSearch:
         return iterations
 
     def _execute(self, walks: dict[int, Walk], *, stop: bool) -> Iterator[Run]:
-        """Execute walks, each under its number; up to its last action only, if it is to stop there."""
+        """Execute walks, each under its number; only up to its last action with `stop`."""
         stimuli = [self.usage.stimulus(w, stop=float(w.times[-1]) if stop else None) for w in walks.values()]
         answers = self.ask([Query(query_name(i), s) for i, s in zip(walks, stimuli, strict=True)])
         for (iteration, walk), stimulus, answer in zip(walks.items(), stimuli, answers, strict=True):
@@ -182,13 +177,13 @@ class ProbableSearch:
     # ------------------------------------------------------------------ runs along words
 
     def _along_words(self) -> range:
-        """Run along the words that may bring most, a few times each; the numbers of those that are tried first."""
+        """Run along the words with the largest expected gain, a few times each; return the numbers of first tries."""
         self._weigh()
         self._look_around()
         first = self.search.iterations + 1
-        self._run_along(round(self._share("along", self.batch)), contested=False)
+        self._run_along(round(self._share("along", self.plan.batch)), contested=False)
         tried = range(first, self.search.iterations + 1)
-        self._run_along(self.batch // 2, contested=True)
+        self._run_along(self.plan.batch // 2, contested=True)
         return tried
 
     def _run_along(self, count: int, *, contested: bool) -> None:
@@ -196,14 +191,14 @@ class ProbableSearch:
         for pool in self.pools:
             for gain, word in pool.worth_running(contested=contested):
                 promised[word.actions] = max(gain, promised.get(word.actions, 0.0))
-        count = min(count, self.simulations - self.search.iterations)
+        count = min(count, self.plan.simulations - self.search.iterations)
         chosen = sorted(promised, key=lambda key: (-promised[key], len(key), key))[: count // RUNS]
         walks: dict[int, Walk] = {}
         tried: list[tuple[Key, float, range]] = []
         for key in chosen:
             drawn = self.seeds.child("along", *key, self._runs_along(key))
             split = self.split(self.usage.model, key, effort=self.effort, seeds=drawn)
-            # Traces that stand side by side may have the same ancestors.
+            # Neighbouring traces may have the same ancestors.
             traces = split.walks()
             traces = traces[:: max(1, len(traces) // RUNS)][:RUNS]
             traces = continued(self.usage.model, traces, FURTHER, drawn.child("further"))
@@ -229,11 +224,11 @@ class ProbableSearch:
             word.count(cylinder, max(runs, 1), sum(f.actions == key for f in violated))
 
     def _weigh(self) -> None:
-        """Ask the profile how probable new words are; it gives up where they are below every word of the list."""
+        """Estimate the probabilities of new words, roughly; only a bound for those below every word of the list."""
         for pool in self.pools:
             new = [word for word in pool.words.values() if word.cylinder is None]
             threshold = pool.threshold()
-            # The short ones first: they are the probable ones, and let the others be given up early.
+            # The short ones first: they are probable and raise the threshold for the others.
             for word in sorted(new, key=lambda word: (len(word.actions), word.actions)):
                 word.cylinder = self._cylinders.probability(word.actions, threshold)
                 if word.finding is not None and word.mass > threshold:
@@ -249,7 +244,7 @@ class ProbableSearch:
             rng = self.seeds.child("neighbours", number, self.search.iterations).rng()
             near = [ending for word in best for ending in other_endings(word.actions, actions)]
             walked = [(word.actions, word.places) for word in best]
-            near += neighbours(walked, [word.mass for word in best], actions, rng, LOOKS * self.batch)
+            near += neighbours(walked, [word.mass for word in best], actions, rng, LOOKS * self.plan.batch)
             for key in near:
                 pool.words.setdefault(key, Word(key))
         self._weigh()
@@ -257,7 +252,7 @@ class ProbableSearch:
     # ------------------------------------------------------------------ the list
 
     def _list(self) -> set[int]:
-        """Bring the findings up to date; the numbers of the simulations that put something new on a list."""
+        """Update the findings; return the numbers of the simulations that added something to a list."""
         self.search.findings[:] = self._before + [w.finding for pool in self.pools for w in pool.best() if w.finding]
         brought: set[int] = set()
         for pool in self.pools:

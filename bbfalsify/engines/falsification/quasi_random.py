@@ -1,10 +1,10 @@
-"""Quasi-random passes of the conditional estimator: particles in order, delays spread evenly.
+"""Sort particles and spread delays evenly, for quasi-random passes of the conditional estimator.
 
-Array-RQMC (L'Ecuyer, Lécot, Tuffin 2008): when the particles are sorted by what decides their future, neighbours have
+Array-RQMC (L'Ecuyer, Lécot, Tuffin 2008): if the particles are sorted by what decides their future, neighbours have
 nearly the same law.  Systematic resampling then takes an even share from every region of the state space, and numbers
 that fill the square (place in the order, number) evenly give neighbours different delays, so that every region is
 followed by every delay.  Each number alone is uniform, hence the estimate stays unbiased; a fresh random shift per
-level and pass keeps the passes independent, hence Student's interval over them stays honest.
+level and pass keeps the passes independent, hence Student's interval over them stays valid.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ CONSTANT = 1e-12
 
 
 def even_points(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Two numbers in [0, 1) for each particle in order (moment, edge): a lattice with one random shift."""
+    """Make two numbers in [0, 1) for each particle in order (moment, edge): a lattice with one random shift."""
     shift = rng.random(2)
     return (np.arange(count)[:, None] * np.array([GOLDEN, PLASTIC]) + shift) % 1.0
 
 
 def sorted_rows(particles: Particles, weights: np.ndarray) -> np.ndarray:
-    """The rows in an order in which neighbours are alike.
+    """Sort the rows so that neighbours are alike.
 
-    Particles with the same locations and integers stay together.  Among them the order is by the clock that goes
-    best with the weights (or the first that differs, while all weights are equal) and then by time, on which the
-    system's answer may depend.
+    Particles with the same locations and integers stay together.  Among them the order is by the clock that correlates
+    best with the weights (or the first that differs, if all weights are equal) and then by time, on which the system's
+    answer may depend.
     """
     first, second = _two_keys(particles, weights)
     discrete = np.concatenate([particles.locations, particles.integers], axis=1)

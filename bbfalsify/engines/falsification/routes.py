@@ -1,7 +1,7 @@
-"""The shortest way from one place of the profile to another, as far as its graph shows.
+"""Find the shortest way from one place of the profile to another in its graph.
 
-Used where a part of a word is left out that does not lead back to where it began.  Only locations are looked at;
-whether guards, invariants and data let a user go that way, the profile says when the word is followed.
+It replaces a part of a word that does not lead back to the place where it began.  Only locations count; whether guards,
+invariants and data allow the way shows when the word is followed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bbfalsify.engines.falsification.neighbours import Key, Place
 from bbfalsify.modelling.network.network import Edge, Network
 
 MOST_PLACES = 2000
-"""Visited from one start; a network of many components has more than anyone wants to look at."""
+"""Limit of places visited from one start; a network of many components has too many."""
 
 
 class Routes:
@@ -22,13 +22,13 @@ class Routes:
         self._from: dict[Place, dict[Place, Key]] = {}
 
     def shortest(self, start: Place, end: Place) -> Key | None:
-        """The fewest actions that lead from start to end; None where no way was found."""
+        """Find the fewest actions that lead from start to end; None if no way was found."""
         if start not in self._from:
             self._from[start] = self._explore(start)
         return self._from[start].get(end)
 
     def _explore(self, start: Place) -> dict[Place, Key]:
-        """Breadth first."""
+        """Find the shortest ways from a place, breadth first."""
         reached: dict[Place, Key] = {start: ()}
         for place in (queue := [start]):
             for action, after in self._steps(place):
@@ -45,7 +45,7 @@ class Routes:
                     yield from ((edge.action, after) for after in itertools.product(*targets))
 
     def _after(self, place: Place, q: int, sender: int, edge: Edge) -> list[int]:
-        """Where process q may stand after the edge of the sender; one that may receive may also have to stay."""
+        """Possible locations of process q after the edge of the sender; one that may receive may also stay."""
         if q == sender:
             return sorted({branch.target for branch in edge.branches})
         if edge.channel is None:

@@ -1,15 +1,15 @@
-"""Which assumption of the profile decides the ranking?
+"""Compute how the ranking depends on the profile's parameters.
 
 The elasticity of a counterexample's probability P with respect to a parameter θ (a weight or a rate) is d ln P/d ln θ:
 one per cent more of θ changes P by that many per cent.  It is the mean, over the traces that violate, of the score
-d ln p(trace)/d ln θ (`kernel.scores`); the system's part of p does not depend on θ.  The elasticities of weights that
-compete in one choice sum to zero.
+d ln p(trace)/d ln θ (`kernel.likelihood_scores`); the system's part of p does not depend on θ.  The elasticities of
+weights that compete in one choice sum to zero.
 
-For larger changes the same traces are weighed by their exact likelihood ratios p_fθ(trace) / p_θ(trace): that gives
-P as a function of the factor f, and the factor at which two neighbours of the ranking change places.  It is not the
-first-order guess ln(P1/P2) / (E2 − E1), which is off by as much as the elasticities change on the way.
+For larger changes the same traces are weighted by their exact likelihood ratios p_fθ(trace) / p_θ(trace): that gives
+P as a function of the factor f, and the factor at which two neighbours of the ranking change places.  (The first-order
+guess ln(P1/P2) / (E2 − E1) is off by as much as the elasticities change in between.)
 
-Where a profile says how well its parameters are known (`Profile.uncertainty`, variances v of ln θ), the delta method
+If a profile declares the uncertainty of its parameters (`Profile.uncertainty`, variances v of ln θ), the delta method
 adds Σ E²·v to the variance of ln P.
 """
 
@@ -26,62 +26,22 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.engines.falsification.estimating import Ranked
 from bbfalsify.kernel import CompiledModel, score_walks
 from bbfalsify.modelling import Parameter
-from bbfalsify.records.json_files import finite_or_null
+from bbfalsify.results.falsify_insights import Elasticity, Swap
 from bbfalsify.stats.estimates import ratio_of_means
 
 FACTORS = 10.0 ** np.linspace(-1.0, 1.0, 41)
-"""By how much a parameter may be wrong and still interest anybody; the middle one is 1."""
+"""Factors by which a parameter is changed; the middle one is 1."""
 LEAST_TRACES = 10
-"""A probability under changed parameters needs so many effective violating traces to be taken seriously."""
-
-
-@dataclass(frozen=True)
-class Elasticity:
-    parameter: str
-    value: float
-    low: float
-    high: float
-    confidence: float
-
-    def as_json(self) -> dict:
-        return {
-            "parameter": self.parameter,
-            "value": self.value,
-            "low": finite_or_null(self.low),
-            "high": finite_or_null(self.high),
-            "confidence": self.confidence,
-        }
-
-
-@dataclass(frozen=True)
-class Swap:
-    """Multiplying the parameter by `factor` makes the counterexamples at these two ranks equally probable."""
-
-    first: int
-    second: int
-    parameter: str
-    factor: float
-    low: float
-    high: float
-
-    def as_json(self) -> dict:
-        return {
-            "first": self.first,
-            "second": self.second,
-            "parameter": self.parameter,
-            "factor": self.factor,
-            "low": finite_or_null(self.low),
-            "high": finite_or_null(self.high),
-        }
+"""Effective violating traces that a probability under changed parameters needs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """How one counterexample's probability depends on each parameter."""
+    """Dependence of one counterexample's probability on each parameter."""
 
     parameters: tuple[str, ...]
     weights: np.ndarray
-    """[R]: the probability each pass has seen."""
+    """[R]: the estimate of each pass."""
     scores: np.ndarray
     """[R, parameters]: mean score of the pass's violating traces."""
     ratios: np.ndarray
@@ -95,10 +55,10 @@ class Influence:
     """False: no trace violated, so this is about following the word."""
 
     def elasticities(self, confidence: float) -> tuple[Elasticity, ...]:
-        """With intervals by Student's t over the passes.
+        """Compute the elasticities with intervals by Student's t over the passes.
 
-        Scores often take few values, and where all traces agree that interval is a point.  Of n traces, up to
-        ln(2/α)/n may be of a kind that was not seen, whose score differs by one choice: no interval is narrower.
+        Scores often take few values, and if all traces agree that interval is a point.  Up to ln(2/α)/n of the traces
+        may be of a kind that did not occur, whose score differs by one choice: no interval is narrower.
         """
         values, half = ratio_of_means(self.weights[:, None] * self.scores, self.weights, confidence)
         half = np.where(self.untouched, half, np.maximum(half, math.log(2 / (1 - confidence)) / self.traces))
@@ -109,14 +69,14 @@ class Influence:
 
 
 def influence_of(model: CompiledModel, ranked: Ranked, parameters: Sequence[Parameter]) -> Influence | None:
-    """None where no trace ever followed the word."""
+    """Compute the influence of the parameters; None if no trace followed the word."""
     evidence = ranked.evidence
     violating = any(evidence.walks)
     groups = evidence.walks if violating else [evidence.followers]
     if not any(groups):
         return None
     walks = [walk for group in groups for walk in group]
-    found = score_walks(model, walks, parameters, FACTORS)
+    found = score_walks(model, walks, parameters, FACTORS.tolist())
     ratios = np.exp(found.logarithms)
     ends = np.cumsum([len(group) for group in groups])
     scores = np.array(
@@ -127,11 +87,12 @@ def influence_of(model: CompiledModel, ranked: Ranked, parameters: Sequence[Para
         effective = ratios.sum(axis=0) ** 2 / (ratios**2).sum(axis=0)
     weights = ranked.passes.values if violating else np.ones(1)
     names = tuple(p.name for p in parameters)
-    return Influence(names, weights, scores, means, effective, ~found.scores.any(axis=0), len(walks), violating)
+    untouched = np.logical_not(np.any(found.scores, axis=0))
+    return Influence(names, weights, scores, means, effective, untouched, len(walks), violating)
 
 
 def swaps(first: Influence, second: Influence, ranks: tuple[int, int], confidence: float) -> list[Swap]:
-    """Changes of one parameter that make two counterexamples equally probable, the smallest change first."""
+    """Find changes of one parameter that make two counterexamples equally probable, the smallest change first."""
     found = []
     for number, name in enumerate(first.parameters):
         crossing = _crossing(first, second, number, confidence)
@@ -141,7 +102,7 @@ def swaps(first: Influence, second: Influence, ranks: tuple[int, int], confidenc
 
 
 def _crossing(first: Influence, second: Influence, number: int, confidence: float) -> tuple[float, float, float] | None:
-    """The factor nearest to 1 at which both are equally probable, with its interval."""
+    """Find the factor nearest to 1 at which both are equally probable, with its interval."""
     curves, halves = [], []
     usable = np.ones(len(FACTORS), bool)
     for influence in (first, second):
@@ -171,12 +132,12 @@ def _crossing(first: Influence, second: Influence, number: int, confidence: floa
 
 
 def logarithmic_variance(elasticities: Sequence[Elasticity], uncertainty: Mapping[str, float]) -> float:
-    """What not knowing the parameters exactly adds to the variance of ln P (delta method)."""
+    """Variance of ln P due to the uncertainty of the parameters (delta method)."""
     return sum(e.value**2 * uncertainty.get(e.parameter, 0.0) for e in elasticities)
 
 
 def of_total(rows: Sequence[tuple[float, Sequence[Elasticity]]]) -> tuple[Elasticity, ...]:
-    """The elasticities of a sum of probabilities: the mean of theirs, weighted by the probabilities."""
+    """Elasticities of a sum of probabilities: the mean of theirs, weighted by the probabilities."""
     total = sum(p for p, _ in rows)
     if not rows or total <= 0:
         return ()
@@ -188,7 +149,7 @@ def of_total(rows: Sequence[tuple[float, Sequence[Elasticity]]]) -> tuple[Elasti
 
 
 def widened(estimate: Estimate, variance: float) -> Estimate:
-    """The estimate with an interval that also covers the profile's uncertainty: errors add in squares, on ln P."""
+    """Widen the interval to cover the profile's uncertainty: errors add in squares, on ln P."""
     spread = float(special.ndtri((1 + estimate.confidence) / 2)) * math.sqrt(variance)
     value, low, high = estimate.value, estimate.low, estimate.high
     if value > 0:

@@ -1,20 +1,20 @@
-"""Shrinking: what of a counterexample matters?
+"""Shrink a counterexample to the actions that matter.
 
-A counterexample of thirty actions often fails because of four of them.  From each finding we look for the shortest run
-of the profile that still violates the same requirement, and then for its most ordinary delays:
+A counterexample of thirty actions often fails because of four of them.  From each finding we search for the shortest
+run of the profile that still violates the same requirement, and then for its most ordinary delays:
 
     1. fewer actions    delta debugging (Zeller, Hildebrandt: ddmin): leave out large parts, then smaller ones, at last
-                        single actions.  Where a part does not lead back to where it began, the shortest way through the
-                        profile takes its place.  A shorter word is followed with the delays as they were, with the
-                        moments as they were, as early and as late as possible, and with drawn delays.
+                        single actions.  If a part does not lead back to the place where it began, the shortest way
+                        through the profile replaces it.  A shorter word is followed with the same delays, at the same
+                        moments, as early and as late as possible, and with drawn delays.
     2. probable delays  each delay is moved towards the median of its law, as far as the violation stays.
 
-Every run that is tried is one that the profile allows (`directed_walks.py`), so the result is a counterexample like any
-other: it has a key, a probability, a file.  Among equally short words the more probable one is preferred.  Several
-findings often have the same core, so those of shorter findings are tried first: believed only where this finding's own
-actions, with all others left out, still violate, for a word may contain the actions of another failure by chance.
+The profile allows every run that is tried (`directed_walks.py`), so the result is a counterexample like any other: it
+has a key, a probability, a file.  Among equally short words the more probable one is preferred.  Several findings often
+have the same core, so those of shorter findings are tried first: accepted only if this finding's own actions, with all
+others left out, still violate, for a word may contain the actions of another failure by chance.
 
-Everything follows from the seed and the answers; `budget` bounds the simulations of each finding.
+The seed and the answers determine the result; `budget` bounds the simulations of each finding.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.cylinders import Cylinders
 from bbfalsify.engines.falsification.delta_debugging import Cut, cuts_of_size, latest_places, next_size
-from bbfalsify.engines.falsification.directed_walks import LATEST, Followed, Follower, Wish
+from bbfalsify.engines.falsification.directed_walks import LATEST, Followed, Wish, WordFollower
 from bbfalsify.engines.falsification.neighbours import Key
 from bbfalsify.engines.falsification.routes import Routes
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
@@ -39,30 +39,30 @@ from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.kernel import Walk
 
 HINTS = 4
-"""Cores of other findings that are tried first."""
+"""Number of cores of other findings that are tried first."""
 BATCH = 16
 """Runs asked at a time, whatever the number of workers."""
 ACTIONS_SHARE = 0.75
-"""Of the budget may be spent on leaving out actions; the rest is for the delays."""
+"""Share of the budget for leaving out actions; the rest is for the delays."""
 DRAWN = 2
 """Runs with drawn delays along each shorter word."""
 ALL_SHARES = (1.0, 0.75, 0.5, 0.25)
 ONE_SHARES = (1.0, 0.5, 0.25)
-"""Of the way to the median: for all delays together, then for one."""
+"""Shares of the way to the median: for all delays together, then for one."""
 STRIDE = 8
 """Steps by which a run is continued to its end."""
 
 
 @dataclass(frozen=True, eq=False)
 class Core:
-    """What is left of a finding."""
+    """The shortest run found that violates like a finding."""
 
     finding: Finding
-    """The run: the finding itself, where nothing better came."""
+    """The run: the finding itself if there is no better one."""
     quantiles: tuple[float, ...]
-    """Where in its law each delay of the key lies; ½ is the median."""
+    """Place of each delay of the key in its law; ½ is the median."""
     settled: bool
-    """Every part was tried and none can go; else the budget ended first."""
+    """Every part was tried and is needed; otherwise the budget ended first."""
 
     @property
     def actions(self) -> Key:
@@ -77,11 +77,11 @@ class Shrunk:
 
 
 class Tools:
-    """What is known about the profile, for all findings."""
+    """Analyses of the profile, for all findings."""
 
     def __init__(self, usage: Usage, seeds: SeedTree) -> None:
         self.usage = usage
-        self.follower = Follower(usage.model)
+        self.follower = WordFollower(usage.model)
         self.routes = Routes(usage.model.network)
         self.cylinders = Cylinders(usage.model, seeds.child("cylinder"))
 
@@ -105,7 +105,7 @@ class _Failing:
 
 
 def _wishes(best: _Failing, cut: Cut) -> list[Wish]:
-    """What is kept as it was: place in the law, moment, state; what is new as it comes."""
+    """Make wishes with the old quantile, moment and state of kept actions, and none for new ones."""
     run = best.run
     return [
         Wish(best.key[i], run.quantiles[i], float(run.walk.times[i]), (run.walk, i + 1))
@@ -116,7 +116,7 @@ def _wishes(best: _Failing, cut: Cut) -> list[Wish]:
 
 
 Manner = Callable[[_Failing, Iterable[Cut]], Iterator[Followed]]
-"""How to run along shorter words."""
+"""A way to run along shorter words."""
 
 
 @dataclass
@@ -154,7 +154,7 @@ class _Attempt:
         return Core(best.finding, best.run.quantiles, settled)
 
     def _start(self) -> Followed | None:
-        """The finding as a run with quantiles; None where the profile does not allow it (any more)."""
+        """Retrace the finding as a run with quantiles; None if the profile does not allow it (any more)."""
         found, steps = self.original, len(self.original.actions)
         retraced = self.tools.follower.retrace(found.word[:steps], self.seeds.child("retrace"), found.walk)
         if found.walk is None:
@@ -177,7 +177,7 @@ class _Attempt:
         return min(found, key=lambda f: len(f.key)) if found else best
 
     def _with_fewer_actions(self, best: _Failing) -> tuple[_Failing, bool]:
-        """The shortest found, and whether every part was tried: first as they were, then (seldom needed) otherwise."""
+        """Find the shortest word, and whether every part was tried: with old delays, then (rarely needed) others."""
         manners = (self._as_before, self._otherwise)
         manner, size = 0, len(best.key) // 2
         while manner < len(manners) and best.key not in self.cores:
@@ -208,7 +208,7 @@ class _Attempt:
         return None
 
     def _as_before(self, best: _Failing, cuts: Iterable[Cut]) -> Iterator[Followed]:
-        """Along each shorter word, what comes after the cut with the delays and with the moments it had."""
+        """Run along each shorter word, with the old delays and with the old moments after the cut."""
         run = best.run
         for cut in cuts:
             start = cut.untouched
@@ -218,10 +218,10 @@ class _Attempt:
                 yield from self._follow([replace(wish, moment=None) for wish in rest], before)
                 yield from self._follow(rest, before)
             elif start and best.finding.status is not SimulationStatus.OK:
-                yield before  # an earlier end does not violate earlier; but what fails may fail without its end
+                yield before  # an earlier end does not violate earlier; but a failure may not need the end
 
     def _otherwise(self, best: _Failing, cuts: Iterable[Cut]) -> Iterator[Followed]:
-        """Along each shorter word: early, late, and as users do."""
+        """Run along each shorter word: early, late, and with drawn delays."""
         for cut in cuts:
             wishes = [replace(wish, moment=None) for wish in _wishes(best, cut)]
             drawn = self.seeds.child("drawn", *cut.word).rng().random((DRAWN, len(wishes)))
@@ -260,7 +260,7 @@ class _Attempt:
                 [Wish(a, float(q), like=(walk, i + 1)) for i, (a, q) in enumerate(zip(best.key, moved, strict=True))]
             )
         found = self._execute(runs[: self._left])
-        # The first has moved most; one that is violated earlier is shorter, which is even better.
+        # The first has moved most; one that is violated earlier is even better.
         return min(found, key=lambda f: len(f.key)) if found else best
 
     # ------------------------------------------------------------------ the system
@@ -305,7 +305,7 @@ class _Attempt:
         return _Failing(Followed(walk.prefix(steps), run.quantiles[:steps]), finding)
 
     def _whole(self, best: _Failing) -> _Failing:
-        """The same run to the end of the use, as the profile goes on: so a replay can tell that all is well."""
+        """Extend the run to the end of the use by the profile's law, so that a replay can show that all is well."""
         usage, walk = self.tools.usage, best.run.walk
         longer = self._continued(walk)
         if longer.times[-1] < usage.duration:

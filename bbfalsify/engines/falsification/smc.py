@@ -1,9 +1,9 @@
-"""The baseline: statistical model checking (Kiviriga, Paper D, section 2.1 and Figure D.2).
+"""Statistical model checking, the baseline (Kiviriga, Paper D, section 2.1 and Figure D.2).
 
-Draw usage from the profile's true stochastic semantics, execute it, count violations.  Nothing is steered, so the
-fraction estimates the *overall* probability that a user meets a violation; which ones, it says only for those that are
-common enough to be met.  Beside falsification it answers two questions: what share of all violations do the listed
-counterexamples explain, and which of them would plain simulation never have shown.
+Draw usage from the profile's true stochastic semantics, execute it, count violations.  The fraction estimates the
+*overall* probability that a user meets a violation, and shows those that are common.  Beside falsification it answers
+two questions: what share of all violations do the listed counterexamples explain, and which of them would plain
+simulation never have shown.
 
     progress = Progress()
     run(ask, usage, progress, Options(epsilon=0.001), requirements=1, seeds=seeds.child("smc"), listener=listener)
@@ -19,20 +19,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from bbfalsify.core.budget import BudgetSpent
-from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.settings import Settings, setting
 from bbfalsify.core.verdict import StopReason, Verdict
 from bbfalsify.engines.falsification.coverage import Visits
+from bbfalsify.engines.falsification.settings import FalsifySettings
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
+from bbfalsify.results.falsify_insights import Baseline, Key, Met
 from bbfalsify.stats.estimates import share_explained
+from bbfalsify.stats.rules import KINDS
 from bbfalsify.stats.sequential import ConfidenceSequence, Counts, StoppingRule
 
 KEPT_TIMES = 10_000
@@ -40,27 +44,30 @@ KEPT_TIMES = 10_000
 KEPT_KEYS = 10_000
 """Distinct keys counted per requirement, besides those that are watched."""
 
-Key = tuple[str, ...]
 
+class Options(Settings):
+    """When plain simulation stops; `StoppingRule` explains the first four."""
 
-@dataclass(frozen=True)
-class Options:
-    rule: str = "sequence"
-    """sequence, clopper_pearson or fixed; see `StoppingRule`, also for the three that follow."""
-    epsilon: float | None = None
-    relative: float | None = None
-    confidence: float = 0.95
-    simulations: int | None = 20_000
-    """Stop after so many, however wide the interval; None: only the rule stops."""
-    batch: int = 100
-    """Simulations between two looks at the interval, whatever the number of workers."""
-    stopping: StoppingRule = field(init=False, repr=False, compare=False)
+    rule: str = setting("The stopping rule.", default="sequence", choices=KINDS)
+    epsilon: float | None = setting("Wanted half width of the interval.", default=None, above=0)
+    relative: float | None = setting("Wanted half width as a share of the estimate.", default=None, above=0)
+    confidence: float = setting("Confidence of the interval.", default=0.95, above=0, at_most=1)
+    simulations: int | None = setting(
+        "Stop after so many, however wide the interval; None: only the rule stops.",
+        default=FalsifySettings.smc_simulations,
+        at_least=0,
+    )
+    batch: int = setting(
+        "Simulations between two looks at the interval, whatever the number of workers.", default=100, at_least=1
+    )
 
     def __post_init__(self) -> None:
-        if self.batch < 1 or (self.simulations is not None and self.simulations < 0):
-            raise UserError(Problem("batch must be 1 or more, simulations 0 or more (or none for no limit)."))
-        rule = StoppingRule(self.rule, self.epsilon, self.relative, self.confidence)
-        object.__setattr__(self, "stopping", rule)
+        super().__post_init__()
+        self.stopping  # noqa: B018  refuses what does not go together
+
+    @cached_property
+    def stopping(self) -> StoppingRule:
+        return StoppingRule(self.rule, self.epsilon, self.relative, self.confidence)
 
 
 @dataclass
@@ -89,52 +96,16 @@ class Tally:
         self.hits += 1
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """What plain simulation says about one requirement, beside the counterexamples that falsification found."""
-
-    probability: Estimate
-    """Of a violation, any violation."""
-    violations: int
-    failed: int
-    simulations: int
-    met: tuple[tuple[Key, int], ...]
-    """Keys of violating simulations and how often each was met, most often first."""
-    other_keys: int
-    violation_times: tuple[float, ...]
-    """In order; P(first violated by time t) is their fraction up to t, times the probability of a violation."""
-    never_met: tuple[Key, ...] = ()
-    """Found counterexamples that no simulation here has shown."""
-    explained: Estimate | None = None
-    """Share of the violation probability that the found counterexamples account for, by their own estimates."""
-    met_share: Estimate | None = None
-    """The same share, directly: of the violations met here, those with the key of a found counterexample."""
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "probability": self.probability.as_json(),
-            "violations": self.violations,
-            "failed": self.failed,
-            "simulations": self.simulations,
-            "met": [{"actions": list(key), "times": count} for key, count in self.met],
-            "other_keys": self.other_keys,
-            "never_met": [list(key) for key in self.never_met],
-            "explained": None if self.explained is None else self.explained.as_json(),
-            "met_share": None if self.met_share is None else self.met_share.as_json(),
-            "violation_times": list(self.violation_times),
-        }
-
-
 @dataclass
 class Progress:
-    """The state of a run; filled in place, so that Ctrl-C keeps what is there."""
+    """State of a run, updated in place, so that Ctrl-C keeps it."""
 
     tallies: list[Tally] = field(default_factory=list)
     iterations: int = 0
     zeno_walks: int = 0
     """Walks that stood still; not simulated, and without a verdict."""
     visits: Visits = field(default_factory=Visits)
-    """What of the profile the walks have used."""
+    """Parts of the profile that the walks have used."""
     statuses: dict[str, int] = field(default_factory=dict)
     stopped: StopReason | None = None
 
@@ -152,7 +123,7 @@ class Progress:
         found: Iterable[Key] | None = None,
         found_probability: Estimate | None = None,
     ) -> Baseline:
-        """What is known now; `found` must come from elsewhere than this run, or `met_share` would flatter itself."""
+        """Return the results so far; `found` must not come from this run, or `met_share` would be biased."""
         counts = self.counts(requirement)
         tally = self.tallies[requirement] if self.tallies else Tally()
         probability = options.stopping.estimate(counts)
@@ -166,7 +137,7 @@ class Progress:
             violations=counts.hits,
             failed=counts.failed,
             simulations=counts.trials,
-            met=tuple(sorted(met.items(), key=lambda item: (-item[1], len(item[0]), item[0]))),
+            met=tuple(Met(*item) for item in sorted(met.items(), key=lambda item: (-item[1], len(item[0]), item[0]))),
             other_keys=tally.other_keys,
             violation_times=tuple(sorted(tally.times)),
             never_met=tuple(key for key in known if key not in met),
@@ -176,7 +147,7 @@ class Progress:
 
 
 def _share(explained: int, violations: int, options: Options) -> Estimate:
-    """Given a violation, its key is a fresh draw, so the violations met form a Bernoulli stream of their own."""
+    """Estimate a share of the violations: given a violation, its key is a fresh draw, so they form Bernoulli trials."""
     low, high = ConfidenceSequence(options.confidence).interval(explained, violations)
     value = explained / violations if violations else high
     return Estimate(value, low, high, options.confidence, "confidence sequence over the violations met", violations)

@@ -1,4 +1,4 @@
-"""Importance splitting as the paper has it (Paper D, Algorithm 5, equation D.5).
+"""Importance splitting as in the paper (Paper D, Algorithm 5, equation D.5).
 
 Each action of the word is a level.  At level i, m times: pick a survivor of level i-1 uniformly, let it take one step
 of the stochastic semantics, keep it if that step carries action a_i.  The product of the kept fractions estimates the
@@ -21,7 +21,7 @@ METHOD = "importance splitting (Algorithm 5)"
 
 
 def importance_split(model: CompiledModel, word: Sequence[str], *, effort: int, seeds: SeedTree) -> Split:
-    """One pass of Algorithm 5 with `effort` steps per level."""
+    """Make one pass of Algorithm 5 with `effort` steps per level."""
     labels = [model.actions.index(a) for a in word]
     rng = seeds.child("choice").rng()
     family = Genealogy(Particles.initial(model, seeds.child("start").words(1)))

@@ -1,4 +1,4 @@
-"""A user profile made executable: walks over it, and the inputs they mean for the system under test."""
+"""Convert walks over a user profile to inputs of the system under test."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ STUCK = {
     WalkStatus.TIMELOCK: "is stuck: time cannot pass and no action is possible",
 }
 FEW_SAMPLES = 500
-"""A stimulus of more samples is heavier than the walk it is made from."""
+"""Number of samples above which a stimulus is larger than its walk."""
 MAX_STEPS = 20_000
-"""A walk with more transitions than this before the horizon is taken for zeno."""
+"""Number of transitions before the horizon above which a walk counts as zeno."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """The profile, its compiled model, how long signals last and how densely they are sampled.
+    """The profile, its compiled model, and the duration and sampling period of signals.
 
     Events reach the system at their exact times: the samples are the grid of `period` together with the event times.
     """
@@ -36,7 +36,7 @@ class Usage:
     _held: dict[str, tuple[np.ndarray, float]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        # For each held input: the value each action sets, NaN where the action leaves it alone.
+        # For each held input: the value each action sets, NaN if the action does not change it.
         for i in self.profile.inputs:
             if isinstance(i, HeldInput):
                 values = dict(i.values)
@@ -51,7 +51,7 @@ class Usage:
         return Sampler(self.model, [(i.expression, i.frame_size) for i in self._computed])
 
     def stimulus(self, walk: Walk, *, stop: float | None = None) -> Stimulus:
-        """The input that this walk means, up to `stop` (default: the whole duration)."""
+        """Make the input of this walk, up to `stop` (default: the whole duration)."""
         stop = self.duration if stop is None else min(stop, self.duration)
         times = sample_times(stop, self.period, walk.times)
         labels = self.model.edge_action[walk.edges]
@@ -69,21 +69,21 @@ class Usage:
         return Stimulus(times, inputs, tuple(zip(walk.times[happened].tolist(), actions, strict=True)))
 
     def draft(self, walk: Walk, *, stop: float | None = None) -> Stimulus | WalkDraft:
-        """The same, to be made by whoever needs it where that is work; few samples of held inputs are made at once."""
+        """Describe the input for workers to make if that is costly; make few samples of held inputs at once."""
         return WalkDraft(self, walk, stop) if self.makes_drafts else self.stimulus(walk, stop=stop)
 
     @property
     def makes_drafts(self) -> bool:
-        """Whether queries refer to this usage, so that workers have to know it: where samples are work, or weight."""
+        """True if queries refer to this usage, so that workers need it: samples are costly to make or to send."""
         return bool(self._computed) or self.duration / self.period > FEW_SAMPLES
 
     def warm_up(self) -> None:
-        """Load compiled code that `stimulus` needs, before somebody measures time."""
+        """Load compiled code that `stimulus` needs, before time is measured."""
         if self._computed:
             self._sampler.warm_up()
 
     def check(self, walks: Walks) -> None:
-        """Refuse a profile in which a walk got stuck or failed, naming where; such a profile describes no usage."""
+        """Refuse a profile in which a walk got stuck or failed, with the place; such a profile describes no usage."""
         for i in np.flatnonzero(np.isin(walks.status, [*STUCK, WalkStatus.RUNTIME_ERROR])):
             walk = walks.walk(int(i))
             status = WalkStatus(int(walks.status[i]))
@@ -115,7 +115,7 @@ class Usage:
 
 @dataclass(frozen=True, eq=False)
 class WalkDraft:
-    """The stimulus of a walk, not yet made (a `Draft`)."""
+    """Compact description of the stimulus of a walk; the worker expands it (a `Draft`)."""
 
     usage: Usage
     walk: Walk

@@ -1,4 +1,4 @@
-"""Walks that go on: a few more steps of the profile's own, after the word that they were made to follow."""
+"""Extend walks that follow a word by more steps of the profile's own law."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bbfalsify.kernel import CompiledModel, Particles, Walk, WalkStatus, stochas
 
 
 def continued(model: CompiledModel, walks: Sequence[Walk], steps: int, seeds: SeedTree) -> list[Walk]:
-    """Each walk (all of one length) with `steps` more steps; where one of them cannot go on, none does."""
+    """Add `steps` steps to each walk (all of one length); if one of them cannot go on, none does."""
     if not walks:
         return []
     start = where_they_end(model, walks, seeds)
@@ -28,7 +28,7 @@ def continued(model: CompiledModel, walks: Sequence[Walk], steps: int, seeds: Se
 
 
 def where_they_end(model: CompiledModel, walks: Sequence[Walk], seeds: SeedTree) -> Particles:
-    """One particle in the last state of each walk."""
+    """Make one particle in the last state of each walk."""
     start = Particles.initial(model, seeds.words(len(walks)))
     for name in ("locations", "integers", "reals"):
         getattr(start, name)[:] = np.stack([getattr(walk, name)[-1] for walk in walks])
@@ -37,7 +37,7 @@ def where_they_end(model: CompiledModel, walks: Sequence[Walk], seeds: SeedTree)
 
 
 def joined(first: Walk, second: Walk) -> Walk:
-    """`second` begins where `first` ends."""
+    """Join two walks; `second` begins in the last state of `first`."""
     return Walk(
         WalkStatus.REACHED_END,
         np.concatenate([first.times, second.times]),

@@ -1,6 +1,6 @@
-"""Randomized reachability (paper B): concrete walks that look for a target, and the exact traces they leave.
+"""Randomized reachability (paper B): concrete walks that search for a target, and exact traces of them.
 
-schedule     which walks are made, with which delays and how deep
-search       Algorithm 2, over one heuristic or all of them side by side
-trace        a found walk, followed again by the exact interpreter before anybody sees it
+schedule         which walks are made, with which delays and how deep
+search           Algorithm 2, over one heuristic or all of them side by side
+concrete_trace   a found walk, replayed by the exact interpreter before it is reported
 """

@@ -1,8 +1,7 @@
-"""Concrete traces: delays, transitions and participants, each step allowed by the exact reference interpreter.
+"""Make exact traces of recorded walks, each step of which the reference interpreter allows.
 
-A walk of the kernel is only a claim.  `checked_trace` follows it in exact fractions and evaluates the query at its end;
-what does not hold up is no finding (`NotAllowed`).  A trace can be written down and followed again on the model as it
-is now (`follow_again`).
+The kernel's walks are not trusted: `checked_trace` replays one in exact fractions and evaluates the query at its end;
+one that fails this is no finding (`NotAllowed`).
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bbfalsify.kernel.target_search import Recording
-from bbfalsify.logic.queries import Query
+from bbfalsify.logic.reach_query import ReachQuery
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 from bbfalsify.modelling.reference.long_replay import LongReplay
@@ -20,40 +19,44 @@ from bbfalsify.modelling.reference.state import Move, State, Transition
 from bbfalsify.modelling.reference.step_replay import TOLERANCE, NotAllowed, Replayer, delays_meant
 
 ODE_TOLERANCE = Fraction(1, 10**5)
-"""Where both sides integrate for themselves, they agree so well and no better."""
+"""Tolerance of delays if both sides integrate ODEs on their own."""
+
+
+Exact = Fraction | float
+"""A time: a fraction, or a float once ODEs are integrated."""
 
 
 @dataclass(frozen=True)
-class Step:
-    delay: Fraction
-    time: Fraction
+class TraceStep:
+    delay: Exact
+    time: Exact
     action: str
     moves: tuple[Move, ...]
     changes: tuple[tuple[str, int], ...]
-    """Integers that have another value than before, with it."""
+    """Integers that have changed, with their new values."""
     values: tuple[float, ...] | None = None
-    """All integers and reals after it, where an update draws at random."""
+    """All integers and reals after it, if an update draws at random."""
 
 
 @dataclass(frozen=True)
 class ConcreteTrace:
-    steps: tuple[Step, ...]
-    waits: Fraction
+    steps: tuple[TraceStep, ...]
+    waits: Exact
     """The delay after the last step, until the target is met (or the model fails)."""
     end: State
     deadlocked: bool = False
     error: str | None = None
     """A run-time error of the model that ends the trace: a finding of its own."""
     failing: tuple[Move, ...] = ()
-    """The transition that fails, where it is one."""
+    """The transition that fails, if it is one."""
 
     @property
-    def time(self) -> Fraction:
+    def time(self) -> Exact:
         return self.end.time
 
 
-def checked_trace(network: Network, query: Query, recording: Recording) -> ConcreteTrace:
-    """The recorded walk as an exact trace; NotAllowed where the reference interpreter disagrees."""
+def checked_trace(network: Network, query: ReachQuery, recording: Recording) -> ConcreteTrace:
+    """Replay the recorded walk as an exact trace; raise NotAllowed if the reference interpreter disagrees."""
     times: Sequence[float] = [float(t) for t in recording.times]
     values = None if recording.values is None else [tuple(float(v) for v in row) for row in recording.values]
     try:
@@ -62,7 +65,15 @@ def checked_trace(network: Network, query: Query, recording: Recording) -> Concr
         return _trace(network, query, recording, times, values, prefer_bounds=True)
 
 
-def _trace(network, query, recording, times, values, *, prefer_bounds: bool) -> ConcreteTrace:
+def _trace(
+    network: Network,
+    query: ReachQuery,
+    recording: Recording,
+    times: Sequence[float],
+    values: Sequence[tuple[float, ...]] | None,
+    *,
+    prefer_bounds: bool,
+) -> ConcreteTrace:
     replayer = Replayer(network)
     steps, state = follow(replayer, recording.moves, times, values, prefer_bounds=prefer_bounds)
     if recording.error is not None:
@@ -77,11 +88,11 @@ def follow(
     replayer: Replayer,
     moves: Sequence[tuple[Move, ...]],
     times: Sequence[float | Fraction],
-    values: Sequence[tuple[float, ...]] | None,
+    values: Sequence[tuple[float, ...] | None] | None,
     *,
     prefer_bounds: bool = False,
-) -> tuple[list[Step], State]:
-    """The steps with exact delays, and the state they lead to."""
+) -> tuple[list[TraceStep], State]:
+    """Replay moves; return the steps with exact delays, and the state they lead to."""
     network, run = replayer.network, LongReplay(replayer)
     names = [f"{v.name}[{i}]" if v.size > 1 else v.name
              for v in sorted((v for v in network.variables if not v.kind.is_real), key=lambda v: v.slot)
@@ -104,14 +115,14 @@ def follow(
         )
         process, edge, _ = taken[0]
         action = network.processes[process].edges[edge].action
-        steps.append(Step(delay, run.time, action, taken, changes, drawn))
+        steps.append(TraceStep(delay, run.time, action, taken, changes, drawn))
     return steps, run.state()
 
 
 def met(
-    replayer: Replayer, query: Query, state: State, delay: Fraction, *, prefer_bounds: bool = False
-) -> tuple[Fraction, bool]:
-    """When, at or near this delay, the state is a target, and whether it is deadlocked; NotAllowed if it is none."""
+    replayer: Replayer, query: ReachQuery, state: State, delay: Exact, *, prefer_bounds: bool = False
+) -> tuple[Exact, bool]:
+    """Find the delay near this one at which the state is a target, and whether it is deadlocked; else NotAllowed."""
     tolerance = _tolerance(state.exact)
     delay = max(delay, Fraction(0))
     candidates = [] if prefer_bounds else [delay]
@@ -133,10 +144,11 @@ def _tolerance(exact: bool) -> Fraction:
     return TOLERANCE if exact else ODE_TOLERANCE
 
 
-def _failure(replayer: Replayer, steps: list[Step], state: State, recording: Recording) -> ConcreteTrace:
-    """The model fails, and the reference interpreter says so too."""
+def _failure(replayer: Replayer, steps: list[TraceStep], state: State, recording: Recording) -> ConcreteTrace:
+    """Make the trace of a walk in which the model fails, after checking that with the reference interpreter."""
     network = replayer.network
-    waits, failing = Fraction(0), ()
+    waits: Exact = Fraction(0)
+    failing: tuple[Move, ...] = ()
     if recording.failing is not None:
         number, partner, time = recording.failing
         names = [(p, e) for p, process in enumerate(network.processes) for e in range(len(process.edges))]
@@ -151,9 +163,9 @@ def _failure(replayer: Replayer, steps: list[Step], state: State, recording: Rec
     return ConcreteTrace(tuple(steps), waits, end, error=recording.error, failing=failing)
 
 
-def fails(replayer: Replayer, state: State, moves: tuple[Move, ...], delay: Fraction) -> bool:
-    """Whether some way to take this transition at this delay, or near it, is a run-time error (without moves: whether
-    looking for transitions is one already)."""
+def fails(replayer: Replayer, state: State, moves: tuple[Move, ...], delay: Exact) -> bool:
+    """Tell whether taking this transition at or near this delay is a run-time error (without moves: whether listing the
+    transitions is one already)."""
     try:
         transitions = replayer.transitions(state)
     except ModelRuntimeError:
@@ -167,7 +179,7 @@ def fails(replayer: Replayer, state: State, moves: tuple[Move, ...], delay: Frac
     )
 
 
-def _some_outcome_fails(replayer: Replayer, state: State, transition: Transition, delay: Fraction) -> bool:
+def _some_outcome_fails(replayer: Replayer, state: State, transition: Transition, delay: Exact) -> bool:
     for moment in delays_meant(transition.windows, delay):
         try:
             if any(outcome.error for outcome in replayer.outcomes(state, transition, moment)):

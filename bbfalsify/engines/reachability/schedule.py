@@ -1,8 +1,8 @@
-"""Which walks are made: eleven delay distributions in turn, and deeper after each full cycle (paper B, section 3).
+"""Schedule the walks: eleven delay distributions in turn, and deeper after each full cycle (paper B, section 3).
 
-The first cycle of eleven walks makes at most 2^4 steps each; the depth doubles after every cycle, up to 2^18.  With a
-depth of the user's own it stays there.  A *turn* is one cycle of every heuristic (with a small fixed depth, several
-cycles at once).  The walks of a turn depend on the seed, the heuristic and the turn alone, never on who executes them.
+The first cycle of eleven walks makes at most 2^4 steps each; the depth doubles after every cycle, up to 2^18, unless
+the user fixes it.  A *turn* is one cycle of every heuristic (with a small fixed depth, several cycles at once).  The
+walks of a turn depend on the seed, the heuristic and the turn alone, never on the workers.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from bbfalsify.kernel.target_search import Heuristic
 CYCLE = 11
 FIRST_DEPTH, LAST_DEPTH = 2**4, 2**18
 WALKS_ALONE = 2**12
-"""Walks deeper than this are units of work of their own."""
+"""Depth above which each walk is a unit of its own."""
 STEPS_PER_TURN = 2**17
-"""With a fixed depth, a turn has about so many steps of each heuristic."""
+"""Approximate steps of each heuristic in a turn, with a fixed depth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Unit:
 def turns(
     heuristics: tuple[Heuristic, ...], seeds: SeedTree, depth: int | None = None, walks: int | None = None
 ) -> Iterator[list[Unit]]:
-    """Turn after turn without end, or until every heuristic has made `walks` walks; units in the order that counts."""
+    """Yield turns without end, or until every heuristic has made `walks` walks; the order of units decides."""
     turn = first = 0
     while walks is None or first < walks:
         deep = min(FIRST_DEPTH << min(turn, 14), LAST_DEPTH) if depth is None else depth
@@ -49,7 +49,7 @@ def turns(
         for heuristic in heuristics:
             words = seeds.child(heuristic.value, turn).words(count)
             distributions = np.arange(first, first + count) % CYCLE
-            # The counters of RLC-A go from walk to walk, so its walks stay together.
+            # RLC-A passes its counters from walk to walk, so its walks stay together.
             alone = deep > WALKS_ALONE and heuristic is not Heuristic.RLC_A
             for start in range(0, count, 1 if alone else count):
                 stop = start + 1 if alone else count

@@ -2,13 +2,13 @@
 
     while within the budget:
         for each heuristic, a cycle of eleven walks (`schedule`)
-        a walk that meets the target is followed again by the exact interpreter (`trace`): then it is a finding
+        a walk that meets the target is replayed by the exact interpreter (`concrete_trace`): then it is a finding
 
 For the shortest or the fastest trace the search goes on after the first: later walks may only take fewer steps, or
 less time (RET-S, RET-F).
 
-Who makes the walks is not decided here: `execute` takes the units of a turn and gives their answers in their order.
-Which finding counts is decided by that order, never by the clock, so that any number of workers finds the same.
+`execute` makes the walks: it takes the units of a turn and yields their answers in the order of the units.  The first
+finding in that order counts, never the first in time, so that any number of workers finds the same.
 """
 
 from __future__ import annotations
@@ -18,48 +18,42 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, checked_trace
 from bbfalsify.engines.reachability.schedule import Unit, turns
+from bbfalsify.engines.reachability.settings import Wanted
 from bbfalsify.kernel.target_search import Batch, Heuristic, Recording, Target, TargetSearch
 from bbfalsify.kernel.walker import Walker
-from bbfalsify.logic.queries import Query
+from bbfalsify.logic.reach_query import ReachQuery
 from bbfalsify.modelling.reference.step_replay import NotAllowed
 
 PORTFOLIO = (Heuristic.RET, Heuristic.SEM, Heuristic.RLC, Heuristic.RLC_A, Heuristic.RCF)
 
 
-class Wanted(StrEnum):
-    SOME = "some"
-    SHORTEST = "shortest"
-    FASTEST = "fastest"
-
-
 @dataclass(frozen=True)
 class Bounds:
-    """What walks are restricted to by the best trace so far."""
+    """Limits of walks, from the best trace so far."""
 
     steps: int | None = None
     time: float = math.inf
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """What became of a unit: how its walks ended, and the record of the one that ended it."""
+class UnitAnswer:
+    """The end of a unit's walks, and the record of the walk that met the target or failed."""
 
     unit: Unit
     batch: Batch
     recording: Recording | None
     coverage: np.ndarray | None
-    """Of RLC-A: the counters after the unit."""
+    """Counters of RLC-A after the unit."""
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class ReachFinding:
     trace: ConcreteTrace
     heuristic: Heuristic
     walk: int
@@ -73,12 +67,12 @@ class Finding:
 
 @dataclass(eq=False)
 class Found:
-    """The result of a search, as far as it has come."""
+    """The result of a search so far."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ReachFinding] = field(default_factory=list)
     """Each better than those before; the last one counts."""
-    failure: Finding | None = None
-    """The model failed in some walk."""
+    failure: ReachFinding | None = None
+    """A walk in which the model failed."""
     walks: int = 0
     steps: int = 0
     seconds: float = 0.0
@@ -86,41 +80,54 @@ class Found:
     timelocks: int = 0
     zeno: int = 0
     unconfirmed: list[str] = field(default_factory=list)
-    """Walks that the exact interpreter did not follow, with the reason."""
+    """Reasons why the exact interpreter rejected walks."""
     stopped: str = "walks"
-    """Why it ended: met, failed, walks (all were made), timeout."""
+    """Reason of the end: met, failed, walks (all were made), timeout."""
 
     @property
-    def best(self) -> Finding | None:
+    def best(self) -> ReachFinding | None:
         return self.findings[-1] if self.findings else None
 
 
 @dataclass(eq=False)
 class Standing:
-    """Where a search stands between two turns: all that the next turn depends on."""
+    """State of a search between two turns: all that the next turn depends on."""
 
     found: Found = field(default_factory=Found)
     turn: int = 0
-    """Turns that are made."""
+    """Number of completed turns."""
     depth: int = 0
-    """Of the walks of the last turn."""
+    """Depth of the last turn."""
     coverage: dict[Heuristic, np.ndarray] = field(default_factory=dict)
-    """The counters of RLC-A."""
+    """Counters of RLC-A."""
 
 
-Execute = Callable[[Sequence[Unit], Bounds, dict[Heuristic, np.ndarray]], Iterable[Answer]]
+@dataclass(frozen=True)
+class SearchPlan:
+    """The walks of a search, and when to end it."""
+
+    heuristics: tuple[Heuristic, ...]
+    seeds: SeedTree
+    wanted: Wanted = Wanted.SOME
+    depth: int | None = None
+    """Depth of all walks; None: growing."""
+    walks: int | None = None
+    """Walks of each heuristic; None: no limit."""
+
+
+Execute = Callable[[Sequence[Unit], Bounds, dict[Heuristic, np.ndarray]], Iterable[UnitAnswer]]
 
 
 class Walking:
-    """Executes units, one at a time; keeps its memory from unit to unit."""
+    """Execution of units, one at a time, with memory that is kept from unit to unit."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
         self._walker = Walker.of(target.model)
         self._searches: dict[Heuristic, TargetSearch] = {}
 
-    def walk(self, unit: Unit, bounds: Bounds, coverage: np.ndarray | None, go_on: Callable[[], bool]) -> Answer:
-        """The walks of the unit one after the other, until one of them meets the target or fails."""
+    def walk(self, unit: Unit, bounds: Bounds, coverage: np.ndarray | None, go_on: Callable[[], bool]) -> UnitAnswer:
+        """Make the walks of the unit one after the other, until one of them meets the target or fails."""
         if unit.heuristic not in self._searches:
             self._searches[unit.heuristic] = TargetSearch(self._target, unit.heuristic, self._walker)
         search = self._searches[unit.heuristic]
@@ -133,29 +140,25 @@ class Walking:
             seed, distribution = int(unit.seeds[batch.walk]), int(unit.distributions[batch.walk])
             before = search.coverage_before if accumulates else None
             recording = search.record(seed, distribution, depth, until=bounds.time, coverage=before)
-        return Answer(unit, batch, recording, search.coverage.copy() if accumulates else None)
+        return UnitAnswer(unit, batch, recording, search.coverage.copy() if accumulates else None)
 
 
 def search(
     target: Target,
-    query: Query,
+    query: ReachQuery,
     execute: Execute,
+    plan: SearchPlan,
     *,
-    heuristics: tuple[Heuristic, ...],
-    seeds: SeedTree,
-    wanted: Wanted = Wanted.SOME,
-    depth: int | None = None,
-    walks: int | None = None,
     go_on: Callable[[], bool] = lambda: True,
     watch: Callable[[Found], None] = lambda found: None,
     report: Callable[[Standing], None] = lambda standing: None,
     standing: Standing | None = None,
 ) -> Found:
-    """`watch` is called after every unit, `report` between two turns; `standing` is where to go on from."""
+    """Search; call `watch` after every unit and `report` between two turns; continue from `standing`."""
     now = standing or Standing()
-    found, coverage = now.found, now.coverage
+    found, coverage, wanted = now.found, now.coverage, plan.wanted
     start = time.monotonic() - found.seconds
-    for units in itertools.islice(turns(heuristics, seeds, depth, walks), now.turn, None):
+    for units in itertools.islice(turns(plan.heuristics, plan.seeds, plan.depth, plan.walks), now.turn, None):
         bounds = _bounds(found, wanted)
         if bounds.steps == -1:
             break  # a trace without any step cannot be shortened
@@ -188,14 +191,14 @@ def _bounds(found: Found, wanted: Wanted) -> Bounds:
     return Bounds(steps=len(trace.steps) - 1) if wanted is Wanted.SHORTEST else Bounds(time=float(trace.time))
 
 
-def _is_better(finding: Finding, found: Found, wanted: Wanted) -> bool:
+def _is_better(finding: ReachFinding, found: Found, wanted: Wanted) -> bool:
     if found.best is None:
         return True
     new, old = finding.trace, found.best.trace
     return new.time < old.time if wanted is Wanted.FASTEST else len(new.steps) < len(old.steps)
 
 
-def _count(found: Found, answer: Answer, coverage: dict[Heuristic, np.ndarray]) -> None:
+def _count(found: Found, answer: UnitAnswer, coverage: dict[Heuristic, np.ndarray]) -> None:
     batch = answer.batch
     found.walks += batch.walk + (batch.ended in ("met", "failed"))
     found.steps += batch.steps
@@ -206,7 +209,7 @@ def _count(found: Found, answer: Answer, coverage: dict[Heuristic, np.ndarray]) 
         coverage[answer.unit.heuristic] = answer.coverage
 
 
-def _finding(target: Target, query: Query, answer: Answer, found: Found) -> Finding | None:
+def _finding(target: Target, query: ReachQuery, answer: UnitAnswer, found: Found) -> ReachFinding | None:
     if answer.recording is None:
         return None
     unit, batch = answer.unit, answer.batch
@@ -216,14 +219,14 @@ def _finding(target: Target, query: Query, answer: Answer, found: Found) -> Find
         found.unconfirmed.append(str(problem))
         return None
     number, distribution = unit.first + batch.walk + 1, int(unit.distributions[batch.walk])
-    return Finding(trace, unit.heuristic, number, distribution, unit.depth, found.steps, found.seconds)
+    return ReachFinding(trace, unit.heuristic, number, distribution, unit.depth, found.steps, found.seconds)
 
 
 def in_this_process(target: Target, go_on: Callable[[], bool]) -> Execute:
-    """Units one after the other."""
+    """Make a function that executes units one after the other."""
     walking = Walking(target)
 
-    def execute(units: Sequence[Unit], bounds: Bounds, coverage: dict[Heuristic, np.ndarray]) -> Iterator[Answer]:
+    def execute(units: Sequence[Unit], bounds: Bounds, coverage: dict[Heuristic, np.ndarray]) -> Iterator[UnitAnswer]:
         for unit in units:
             if not go_on():
                 return

@@ -1,8 +1,7 @@
-"""Büchi automata over letter classes, and what makes them small.
+"""Büchi automata over letter classes.
 
 An automaton accepts a word if some run on it visits accepting states for ever.  Edges carry sets of letter classes
-(one integer each, see letters.py).  `everything` are states from which every word is accepted: a finite word that leads
-there has done all the harm it can.
+(one integer each, see letters.py).  `everything` are states from which every word is accepted.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class Automaton:
 
     @cached_property
     def everything(self) -> frozenset[int]:
-        """States from which every word is accepted, since one can always go on among accepting ones of them."""
+        """States from which every word is accepted: the largest set of accepting states that no letter leaves."""
         members = {s for s, good in enumerate(self.accepting) if good}
         while True:
             lost = {s for s in members if self._covered(s, members) != self.letters.all}
@@ -66,7 +65,7 @@ class Automaton:
         return self.letters.number(symbol, answer)
 
     def accepts(self, prefix: Sequence[int], loop: Sequence[int]) -> bool:
-        """Whether it accepts prefix·loop·loop·…, words of letter classes."""
+        """Tell whether it accepts prefix·loop·loop·…, words of letter classes."""
         word, back = [*prefix, *loop], len(prefix)
         if not loop:
             raise ValueError("an infinite word needs a loop")
@@ -90,7 +89,7 @@ class Components:
     of: list[int]
     """The component of each node; a component's successors have smaller numbers."""
     cyclic: list[bool]
-    """Whether a component contains a cycle."""
+    """True for components that contain a cycle."""
 
 
 def strong_components(graph: Sequence[Iterable[int]]) -> Components:

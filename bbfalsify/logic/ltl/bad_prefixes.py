@@ -1,7 +1,7 @@
-"""Bad prefixes: finite words after which the requirement is violated whatever follows, found by a deterministic watch.
+"""Recognise bad prefixes: finite words after which the requirement is violated whatever follows.
 
 Either the watch follows an automaton of the requirement's own words, and a prefix is bad when no state is left; or it
-follows one of the violating words, and a prefix is bad when a state is reached that accepts everything.
+follows one of the violating words, and a prefix is bad when it reaches a state that accepts everything.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from bbfalsify.logic.ltl.automaton import Automaton
 
 
 class Watch:
-    """A deterministic automaton, made as far as words are followed.  States are numbers, `initial` first."""
+    """A deterministic automaton, built as far as words are followed.  States are numbers, `initial` first."""
 
     def __init__(self, automaton: Automaton, *, of_violations: bool) -> None:
         self._automaton = automaton
@@ -21,7 +21,7 @@ class Watch:
         self._numbers: dict[frozenset[int], int] = {}
         self._steps: list[dict[int, int]] = []
         self.bad: list[bool] = []
-        """For each state met so far: whether the words that lead there are bad prefixes."""
+        """True for each state so far whose words are bad prefixes."""
         self.letters = automaton.letters
         self.initial = self._number(frozenset(automaton.initial))
 
@@ -40,7 +40,7 @@ class Watch:
         return found
 
     def step(self, state: int, letter: int) -> int:
-        """Where a letter class leads."""
+        """Return the next state."""
         steps = self._steps[state]
         target = steps.get(letter)
         if target is None:

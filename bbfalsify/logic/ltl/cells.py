@@ -6,14 +6,21 @@ A cell knows which of its ends belong to it, so that a comparison has one truth 
 from __future__ import annotations
 
 import math
+import operator as op
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from bbfalsify.logic.stl import formula as stl
 
 _TURNED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<", "==": "==", "!=": "!="}
-_FUNCTIONS = {"abs": abs, "sqrt": math.sqrt, "exp": math.exp}
+_FUNCTIONS: dict[str, Callable[[float], float]] = {"abs": abs, "sqrt": math.sqrt, "exp": math.exp}
+_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
+    "+": op.add, "-": op.sub, "*": op.mul, "/": op.truediv, "pow": math.pow,
+}  # fmt: skip
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<=": op.le, "<": op.lt, ">=": op.ge, ">": op.gt, "==": op.eq, "!=": op.ne,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ class Cell:
     high_closed: bool = False
 
     def inside(self) -> float:
-        """Some value of it."""
+        """One value of the cell."""
         if self.low == self.high:
             return self.low
         if math.isinf(self.low):
@@ -55,7 +62,7 @@ class Quantity:
         self._cuts: dict[float, set[str]] = {}
 
     def cut(self, operator: str, value: float) -> None:
-        # At the threshold itself: "<=" and ">" keep it with what is below, "<" and ">=" with what is above.
+        # The threshold itself belongs below for "<=" and ">", above for "<" and ">=".
         sides = {"<=": "below", ">": "below", "<": "above", ">=": "above"}
         self._cuts.setdefault(value, set()).add(sides.get(operator, "alone"))
 
@@ -86,7 +93,7 @@ class Quantity:
 
 
 def normal(node: stl.Compare) -> tuple[stl.Term, str, float]:
-    """A comparison as quantity, operator, number."""
+    """Write a comparison as quantity, operator, number."""
     left, operator, right = node.left, node.operator, node.right
     if not any(isinstance(part, stl.Signal) for part in stl.walk(right)):
         return left, operator, evaluate(right, {})
@@ -96,47 +103,21 @@ def normal(node: stl.Compare) -> tuple[stl.Term, str, float]:
 
 
 def evaluate(term: stl.Term, values: Mapping[str, float]) -> float:
-    """The value of a term in one sample; NaN where it has none."""
-    match term:
-        case stl.Signal(name):
-            return float(values[name])
-        case stl.Number(value):
-            return value
-        case stl.Function(name, argument):
-            inner = evaluate(argument, values)
-            try:
-                return float(_FUNCTIONS[name](inner))
-            except (ValueError, OverflowError):
-                return math.nan
-        case stl.Arithmetic(operator, left, right):
-            a, b = evaluate(left, values), evaluate(right, values)
-            try:
-                match operator:
-                    case "+":
-                        return a + b
-                    case "-":
-                        return a - b
-                    case "*":
-                        return a * b
-                    case "/":
-                        return a / b
-                    case "pow":
-                        return math.pow(a, b)
-            except (ValueError, OverflowError, ZeroDivisionError):
-                return math.nan
+    """Compute a term in one sample; NaN where it has no value."""
+    try:
+        match term:
+            case stl.Signal(name):
+                return float(values[name])
+            case stl.Number(value):
+                return value
+            case stl.Function(name, argument):
+                return float(_FUNCTIONS[name](evaluate(argument, values)))
+            case stl.Arithmetic(operator, left, right):
+                return _ARITHMETIC[operator](evaluate(left, values), evaluate(right, values))
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return math.nan
     raise TypeError(f"not a term: {term!r}")
 
 
 def holds(operator: str, a: float, b: float) -> bool:
-    match operator:
-        case "<=":
-            return a <= b
-        case "<":
-            return a < b
-        case ">=":
-            return a >= b
-        case ">":
-            return a > b
-        case "==":
-            return a == b
-    return a != b
+    return _COMPARISONS[operator](a, b)

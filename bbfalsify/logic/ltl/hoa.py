@@ -1,11 +1,11 @@
-"""Büchi automata in the Hanoi Omega-Automata format (HOA, version 1), as written by Spot, Owl or ltl3ba.
+"""Requirements as Büchi automata in the Hanoi Omega-Automata format (HOA, version 1), as Spot, Owl or ltl3ba write it.
 
     property = hoa("spec.hoa", accepts="violations")     the automaton accepts the words that violate the requirement
     property = hoa("spec.hoa")                           it accepts the words that satisfy it
     hoa_text(property.bad_words(inputs))                 and back
 
 Atomic propositions are conditions about one letter: AP: 2 "in == connect" "out =~ 'ack.*'".  An automaton of the
-requirement's own words is complemented, which is done where it is deterministic or where every state accepts.
+requirement's own words is complemented, which is possible if it is deterministic or if every state accepts.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class HoaProperty(PropertyBase):
         return HoaProperty, (self.initial, self.moves, self.accepts, self.text, self.source, self.file)
 
     def plain(self, inputs: tuple[str, ...]) -> Automaton:
-        """As it is written, with acceptance moved from edges to the states they lead to."""
+        """The automaton as it is written, with acceptance moved from edges to their target states."""
         letters = self.letters(inputs)
         numbers: dict[tuple[int, bool], int] = {}
         pending: list[tuple[int, bool]] = []
@@ -85,7 +85,7 @@ class HoaProperty(PropertyBase):
 
 
 def complement(automaton: Automaton) -> Automaton:
-    """Of a deterministic automaton: at some moment the last accepting state has been seen, and one says when."""
+    """Complement a deterministic automaton: guess the moment after which no accepting state is visited."""
     letters, n = automaton.letters, len(automaton)
     sink = n
     full: Edges = []
@@ -106,7 +106,7 @@ def complement(automaton: Automaton) -> Automaton:
 
 
 def determinised(automaton: Automaton) -> Automaton:
-    """Of an automaton in which every state accepts: the sets of states a word can lead to."""
+    """Determinise an automaton in which every state accepts, by sets of states."""
     watch = Watch(automaton, of_violations=False)
     edges: Edges = []
     while len(edges) < len(watch):
@@ -120,7 +120,7 @@ def determinised(automaton: Automaton) -> Automaton:
 
 
 def hoa(source: str | Path, *, accepts: str = "requirement", folder: str | Path | None = None) -> HoaProperty:
-    """A requirement from HOA text or a file; `accepts` says which words the automaton accepts, one of `ACCEPTS`."""
+    """Read a requirement from HOA text or a file; `accepts`, one of `ACCEPTS`, are the words of the automaton."""
     if accepts not in ACCEPTS:
         raise UserError(unknown_name("kind of words", accepts, ACCEPTS))
     text, file = text_of(source, folder)

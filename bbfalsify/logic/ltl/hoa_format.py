@@ -1,7 +1,7 @@
-"""The Hanoi Omega-Automata format, version 1: reading what hoa.py makes a requirement of, and writing automata.
+"""Read and write the Hanoi Omega-Automata format, version 1.
 
-Read are Büchi automata (`1 Inf(0)`, or `0 t` where everything accepts) with acceptance on states or edges, labels on
-states or edges or none, and aliases.  Alternating ones and other acceptances are refused by name.
+The reader accepts Büchi automata (`1 Inf(0)`, or `0 t` where everything accepts) with acceptance on states or edges,
+labels on states or edges or none, and aliases.  It refuses alternation and other acceptances by name.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class HoaReader:
         return tuple(dict.fromkeys(initial)), tuple(tuple(moves.get(s, ())) for s in range(count))
 
     def rest(self) -> list[str]:
-        """What follows a header name, up to the next one."""
+        """Take the tokens up to the next header."""
         found = []
         while self.tokens[self.at][0] not in ("header", "mark", "end"):
             found.append(self.tokens[self.at][1])
@@ -147,7 +147,7 @@ class HoaReader:
         return moves
 
     def valuations(self) -> Iterator[Formula]:
-        """Without labels the edges stand for all valuations in turn, the first proposition changing fastest."""
+        """Yield the implicit labels of edges: all valuations in turn, the first proposition changing fastest."""
         for number in range(1 << len(self.conditions)):
             yield conjunction([c if number >> k & 1 else Unary("!", c) for k, c in enumerate(self.conditions)])
 
@@ -203,7 +203,7 @@ class HoaReader:
 
 
 def hoa_text(automaton: Automaton, name: str = "bad words") -> str:
-    """An automaton as HOA, readable by `hoa`, Spot and Owl."""
+    """Write an automaton as HOA, readable by `hoa`, Spot and Owl."""
     letters = automaton.letters
     quoted = [_quoted(str(atom)) for atom in letters.atoms]
     lines = [
@@ -230,7 +230,7 @@ def _quoted(text: str) -> str:
 
 
 def _label(everything: int, bits: int, valuations: Sequence[tuple[bool, ...]]) -> str:
-    """A disjunction of cubes, two that differ in one place being joined as long as there are such."""
+    """Write a disjunction of cubes, after joining cubes that differ in one place."""
     if bits == everything:
         return "t"
     cubes: set[tuple[bool | None, ...]] = set(valuations)

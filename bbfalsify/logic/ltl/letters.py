@@ -1,8 +1,8 @@
-"""The letters (input, output) as a formula sees them: two letters are one class if every atom says the same of both.
+"""Classes of letters (input, output) that the atoms of a formula do not distinguish.
 
 A set of classes is one Python integer, bit by bit, so that every Boolean combination of atoms is a number, and "no
-letter satisfies it" is zero.  Inputs are those of the alphabet.  Outputs are open: what a black box has not answered
-yet belongs to a class as well, so that "whatever follows" means just that.
+letter satisfies it" is zero.  Inputs are those of the alphabet.  Outputs are open: an answer that the black box has not
+given yet belongs to a class as well, so "whatever follows" includes it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.logic.ltl.ltl_formula import Atom, Binary, Formula, Truth, Unary
 
 MOST_PATTERNS = 10
-"""Regular expressions over outputs: of an answer never seen, each may match or not."""
+"""Limit of regular expressions over outputs, because each may match an unseen answer or not."""
 
 
 class Letters:
@@ -69,7 +69,7 @@ class Letters:
         return bits
 
     def valuation(self, number: int) -> tuple[bool, ...]:
-        """What each of `atoms` says of a class."""
+        """Truth of each of `atoms` in a class."""
         row, column = divmod(number, len(self._columns))
         views = {"in": list(self._rows)[row], "out": list(self._columns)[column]}
         return tuple(views[atom.side][self._sides[atom.side].index(atom)] for atom in self.atoms)

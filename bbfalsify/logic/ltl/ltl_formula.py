@@ -1,9 +1,9 @@
-"""Formulas of linear temporal logic about words of (input, output) letters, as small frozen trees.
+"""Formulas of linear temporal logic about words of (input, output) letters, as frozen trees.
 
     in == connect      out != error      in in {a, b}      out =~ "ack.*"      true      false
 
 are the conditions about one letter; `Unary` and `Binary` join and shift them.  `str(formula)` is a canonical text that
-parses to an equal formula.  Reading texts is `ltl_parser.py`, what a formula says about a word is `word_semantics.py`.
+parses to an equal formula.  `ltl_parser.py` parses texts, `word_semantics.py` evaluates formulas on words.
 """
 
 from __future__ import annotations
@@ -15,28 +15,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
-SIDES = ("in", "out")
-PREFIXES = ("!", "X", "WX", "F", "G")
-INFIXES = ("&", "|", "->", "<->", "U", "R", "W", "M")
 CONNECTIVES = ("!", "&", "|", "->", "<->")
 BARE = re.compile(r"[A-Za-z0-9_.]+(?:-[A-Za-z0-9_.]+)*")
 """Symbols that need no quotes."""
 
 
-@dataclass(frozen=True)
-class Truth:
-    value: bool
+class _Printed:
+    """Nodes of formulas print as their canonical text."""
 
     def __str__(self) -> str:
-        return render(self)
+        return render(self)  # type: ignore[arg-type]  # a mixin of the classes below
 
 
 @dataclass(frozen=True)
-class Atom:
+class Truth(_Printed):
+    value: bool
+
+
+@dataclass(frozen=True)
+class Atom(_Printed):
     """A condition about the input or the output of a letter: one of some symbols, or one that a pattern matches."""
 
     side: str
-    """One of `SIDES`."""
+    """in or out."""
     symbols: tuple[str, ...] = ()
     pattern: str | None = None
     """A regular expression for the whole symbol, instead of `symbols`."""
@@ -50,29 +51,21 @@ class Atom:
     def _members(self) -> frozenset[str]:
         return frozenset(self.symbols)
 
-    def __str__(self) -> str:
-        return render(self)
-
 
 @dataclass(frozen=True)
-class Unary:
+class Unary(_Printed):
     operator: str
-    """One of `PREFIXES`; `WX` (weak next) differs from `X` only on finite words."""
+    """!, X, WX, F or G; `WX` (weak next) differs from `X` only on finite words."""
     body: Formula
 
-    def __str__(self) -> str:
-        return render(self)
-
 
 @dataclass(frozen=True)
-class Binary:
+class Binary(_Printed):
     operator: str
-    """One of `INFIXES`: `p W q` is p until q or for ever p, `p M q` is q until both, `p R q` that or for ever q."""
+    """&, |, ->, <->, U, R, W or M; `p W q` is p until q or for ever p, `p M q` is q until both, `p R q` that or for
+    ever q."""
     left: Formula
     right: Formula
-
-    def __str__(self) -> str:
-        return render(self)
 
 
 Formula = Truth | Atom | Unary | Binary
@@ -80,7 +73,7 @@ Formula = Truth | Atom | Unary | Binary
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """Windows of samples become hundreds of nested steps; Python's default is for other programs."""
+    """Raise Python's recursion limit: windows of samples become hundreds of nested steps."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, 10_000))
     try:
@@ -106,7 +99,7 @@ def walk(formula: Formula) -> Iterator[Formula]:
 
 
 def atoms(*formulas: Formula) -> tuple[Atom, ...]:
-    """The different atoms, in order of appearance; a part that is shared is looked at once."""
+    """The different atoms, in order of appearance; a shared part is visited once."""
     found: dict[Atom, None] = {}
     seen: set[int] = set()
     pending = list(reversed(formulas))
@@ -120,42 +113,29 @@ def atoms(*formulas: Formula) -> tuple[Atom, ...]:
     return tuple(found)
 
 
-def size(formula: Formula) -> int:
-    """The number of operators and atoms."""
-    return sum(1 for _ in walk(formula))
-
-
 def propositional(formula: Formula) -> bool:
-    """Whether it speaks about the first letter only."""
+    """Tell whether a formula is about the first letter only."""
     return all(not isinstance(n, Unary | Binary) or n.operator in CONNECTIVES for n in walk(formula))
 
 
 def conjunction(formulas: list[Formula]) -> Formula:
-    return _joined("&", formulas, Truth(True))
-
-
-def disjunction(formulas: list[Formula]) -> Formula:
-    return _joined("|", formulas, Truth(False))
-
-
-def _joined(operator: str, formulas: list[Formula], empty: Truth) -> Formula:
     if not formulas:
-        return empty
+        return Truth(True)
     result = formulas[-1]
     for formula in reversed(formulas[:-1]):
-        result = Binary(operator, formula, result)
+        result = Binary("&", formula, result)
     return result
 
 
 def quote(symbol: str) -> str:
-    """As it is written in a formula."""
+    """Write a symbol as in a formula."""
     if BARE.fullmatch(symbol):
         return symbol
     return '"' + symbol.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def render(formula: Formula) -> str:
-    """Canonical text, with parentheses wherever a reader could hesitate."""
+    """Canonical text, with parentheses wherever precedence could be unclear."""
     match formula:
         case Truth(value):
             return "true" if value else "false"

@@ -1,4 +1,4 @@
-"""`parse`: text → formula, by the grammar in ltl.lark; all that is wrong is said with file, line and column."""
+"""Parse LTL formulas by the grammar in ltl.lark; every error names file, line and column."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bbfalsify.logic.ltl.ltl_formula import Atom, Binary, Formula, Truth, Unary,
 from bbfalsify.logic.ltl.patterns import Counting, Scope
 
 DEEPEST = 150
-"""Formulas are walked recursively everywhere; a deeper one was not written by a person."""
+"""Deepest nesting: all code walks formulas recursively, and people write flatter ones."""
 
 _CONDITIONS = "A condition begins with 'in' or 'out', such as 'in == {}'."
 _PREFIXES = {
@@ -59,7 +59,7 @@ def parse(text: str, *, file: str | None = None, line: int | None = None) -> For
 
 
 def _hint(text: str, place: Any) -> str:
-    """A word about the mistakes that everybody makes."""
+    """Explain frequent mistakes."""
     start = getattr(place, "start_pos", None)
     start = place.pos_in_stream if start is None else start
     if re.match(r"=(?![=~])", text[start:]):
@@ -194,10 +194,10 @@ def _call(name: Any, arguments: list[Any]) -> Any:
         known = [*patterns.PATTERNS, *patterns.SCOPES, "no_overflow", "always", "never", "next"]
         raise _Refused(unknown_name("pattern", word, known), name)
     function, number, scoped = patterns.PATTERNS[word]
-    scope = arguments[number:] if scoped and len(arguments) == number + 1 else []
-    if scope and not isinstance(scope[0], Scope):
+    last = arguments[number:] if scoped and len(arguments) == number + 1 else []
+    if last and not isinstance(last[0], Scope):
         raise _Refused(Problem(f"the last argument of {word} must be a scope.", allowed=tuple(patterns.SCOPES)), name)
-    _count(name, arguments[: len(arguments) - len(scope)], number)
+    _count(name, arguments[: len(arguments) - len(last)], number)
     _formulas(name, *arguments[:number])
     return function(*arguments)
 
@@ -208,12 +208,12 @@ def _count(name: Any, arguments: list[Any], number: int) -> None:
 
 
 def _check_pattern(pattern: str, token: Any) -> None:
-    """Refuse what does not compile, and nested repetitions: on some symbol they would search for ever."""
+    """Refuse expressions that do not compile, and nested repetitions, which can search for ever."""
     try:
         re.compile(pattern)
     except re.error as error:
         raise _Refused(f"the regular expression '{pattern}' is wrong: {error}.", token) from None
-    from re import _parser as sre  # type: ignore[attr-defined]
+    from re import _parser as sre
 
     def explodes(items: Any, repeated: bool) -> bool:
         for operator, argument in items:

@@ -1,4 +1,4 @@
-"""Safety requirements as machines that watch: monitors with bad states, deterministic automata, counters.
+"""Read monitors: safety requirements as machines with bad states, deterministic automata, or counters.
 
     initial: closed
     bad: [broken]
@@ -6,8 +6,8 @@
       closed: {"in == open & out == ok": opened, "out == data": broken}
       opened: {"in == close": closed}
 
-From a state the first condition that holds of the letter leads on; where none does, the state stays.  The requirement
-is violated by every finite word that leads to a bad state, whatever follows.  `accepting: [...]` instead of `bad` names
+The first condition of a state that the letter satisfies leads on; if there is none, the state stays.  The requirement
+is violated by every finite word that leads to a bad state.  `accepting: [...]` instead of `bad` names
 the states that are not bad: then every prefix of every word must be accepted.
 """
 
@@ -53,7 +53,7 @@ class MonitorProperty(PropertyBase):
         return partial(MonitorProperty, form=self.form, source=self.source), facts
 
     def plain(self, inputs: tuple[str, ...]) -> Automaton:
-        """State by state as it is written; bad states are final."""
+        """The automaton as it is written; bad states are final."""
         letters = self.letters(inputs)
         edges: Edges = []
         for state, row in enumerate(self.moves):
@@ -79,7 +79,7 @@ def monitor(
     file: str | None = None,
     line: int | None = None,
 ) -> MonitorProperty:
-    """A monitor from YAML text, a YAML file, or the mapping itself (see the head of this module)."""
+    """Read a monitor from YAML text, a YAML file, or the mapping itself (see the docstring of this module)."""
     import yaml
 
     if isinstance(source, dict):
@@ -154,7 +154,8 @@ class _Reader:
             return Truth(True)
         if isinstance(formula, Counting) or not propositional(formula):
             self.wrong(f"'{text}' must be a condition about one letter.")
-        return formula  # type: ignore[return-value]
+            return Truth(True)
+        return formula
 
 
 def _listed(value: Any) -> list[Any]:
@@ -162,7 +163,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def counting(facts: Counting, text: str, *, file: str | None = None, line: int | None = None) -> MonitorProperty:
-    """no_overflow(put, take, size) as a monitor that counts."""
+    """Make a monitor of no_overflow(put, take, size) that counts."""
     for formula in (facts.put, facts.take):
         if not propositional(formula):
             raise UserError(Problem(f"no_overflow: '{formula}' must be a condition about one letter.", file, line))

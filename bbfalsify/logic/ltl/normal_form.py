@@ -1,9 +1,9 @@
-"""Formulas in positive normal form, each stored once and simplified as it is built.
+"""Formulas in positive normal form, each stored once and simplified while it is built.
 
-A node is a number.  Conditions about one letter, however written, are one node holding the set of letter classes where
-they are true, so the logic of atoms is exact: `in == a & in == b` is false.  What remains is `& | X U R`, and on finite
-words the weak next `N`.  Simplifications are those of Etessami and Holzmann and of Somenzi and Bloem: syntactic
-implication, pure eventualities, and merging of neighbours.
+A node is a number.  A condition about one letter is one node with the set of letter classes where it is true, so the
+logic of atoms is exact: `in == a & in == b` is false.  The other nodes are `& | X U R`, and on finite words the weak
+next `N`.  The simplifications are those of Etessami and Holzmann and of Somenzi and Bloem: syntactic implication, pure
+eventualities, and merging of neighbours.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from bbfalsify.logic.ltl.letters import Letters
 from bbfalsify.logic.ltl.ltl_formula import Atom, Binary, Formula, Truth, Unary
 
 FALSE, TRUE = 0, 1
-_DUAL = {"&": "|", "|": "&", "X": "N", "N": "X", "U": "R", "R": "U"}
 
 
-class Store:
+class NormalForms:
     def __init__(self, letters: Letters, *, finite: bool = False) -> None:
         self.letters = letters
         self.finite = finite
@@ -38,7 +37,7 @@ class Store:
     # --- building ----------------------------------------------------------------------------------------------------
 
     def read(self, formula: Formula, positive: bool = True) -> int:
-        """The node of a formula, or of its negation; a part that is shared is read once."""
+        """Return the node of a formula, or of its negation; a shared part is read once."""
         key = id(formula), positive
         found = self._read.get(key)
         if found is None:
@@ -112,7 +111,7 @@ class Store:
         return self._join("|", parts)
 
     def _join(self, kind: str, parts: Iterable[int]) -> int:
-        """& and | in one: what is said of & holds for | with everything turned round."""
+        """Build & or |; comments about & hold for | with everything dual."""
         conjoin = kind == "&"
         zero, one = (FALSE, TRUE) if conjoin else (TRUE, FALSE)
         flat: dict[int, None] = {}
@@ -151,14 +150,14 @@ class Store:
         return self.implies(b, a) if conjoin else self.implies(a, b)
 
     def opposed(self, a: int, others: list[int], conjoin: bool) -> bool:
-        """Whether a and one of the others exclude each other (under &), or leave nothing else (under |)."""
+        """Tell whether a and one of the others exclude each other (under &), or cover everything (under |)."""
         if not others:
             return False
         negated = self.negation(a)
         return any(self.implies(b, negated) if conjoin else self.implies(negated, b) for b in others)
 
     def _merged(self, kind: str, parts: list[int]) -> list[int]:
-        """Neighbours that are one: X a & X b = X(a & b), (a U c) & (b U c) = (a & b) U c, (a R b) & (a R c), …"""
+        """Merge neighbours: X a & X b = X(a & b), (a U c) & (b U c) = (a & b) U c, (a R b) & (a R c), …"""
         groups: dict[tuple, list[tuple]] = {}
         rest: list[int] = []
         for part in parts:
@@ -256,19 +255,16 @@ class Store:
                 found = all(f[0] for f in flags), all(f[1] for f in flags)
             elif kind in "XN":
                 # At the end of a finite word a strong next is false and a weak one true, whatever was before.
-                flags = self.pure(parts[0])
-                found = (flags[0], flags[1]) if not self.finite else (False, False)
+                found = (False, False) if self.finite else self.pure(parts[0])
             else:
                 (e1, u1), (e2, u2) = self.pure(parts[0]), self.pure(parts[1])
-                if kind == "U":
-                    found = parts[0] == TRUE or e2, u1 and u2
-                else:
-                    found = e1 and e2, parts[0] == FALSE or u2
+                universal = parts[0] == FALSE
+                found = (parts[0] == TRUE or e2, u1 and u2) if kind == "U" else (e1 and e2, universal or u2)
             self._purity[a] = found
         return found
 
     def implies(self, a: int, b: int) -> bool:
-        """Whether a implies b, as far as the shapes of both show."""
+        """Tell whether a implies b, as far as the shapes of both show."""
         if a == b or a == FALSE or b == TRUE:
             return True
         if a == TRUE or b == FALSE:

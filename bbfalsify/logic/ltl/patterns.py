@@ -1,4 +1,4 @@
-"""Property patterns and assertions: what requirements of protocols and hardware usually say, under short names.
+"""Property patterns and assertions: frequent requirements of protocols and hardware under short names.
 
     response(in == request, out == grant)                      every request is granted at once or later
     absence(out == error, after(in == login))                  no error after the first login
@@ -17,13 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from bbfalsify.logic.ltl.ltl_formula import Binary, Formula, Unary, conjunction
 
 
 @dataclass(frozen=True)
 class Scope:
-    """Where a pattern must hold: everywhere, before the first `end`, after the first `begin`, or between both."""
+    """Part of a word in which a pattern must hold: all, before the first `end`, after the first `begin`, or between."""
 
     begin: Formula | None = None
     end: Formula | None = None
@@ -45,7 +46,7 @@ def between(begin: Formula | str, end: Formula | str) -> Scope:
 
 
 def read(formula: Formula | str) -> Formula:
-    """A text as a formula."""
+    """Parse a text; return a formula unchanged."""
     if not isinstance(formula, str):
         return formula
     from bbfalsify.logic.ltl.ltl_parser import parse
@@ -85,7 +86,7 @@ def response(p: Formula | str, s: Formula | str, scope: Scope = GLOBALLY) -> For
     p, s = read(p), read(s)
     q, r = scope.begin, scope.end
     if r is None:
-        answered = _g(_implies(p, _f(s)))
+        answered: Formula = _g(_implies(p, _f(s)))
         return answered if q is None else _g(_implies(q, answered))
     answered = _until(_implies(p, _until(_not(r), _and(s, _not(r)))), r)
     return _implies(_f(r), answered) if q is None else _g(_implies(_opened(q, r), answered))
@@ -101,10 +102,6 @@ def precedence(s: Formula | str, p: Formula | str, scope: Scope = GLOBALLY) -> F
         return preceded if q is None else _weak(_not(q), _and(q, preceded))
     preceded = _until(_not(p), _or(s, r))
     return _implies(_f(r), preceded) if q is None else _g(_implies(_opened(q, r), preceded))
-
-
-def always(p: Formula | str) -> Formula:
-    return _g(read(p))
 
 
 def never(p: Formula | str) -> Formula:
@@ -158,34 +155,10 @@ def _not(p: Formula) -> Formula:
     return p.body if isinstance(p, Unary) and p.operator == "!" else Unary("!", p)
 
 
-def _g(p: Formula) -> Formula:
-    return Unary("G", p)
-
-
-def _f(p: Formula) -> Formula:
-    return Unary("F", p)
-
-
-def _and(p: Formula, q: Formula) -> Formula:
-    return Binary("&", p, q)
-
-
-def _or(p: Formula, q: Formula) -> Formula:
-    return Binary("|", p, q)
-
-
-def _implies(p: Formula, q: Formula) -> Formula:
-    return Binary("->", p, q)
-
-
-def _until(p: Formula, q: Formula) -> Formula:
-    return Binary("U", p, q)
-
-
-def _weak(p: Formula, q: Formula) -> Formula:
-    return Binary("W", p, q)
+_g, _f = partial(Unary, "G"), partial(Unary, "F")
+_and, _or, _implies, _until, _weak = (partial(Binary, operator) for operator in ("&", "|", "->", "U", "W"))
 
 
 def _opened(q: Formula, r: Formula) -> Formula:
-    """The begin of a scope that does end."""
+    """The begin of a scope that ends."""
     return conjunction([q, _not(r), _f(r)])

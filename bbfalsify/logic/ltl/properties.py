@@ -1,7 +1,7 @@
-"""Requirements about words of (input, output) letters: what each kind of them can tell the engines.
+"""Requirements about words of (input, output) letters, and their common interface `Property`.
 
 Every kind gives an automaton of the words that violate it, and a watch that recognises bad prefixes.  Both depend on
-the inputs only; outputs stay open (see letters.py), so they serve a growing hypothesis as they are.
+the inputs only; outputs stay open (see letters.py), so they serve a growing hypothesis unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bbfalsify.logic.ltl.ltl_formula import Atom, Formula, Unary, atoms, proposi
 from bbfalsify.logic.ltl.ltl_parser import parse
 from bbfalsify.logic.ltl.patterns import Counting
 from bbfalsify.logic.ltl.reduction import reduced
-from bbfalsify.logic.ltl.tableau import TooLarge, safe, translate, translate_finite
+from bbfalsify.logic.ltl.tableau import TooLarge, translate, translate_finite
 from bbfalsify.logic.ltl.word_semantics import Letter, satisfies
 
 MOST_WATCHED = 300
@@ -36,29 +36,27 @@ class Property(Protocol):
     """A requirement about the words of (input, output) letters that a system can show."""
 
     text: str
-    """As people read it."""
+    """The text shown to people."""
     form: str
-    """ltl, ltlf, monitor, hoa, hoa_violations, stl: how `source` is to be read."""
+    """ltl, ltlf, monitor, hoa, hoa_violations or stl: the form of `source`."""
     source: str
     """`read_property(form, source)` gives an equal requirement."""
 
     def problems(self, inputs: Sequence[str], outputs: Sequence[str] | None = None) -> list[Problem]:
-        """What is wrong with it for these symbols: unknown ones (outputs only where they are given), and a requirement
-        that no word, or every word, satisfies.
-        """
+        """Find unknown symbols (outputs only if given), and a requirement that no word, or every word, satisfies."""
 
     def bad_words(self, inputs: Sequence[str], outputs: Sequence[str] | None = None) -> Automaton:
-        """Accepts exactly the infinite words that violate the requirement."""
+        """Automaton that accepts exactly the infinite words that violate the requirement."""
 
     def watch(self, inputs: Sequence[str]) -> Watch:
-        """Recognises the finite words after which it is violated whatever follows; same letter classes."""
+        """Recogniser of the finite words after which it is violated whatever follows; same letter classes."""
 
     def violated_by(self, inputs: Sequence[str], prefix: Sequence[Letter], loop: Sequence[Letter]) -> bool:
-        """Whether prefix·loop·loop·… violates it; without a loop: whether the prefix is bad already."""
+        """Tell whether prefix·loop·loop·… violates it; without a loop: whether the prefix is bad already."""
 
 
 class PropertyBase(ABC):
-    """What the kinds share.  They say their `atoms` and make `_bad` and `_watch` for given letters."""
+    """Common base of the kinds, which give their `atoms` and implement `_make_bad` and `_make_watch`."""
 
     form: str
     source: str
@@ -77,7 +75,7 @@ class PropertyBase(ABC):
 
     @abstractmethod
     def _make_bad(self, inputs: tuple[str, ...]) -> Automaton:
-        """An automaton of the words that violate it."""
+        """Make an automaton of the words that violate it."""
 
     def _make_watch(self, inputs: tuple[str, ...]) -> Watch:
         return Watch(self._automata(inputs), of_violations=True)
@@ -125,7 +123,7 @@ def symbol_problems(
     file: str | None = None,
     line: int | None = None,
 ) -> list[Problem]:
-    """Symbols that nobody knows, and patterns that match nothing."""
+    """Find unknown symbols, and patterns that match nothing."""
     problems = []
     for side, what, known in (("in", "input", inputs), ("out", "output", outputs)):
         if known is None:
@@ -164,18 +162,14 @@ class LtlProperty(PropertyBase):
         return translate(self.formula, self.letters(inputs), negated=True)
 
     def _make_watch(self, inputs: tuple[str, ...]) -> Watch:
-        # Of the formula's own words: a prefix is bad if nothing can follow it.  The automaton of the violating words
-        # may accept everything after it in several states together, and none of them would say so; it is the second
-        # choice, for formulas such as G(p -> XXXXXXXXXX q), which it can follow with ten states instead of a thousand.
+        # The automaton of the formula's own words: a prefix is bad if nothing can follow it.  In that of the violating
+        # words several states together may accept everything after it, which no single one shows; it is the second
+        # choice, for formulas such as G(p -> XXXXXXXXXX q), where it has ten states instead of a thousand.
         try:
             good = translate(self.formula, self.letters(inputs), most=MOST_WATCHED)
         except TooLarge:
             return super()._make_watch(inputs)
         return Watch(good, of_violations=False)
-
-    def safety(self, inputs: Sequence[str]) -> bool:
-        """Whether every violation shows in a finite word, as far as the formula's shape tells."""
-        return safe(self.formula, self.letters(tuple(inputs)))
 
     def violated_by(self, inputs: Sequence[str], prefix: Sequence[Letter], loop: Sequence[Letter]) -> bool:
         return not satisfies(self.formula, prefix, loop) if loop else super().violated_by(inputs, prefix, loop)
@@ -197,7 +191,6 @@ class LtlfProperty(PropertyBase):
     ) -> None:
         super().__init__(text or str(formula), atoms(formula, *([] if ends is None else [ends])), file, line)
         self.formula, self.ends = formula, ends
-
         self.form = "ltlf"
         self.source = self.text if ends is None else f"{self.text} ends with {ends}"
 
@@ -247,7 +240,7 @@ def _formula(text: str | Formula, file: str | None, line: int | None) -> Formula
 
 
 def text_of(source: str | Path, folder: str | Path | None = None) -> tuple[str, str | None]:
-    """The text itself, or the text of a file (and its name) if it is the name of one; `folder` is where it lies."""
+    """Return the text itself, or the text of a file in `folder` (and its name) if it is the name of one."""
     if isinstance(source, Path) or ("\n" not in source and Path(source).suffix and len(source) < 500):
         file = Path(folder or ".") / source
         try:

@@ -1,4 +1,4 @@
-"""`read_property`: requirements from specification files and counterexample files, by the name of their form.
+"""Read requirements from specification files and counterexample files, by the name of their form.
 
 - {id: R1, ltl: "G(in == request -> F out == grant)"}
 - {id: R2, ltlf: "F out == ready ends with in == quit"}
@@ -30,8 +30,9 @@ def read_property(
     file: str | None = None,
     line: int | None = None,
 ) -> Property:
-    """The requirement that `source` says in the given form: a text, the name of a file in `folder`, or (monitors) a
-    mapping.  `file` and `line` tell where it is written.
+    """Read a requirement from a text, the name of a file in `folder`, or (monitors) a mapping.
+
+    `file` and `line` are its place, for error messages.
     """
     readers: dict[str, Callable[[], Property]] = {
         "ltl": lambda: ltl(source, file=file, line=line),
@@ -50,7 +51,7 @@ def read_property(
 
 
 def _sampled(source: str, file: str | None, line: int | None) -> Property:
-    """STL over symbols, as `Sampling` writes it down."""
+    """Read STL over symbols, as `Sampling.source` writes it."""
     from bbfalsify.logic.ltl.sampled_stl import Sampling
     from bbfalsify.logic.stl.parser import parse_stl
 

@@ -1,4 +1,4 @@
-"""Making Büchi automata smaller without changing what they accept.
+"""Make Büchi automata smaller without changing the words they accept.
 
     useless states out ► acceptance evened out inside components ► equal states merged ► simulated states merged
 
@@ -14,7 +14,7 @@ MOST_COMPARED = 60
 
 
 def reduced(automaton: Automaton) -> Automaton:
-    """An automaton that accepts the same words, usually with fewer states."""
+    """Return an automaton that accepts the same words, usually with fewer states."""
     work = _Work(automaton)
     work.trim()
     work.even_out()
@@ -28,7 +28,7 @@ def reduced(automaton: Automaton) -> Automaton:
 
 
 def trimmed(automaton: Automaton) -> Automaton:
-    """Without states that cannot be reached or cannot accept; the others as they are."""
+    """Remove states that cannot be reached or cannot accept."""
     work = _Work(automaton)
     work.trim()
     return Automaton(automaton.letters, tuple(work.initial), work.edges, tuple(work.accepting))
@@ -55,7 +55,7 @@ class _Work:
         self.initial = list(dict.fromkeys(names[s] for s in self.initial if s in names))
 
     def trim(self) -> None:
-        """Only what can be reached and can still accept stays."""
+        """Keep only states that can be reached and can still accept."""
         reached, pending = set(self.initial), list(self.initial)
         while pending:
             for _, target in self.edges[pending.pop()]:
@@ -74,7 +74,7 @@ class _Work:
         self._rename({s: k for k, s in enumerate(keep)})
 
     def _in_order(self) -> list[int]:
-        """States as they are met from the initial ones, so that the result does not depend on how it was made."""
+        """States in order of discovery, so that the result does not depend on the order of construction."""
         order, k = list(dict.fromkeys(self.initial)), 0
         seen = set(order)
         while k < len(order):
@@ -86,7 +86,7 @@ class _Work:
         return order
 
     def even_out(self) -> None:
-        """In a component where every cycle accepts all states may accept; off cycles none need."""
+        """Make all states accept in components where every cycle accepts, and none off cycles."""
         graph = [[t for _, t in edges] for edges in self.edges]
         parts = strong_components(graph)
         rejecting = [
@@ -102,7 +102,7 @@ class _Work:
                 self.accepting[s] = True
 
     def merge_equal(self) -> None:
-        """The coarsest partition into states that do the same (bisimulation); off cycles acceptance does not matter."""
+        """Merge bisimilar states; off cycles acceptance does not matter."""
         graph = [[t for _, t in edges] for edges in self.edges]
         parts = strong_components(graph)
         transient = [not parts.cyclic[parts.of[s]] for s in range(len(graph))]
@@ -132,7 +132,7 @@ class _Work:
         self._rename({s: order[block[s]] for s in range(len(graph))})
 
     def merge_simulated(self) -> None:
-        """Direct simulation: states that simulate each other are one, and an edge beside a better one is dropped."""
+        """Merge states that simulate each other directly, and drop edges beside better ones."""
         n = len(self.edges)
         below = self._simulation()
         leader = list(range(n))
@@ -147,7 +147,7 @@ class _Work:
                 for other, (more, rival) in enumerate(self.edges[s]):
                     if other == position or not below[target] >> rival & 1:
                         continue
-                    # Of two that simulate each other the first stays.
+                    # If two simulate each other, the first stays.
                     if other < position or not below[rival] >> target & 1:
                         bits &= ~more
                 if bits:
@@ -164,7 +164,7 @@ class _Work:
         ]  # fmt: skip
 
     def _simulation(self) -> list[int]:
-        """For each state the set (as bits) of states that simulate it."""
+        """Compute for each state the set (as bits) of states that simulate it."""
         n = len(self.edges)
         accepting = sum(1 << s for s in range(n) if self.accepting[s])
         everyone = (1 << n) - 1

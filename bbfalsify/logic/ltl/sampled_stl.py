@@ -1,4 +1,4 @@
-"""Signal temporal logic over sampled symbols: what a mapper needs to check a continuous system as a finite machine.
+"""Translate signal temporal logic to LTL over sampled symbols, to check a continuous system as a finite machine.
 
     sampling = Sampling([parse_stl("always(T <= 75)")], period=0.5)
     sampling.thresholds                     # {"T": (75.0,)}
@@ -7,12 +7,12 @@
 
 One step of the machine is one period: an input symbol sets the inputs for its length, and the sample at its end is the
 answer.  A symbol names for each quantity that a formula compares (a signal or an expression) the cell between its
-thresholds, so comparisons keep their exact truth.  Bounds become numbers of steps.  What has no sound counterpart is
-refused with the reason: bounds that are no multiples of the period, and operators that look back.
+thresholds, so comparisons keep their exact truth.  Bounds become numbers of steps.  Formulas without a sound
+counterpart are refused: bounds that are no multiples of the period, and operators that look back.
 
-Judged is the sequence of samples.  In dense time, where a sample's values hold until the next one, that is the same,
-but for an until whose window does not begin at once.  A physical system does something between samples: `unseen` says
-which formulas that could concern.
+The sequence of samples is judged.  In dense time, where a sample's values hold until the next one, that is the same,
+but for an until whose window does not begin at once.  A physical system also changes between samples: `unseen` names
+the formulas that this could concern.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from bbfalsify.logic.stl import formula as stl
 from bbfalsify.logic.stl.requirement import period_problems
 
 MOST_STEPS = 200
-"""A formula may look that many samples ahead; longer ones need a longer period."""
+"""Samples that a formula may look ahead; longer ones need a longer period."""
 MOST_SYMBOLS = 2000
-"""Output symbols: one for each combination of cells."""
+"""Limit of output symbols: one for each combination of cells."""
 NOTHING = "ok"
 """The output symbol where no formula compares an output."""
 
 
 class SampledProperty(LtlProperty):
-    """A formula over the symbols of a sampling, which remembers the STL that it came from."""
+    """A formula over the symbols of a sampling, with the STL formula that it was translated from."""
 
     def __init__(self, sampling: Sampling, number: int, formula: stl.Formula) -> None:
         text = formula.text or str(formula)
@@ -50,7 +50,7 @@ class SampledProperty(LtlProperty):
         return _property_of, (self.source,)
 
     def triggered(self) -> Iterator[tuple[str, str, Formula]]:
-        """The implications: trigger, what it asks for, and the formula in which that is false."""
+        """Implications as trigger, right side, and the formula with `false` as right side."""
         for trigger, asked, stronger in _implications(self._root, True, lambda whole: whole):
             yield stl.render(trigger), stl.render(asked), self._sampling.translated(stronger)
 
@@ -62,7 +62,7 @@ def _property_of(source: str) -> SampledProperty:
 
 
 class Sampling:
-    """How samples become symbols, and the formulas about these symbols.
+    """A map from samples to symbols, and the formulas about these symbols.
 
     `inputs` gives for each input symbol the values it sets: comparisons of those only are about the input, all others
     about the output.
@@ -98,7 +98,7 @@ class Sampling:
         self.properties = tuple(SampledProperty(self, number, formula) for number, formula in enumerate(formulas))
 
     def source(self, number: int) -> str:
-        """All formulas together make the symbols, so each property needs them all to be read again."""
+        """Source text of a property; it has all formulas, because together they define the symbols."""
         facts = {"stl": [f.text or str(f) for f in self.formulas], "number": number, "period": self.period}
         return json.dumps({**facts, "inputs": self.inputs})
 
@@ -116,7 +116,7 @@ class Sampling:
 
     @property
     def unseen(self) -> dict[int, str]:
-        """For formulas (by number) whose violation on samples need not be one in between: why."""
+        """Reasons, by number of the formula, why its violation on samples need not be one in between."""
         reason = "it could be fulfilled between two samples; only what the samples show is judged"
         return {k: reason for k, formula in enumerate(self.formulas) if _hopes(formula.root, True)}
 
@@ -157,7 +157,7 @@ class Sampling:
         return _one_of("out", [self._symbol(numbers) for numbers in itertools.product(*choices)], -1)
 
     def translated(self, node: stl.Condition) -> Formula:
-        """LTL over the symbols; shared parts stay shared, which keeps long windows small."""
+        """Translate to LTL over the symbols; shared parts stay shared, which keeps long windows small."""
         if id(node) not in self._memory:
             self._memory[id(node)] = node, self._translation(node)
         return self._memory[id(node)][1]
@@ -203,20 +203,16 @@ class Sampling:
         return round(time / self.period)
 
 
-def from_stl(formula: stl.Formula, period: float) -> LtlProperty:
-    """One formula over the symbols of its own `Sampling`."""
-    return Sampling([formula], period).properties[0]
-
-
 def sampling_problems(formula: stl.Formula, period: float) -> list[Problem]:
-    """Why a formula has no counterpart over samples."""
+    """Find the reasons why a formula has no counterpart over samples."""
     problems = period_problems(formula, period)
     if problems:
         return problems
-    for operator in dict.fromkeys(n.operator for n in stl.walk(formula.root) if _looks_back(n)):
-        problems.append(
-            Problem(f"'{formula}' uses {operator}, which looks back: only the future can be checked; turn it round.")
-        )
+    timed = [n.operator for n in stl.walk(formula.root) if isinstance(n, stl.Window | stl.Reach | stl.Step)]
+    for operator in dict.fromkeys(timed):
+        if operator in (*stl.PAST_WINDOWS, "since", "prev", "s_prev", "rise", "fall"):
+            message = f"'{formula}' uses {operator}, which looks back: only the future can be checked; turn it round."
+            problems.append(Problem(message))
     ahead = stl.lookahead(formula.root, period) / period
     if ahead > MOST_STEPS:
         problems.append(
@@ -227,13 +223,8 @@ def sampling_problems(formula: stl.Formula, period: float) -> list[Problem]:
     return problems
 
 
-def _looks_back(node: stl.Condition | stl.Term) -> bool:
-    past = (*stl.PAST_WINDOWS, "since", "prev", "s_prev", "rise", "fall")
-    return isinstance(node, stl.Window | stl.Reach | stl.Step) and node.operator in past
-
-
 def _hopes(node: stl.Condition | stl.Term, positive: bool) -> bool:
-    """Whether a violation rests on something not having been seen: an eventually or until, or a negated always."""
+    """Tell whether a violation means that something was not seen: an eventually or until, or a negated always."""
     match node:
         case stl.Not(body):
             return _hopes(body, not positive)
@@ -251,7 +242,7 @@ def _hopes(node: stl.Condition | stl.Term, positive: bool) -> bool:
 def _implications(
     node: stl.Condition | stl.Term, positive: bool, rebuilt: Callable[[stl.Condition], stl.Condition]
 ) -> Iterator[tuple[stl.Condition, stl.Condition, stl.Condition]]:
-    """(left, right, the whole with the right side false) of implications that are not under a negation."""
+    """Yield (left, right, the whole with the right side false) of implications that are not under a negation."""
     match node:
         case stl.Not(body):
             yield from _implications(body, not positive, lambda new: rebuilt(stl.Not(new)))

@@ -1,4 +1,4 @@
-"""LTL → Büchi, on the fly: a state is a set of formulas still to be satisfied, and only reachable states are made.
+"""Translate LTL to Büchi automata: a state is a set of formulas still to be satisfied; only reachable ones are made.
 
     formula ──normal_form──► node ──obligations──► generalised automaton ──counter──► Büchi ──reduction──► small one
 
@@ -13,11 +13,11 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.logic.ltl.automaton import Automaton, Edges, strong_components
 from bbfalsify.logic.ltl.letters import Letters
 from bbfalsify.logic.ltl.ltl_formula import Formula, deep_recursion
-from bbfalsify.logic.ltl.normal_form import Store
+from bbfalsify.logic.ltl.normal_form import NormalForms
 from bbfalsify.logic.ltl.reduction import reduced
 
 MOST_STATES = 20_000
-"""Of the generalised automaton; who needs more would wait for ever."""
+"""Limit of the generalised automaton; larger ones take too long."""
 
 
 class TooLarge(UserError):
@@ -30,23 +30,23 @@ Term = tuple[int, int, int]
 
 
 def translate(formula: Formula, letters: Letters, *, negated: bool = False, most: int = MOST_STATES) -> Automaton:
-    """The automaton of the infinite words that satisfy the formula (or its negation).
+    """Build the automaton of the infinite words that satisfy the formula (or its negation).
 
-    Raises `TooLarge` if on the way there are more than `most` states.
+    Raises `TooLarge` if more than `most` states are needed in between.
     """
-    store = Store(letters)
+    store = NormalForms(letters)
     with deep_recursion():
         general = _Generalised(store, store.read(formula, not negated), most)
     return reduced(_with_one_counter(general, letters))
 
 
 def translate_finite(formula: Formula, letters: Letters, *, ends: Formula | None = None) -> Automaton:
-    """The automaton of the infinite words that have a non-empty finite prefix satisfying the formula.
+    """Build the automaton of the infinite words that have a non-empty finite prefix satisfying the formula.
 
     With `ends` only prefixes count whose last letter satisfies it.  Not reduced: its last state is reached by exactly
     these prefixes, whereas a smaller automaton may foresee them.
     """
-    store = Store(letters, finite=True)
+    store = NormalForms(letters, finite=True)
     with deep_recursion():
         general = _Generalised(store, store.read(formula))
     last = letters.all if ends is None else letters.satisfying(ends)
@@ -60,33 +60,14 @@ def translate_finite(formula: Formula, letters: Letters, *, ends: Formula | None
     return Automaton(letters, (0,), edges, tuple(s == sink for s in range(sink + 1)))
 
 
-def safe(formula: Formula, letters: Letters) -> bool:
-    """Whether it has the shape of a safety property: every violation shows in a finite word."""
-    store = Store(letters)
-    with deep_recursion():
-        return all(kind != "U" for kind in _kinds(store, store.read(formula)))
-
-
-def _kinds(store: Store, root: int) -> set[str]:
-    kinds, pending, seen = set(), [root], set()
-    while pending:
-        number = pending.pop()
-        if number not in seen:
-            seen.add(number)
-            kind, *parts = store.nodes[number]
-            kinds.add(kind)
-            pending.extend(() if kind == "p" else parts[0] if kind in "&|" else parts)
-    return kinds
-
-
 class _Generalised:
-    """States are numbered as they are met, 0 first; each edge is (letter classes, target, promises)."""
+    """The generalised automaton: states in order of discovery, 0 first; edges (letter classes, target, promises)."""
 
-    def __init__(self, store: Store, root: int, most: int = MOST_STATES) -> None:
+    def __init__(self, store: NormalForms, root: int, most: int = MOST_STATES) -> None:
         self.store = store
         self._terms: dict[int, list[Term]] = {}
         self._promises: dict[int, int] = {}
-        """The number of each until that was ever put off."""
+        """The number of each until that was ever postponed."""
         numbers = {self._obligations(root): 0}
         pending = list(numbers)
         self.edges: list[list[tuple[int, int, int]]] = []
@@ -104,11 +85,11 @@ class _Generalised:
 
     @property
     def promises(self) -> int:
-        """How many different promises there are."""
+        """The number of different promises."""
         return len(self._promises)
 
     def _obligations(self, node: int) -> int:
-        """A formula as a set: the parts of a conjunction, each for itself; nothing for true."""
+        """Write a formula as a set: the parts of a conjunction; nothing for true."""
         kind, *parts = self.store.nodes[node]
         if kind == "&":
             return sum(1 << part for part in parts[0])
@@ -123,7 +104,7 @@ class _Generalised:
         return steps
 
     def _of(self, node: int) -> list[Term]:
-        """One step of a formula: what must hold of the letter, and what is left to do."""
+        """Unfold one step of a formula: the condition on the letter, and the rest."""
         found = self._terms.get(node)
         if found is None:
             found = self._terms[node] = self._expanded(node)
@@ -155,7 +136,7 @@ class _Generalised:
         raise TypeError(f"not a node: {kind}")
 
     def merge(self) -> None:
-        """States with the same steps are one."""
+        """Merge states with the same steps."""
         while True:
             seen: dict[tuple, int] = {}
             names = [seen.setdefault(tuple(sorted(row)), len(seen)) for row in self.edges]
@@ -183,14 +164,14 @@ def _product(left: list[Term], right: list[Term]) -> list[Term]:
 
 
 def _best(terms: list[Term]) -> list[Term]:
-    """Without terms that ask for more, and promise more, than another one for the same letters."""
+    """Drop terms that ask for more, and promise more, than another one for the same letters."""
     labels: dict[tuple[int, int], int] = {}
     for bits, following, made in terms:
         labels[following, made] = labels.get((following, made), 0) | bits
     if len(labels) == 1:
         ((following, made), bits) = labels.popitem()
         return [(bits, following, made)]
-    # From few obligations to many: whoever makes a term superfluous stands before it.
+    # From few obligations to many: a term that makes another superfluous comes before it.
     order = sorted(labels, key=lambda t: (t[0].bit_count() + t[1].bit_count(), t))
     kept: list[Term] = []
     for following, made in order:
@@ -206,13 +187,13 @@ def _best(terms: list[Term]) -> list[Term]:
 
 
 def _with_one_counter(general: _Generalised, letters: Letters) -> Automaton:
-    """Degeneralisation: a counter waits for one promise after the other not to be made; all seen, the state accepts."""
+    """Degeneralise: a counter waits for one promise after the other not to be made; after the last, accept."""
     rows, full = general.edges, general.promises
     parts = strong_components([[target for _, target, _ in row] for row in rows])
     # A component in which some promise is always made cannot accept: there the counter rests.
     open_promises = [(1 << full) - 1] * len(parts.cyclic)
-    for state, row in enumerate(rows):
-        for _, target, made in row:
+    for state, terms in enumerate(rows):
+        for _, target, made in terms:
             if parts.of[state] == parts.of[target]:
                 open_promises[parts.of[state]] &= made
     dead = [not cyclic or bool(promised) for cyclic, promised in zip(parts.cyclic, open_promises, strict=True)]

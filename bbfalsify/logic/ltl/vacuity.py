@@ -1,11 +1,11 @@
-"""Requirements that hold only because their trigger never came.
+"""Detect requirements that hold only because their trigger never occurred.
 
     G(in == publish & out == ok -> F out == delivered)
 
-holds on a machine that refuses every publish, and says nothing about it.  A part that is only asked for after a trigger
-(the right side of an implication, what ends a weak until) is replaced by `false`; if the machine satisfies that, too,
-the trigger never came where it mattered (Beer and others; Kupferman and Vardi).  Allowed alternatives that never occur
-are no trigger: `G(in == get -> out in {ok, busy})` is not vacuous where nobody is ever busy.
+holds on a machine that refuses every publish, and says nothing about it.  A part that is only required after a trigger
+(the right side of an implication, the end of a weak until) is replaced by `false`; if the machine satisfies that, too,
+the trigger never occurred where it mattered (Beer and others; Kupferman and Vardi).  Allowed alternatives that never
+occur are no trigger: `G(in == get -> out in {ok, busy})` is not vacuous where no answer is busy.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from bbfalsify.logic.ltl.violation_search import find_violation
 REFUSALS = re.compile(
     r"err|fail|refus|reject|den(y|ied)|invalid|illegal|unknown|unsupported|closed|time.?out|nack?\b|^[45]\d\d", re.I
 )
-"""Answers that by their names accept nothing."""
+"""Names of answers that mean a refusal."""
 MOST_TRIGGERS = 20
-"""Each costs a translation and a search."""
+"""Limit, because each costs a translation and a search."""
 Trigger = tuple[Formula, Formula, Formula]
-"""The trigger, what it asks for, and the whole formula with `false` in place of that."""
+"""The trigger, the part that it requires, and the whole formula with `false` in place of that part."""
 
 
 def vacuity(machine: MealyMachine, property: Property) -> str | None:
-    """Why a requirement that the machine satisfies holds only vacuously, as a sentence; None if it does not."""
+    """Explain in a sentence why a requirement that the machine satisfies holds only vacuously; None if it does not."""
     answers = _answers(machine)
     if isinstance(property, LtlProperty | LtlfProperty):
         named = {o for o in machine.outputs if any(atom.side == "out" and atom.holds(o) for atom in property.atoms)}
@@ -58,7 +58,7 @@ def _answers(machine: MealyMachine) -> dict[str, list[str]]:
 
 
 def _trigger(machine: MealyMachine, property: LtlProperty | LtlfProperty, answers: dict[str, list[str]]) -> str | None:
-    # Of sampled signals only implications are triggers: their windows are disjunctions that nobody wrote.
+    # For sampled signals only implications are triggers: their windows become disjunctions that no user wrote.
     triggers = property.triggered() if isinstance(property, SampledProperty) else triggered(property.formula)
     for trigger, rest, stronger in itertools.islice(triggers, MOST_TRIGGERS):
         if find_violation(machine, _with(property, stronger)) is None:
@@ -71,12 +71,12 @@ def _with(property: LtlProperty | LtlfProperty, formula: Formula) -> Property:
 
 
 def triggered(formula: Formula) -> Iterator[Trigger]:
-    """From outside to inside."""
+    """Yield the triggers from outside to inside."""
     yield from _inside(formula, True, lambda whole: whole)
 
 
 def _inside(formula: Formula, positive: bool, rebuilt: Callable[[Formula], Formula]) -> Iterator[Trigger]:
-    """`positive`: no negation around; under one everything is turned round."""
+    """Yield triggers below a part; `positive`: it is not under a negation, where everything is dual."""
     match formula:
         case Unary(operator, body):
             around = lambda new: rebuilt(Unary(operator, new))  # noqa: E731
@@ -95,7 +95,7 @@ def _inside(formula: Formula, positive: bool, rebuilt: Callable[[Formula], Formu
 
 
 def _asked(operator: str, left: Formula, right: Formula, positive: bool) -> tuple[Formula, Formula] | None:
-    """(trigger, what it asks for) of one operator."""
+    """Return (trigger, required part) of one operator."""
     plain = propositional(left) and propositional(right)
     match operator, positive:
         case "->", True:
@@ -134,7 +134,7 @@ def _opposite(formula: Formula) -> Formula:
 
 
 def _because(trigger: Formula | str, answers: dict[str, list[str]]) -> str:
-    """Inputs of the trigger that always get one and the same answer explain much."""
+    """Name the inputs of the trigger that always get the same answer, as an explanation."""
     if isinstance(trigger, str):
         return ""
     named = {s for node in walk(trigger) if isinstance(node, Atom) and node.side == "in" for s in node.symbols}
@@ -154,7 +154,7 @@ def _refused(property: LtlProperty | LtlfProperty, answers: dict[str, list[str]]
 
 
 def _silent(answers: dict[str, list[str]], named: set[str]) -> str | None:
-    """A system that says one thing to everything has hardly been reached."""
+    """Detect a system that gives the same answer to every input."""
     different = {output for got in answers.values() for output in got}
     if len(different) == 1 and len(answers) > 1 and not different & named:
         return f"the system answers {quote(next(iter(different)))} to every input"
@@ -162,7 +162,7 @@ def _silent(answers: dict[str, list[str]], named: set[str]) -> str | None:
 
 
 def _unmoved(machine: MealyMachine, property: MonitorProperty) -> str | None:
-    """Whether the monitor ever leaves its first state."""
+    """Detect a monitor that never leaves its first state."""
     automaton = property.plain(machine.inputs)
     pending, seen = [machine.initial], {machine.initial}
     for state in pending:

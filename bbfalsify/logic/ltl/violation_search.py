@@ -1,8 +1,8 @@
-"""Does a machine have a word that violates a requirement?  A short one, if so.
+"""Find a short word of a machine that violates a requirement.
 
-The product of machine and bad words is explored breadth first, state by state as it is met.  It ends where everything
-is accepted; otherwise a strongly connected part with an accepting state is looked for: both linear in what is reached.
-If there is a violation, finite bad prefixes are preferred to lassos, since a black box cannot take them back.
+The product of machine and bad words is explored breadth first.  The search ends at a state that accepts everything;
+otherwise it looks for a strongly connected part with an accepting state.  Both are linear in the reached states.
+Finite bad prefixes are preferred to lassos, because observing them on a black box is final.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from bbfalsify.logic.ltl.bad_prefixes import Watch
 from bbfalsify.logic.ltl.properties import Property
 
 MOST_LOOPS = 40
-"""How many loop heads are tried for the shortest lasso."""
+"""Loop heads that are tried for the shortest lasso."""
 MOST_WATCHED = 300_000
-"""Pairs of machine and watch states; a finite witness that needs more is not looked for, the lasso is given."""
+"""Limit of pairs of machine and watch states in the search for a finite witness; beyond, the lasso is returned."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Lasso:
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search found, and what it cost."""
+    """The result of a search and its cost."""
 
     lasso: Lasso | None
     states: int
@@ -55,7 +55,7 @@ def find_violation(machine: MealyMachine, property: Property) -> Lasso | None:
 
 
 def search(machine: MealyMachine, property: Property) -> Searched:
-    """`find_violation` with what it cost."""
+    """As `find_violation`, but also return the cost."""
     automaton = property.bad_words(machine.inputs, machine.outputs)
     steps = _MachineSteps(machine, automaton)
     product = _Product(steps, automaton)
@@ -74,7 +74,7 @@ def search(machine: MealyMachine, property: Property) -> Searched:
 
 
 class _MachineSteps:
-    """The machine's steps as the automaton sees them: of inputs with one effect only the first is tried."""
+    """The machine's steps as letter classes; among inputs with the same effect only the first is tried."""
 
     def __init__(self, machine: MealyMachine, automaton: Automaton) -> None:
         self.machine = machine
@@ -97,7 +97,7 @@ class _MachineSteps:
 
 
 class _Product:
-    """All product states that can be reached, breadth first, until one accepts everything."""
+    """All reachable product states, breadth first, until one accepts everything."""
 
     def __init__(self, steps: _MachineSteps, automaton: Automaton) -> None:
         self.steps, self.automaton = steps, automaton
@@ -155,12 +155,12 @@ class _Product:
         return [k for k, (_, a) in enumerate(self.nodes) if accepting[a] and parts.cyclic[parts.of[k]]]
 
     def shortest_lasso(self, heads: list[int]) -> Lasso:
-        """The shortest of those that go straight to one of the nearest loop heads and round its shortest cycle."""
+        """Find the shortest lasso that goes straight to one of the nearest loop heads and round its shortest cycle."""
         shortest, best = None, None
         for head in heads[:MOST_LOOPS]:
             if shortest is not None and self.depth[head] >= shortest:
                 break
-            # One that is as long may be written more shortly, so it is looked at as well.
+            # One of the same length may have a shorter notation, so it is tried as well.
             cycle = self._cycle(head, None if shortest is None else shortest - self.depth[head])
             if cycle is not None:
                 lasso = _folded(self.steps.machine, self.path(head), cycle)
@@ -171,7 +171,7 @@ class _Product:
         return best
 
     def _cycle(self, head: int, limit: int | None) -> list[int] | None:
-        """The inputs of a shortest cycle through a node, not longer than the limit."""
+        """Find the inputs of a shortest cycle through a node, not longer than the limit."""
         part = self._parts[head]
         came: dict[int, tuple[int, int]] = {}
         layer, length = [head], 0
@@ -199,7 +199,7 @@ class _Product:
 
 
 def _folded(machine: MealyMachine, prefix: list[int], loop: list[int]) -> Lasso:
-    """The same infinite word of letters, written as shortly as possible."""
+    """Find the shortest lasso with the same infinite word of letters."""
     inputs = [*prefix, *loop]
     state, letters = machine.initial, []
     for i in inputs:
@@ -215,7 +215,7 @@ def _folded(machine: MealyMachine, prefix: list[int], loop: list[int]) -> Lasso:
 
 
 def _shortest_bad_prefix(steps: _MachineSteps, watch: Watch) -> list[int] | None:
-    """Breadth first through machine and watch together."""
+    """Search machine and watch together, breadth first."""
     start = steps.machine.initial, watch.initial
     if watch.bad[watch.initial]:
         return []
@@ -248,7 +248,7 @@ def _word_to(came: dict, node: tuple[int, int]) -> list[int]:
 def violates(
     property: Property, prefix: list[tuple[str, str]], loop: list[tuple[str, str]], *, inputs: Iterable[str]
 ) -> bool:
-    """Whether the word prefix·loop·loop·… of (input, output) letters violates the requirement; with an empty loop:
+    """Tell whether the word prefix·loop·loop·… of (input, output) letters violates the requirement; with an empty loop:
     whether the prefix does already, whatever follows.  `inputs` is the alphabet: it decides what can follow.
     """
     return property.violated_by(tuple(inputs), list(prefix), list(loop))

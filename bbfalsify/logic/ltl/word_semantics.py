@@ -1,4 +1,4 @@
-"""What a formula says about one word, straight from the definitions: no automaton is involved.
+"""Evaluate a formula on one word by the definition, without automata.
 
 A letter is a pair (input, output).  An infinite word is given as prefix and loop, a finite one as a list of letters.
 """
@@ -13,7 +13,7 @@ Letter = tuple[str, str]
 
 
 def satisfies(formula: Formula, prefix: Sequence[Letter], loop: Sequence[Letter]) -> bool:
-    """Whether prefix·loop·loop·… satisfies the formula."""
+    """Tell whether prefix·loop·loop·… satisfies the formula."""
     if not loop:
         raise ValueError("an infinite word needs a loop")
     with deep_recursion():
@@ -21,7 +21,7 @@ def satisfies(formula: Formula, prefix: Sequence[Letter], loop: Sequence[Letter]
 
 
 def satisfies_finite(formula: Formula, word: Sequence[Letter]) -> bool:
-    """Whether a non-empty finite word satisfies the formula: X needs a next letter, WX does not; F and U must be
+    """Tell whether a non-empty finite word satisfies the formula: X needs a next letter, WX does not; F and U must be
     fulfilled by the end, G and R need to hold only as far as the word goes.
     """
     if not word:

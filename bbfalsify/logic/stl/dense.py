@@ -1,5 +1,4 @@
-"""Evaluate a program on a trace in dense time: sample i holds from its time until the next, the last one to the end
-and on.
+"""Evaluate a program on a trace in dense time, where sample i holds from its time until the next, the last for ever.
 
 The three quantities of a condition at time t go through the same recursion of minima and maxima:
 
@@ -29,12 +28,12 @@ _ALWAYS, _EVENTUALLY, _ALWAYS_BEFORE = int(Op.ALWAYS), int(Op.EVENTUALLY), int(O
 _HISTORICALLY, _HISTORICALLY_AFTER = int(Op.HISTORICALLY), int(Op.HISTORICALLY_AFTER)
 _UNTIL, _SINCE = int(Op.UNTIL), int(Op.SINCE)
 FARTHEST = 4e15
-"""Bounds are cut here, a hundred thousand traces away, so that ticks stay exact in doubles and keys in 64 bits."""
+"""Largest bound, a hundred thousand traces away, so that ticks stay exact in doubles and keys in 64 bits."""
 
 
 @jit
 def is_sound(times, margins):
-    """Times finite and increasing, no comparison undefined: what every trace is checked for before it is judged."""
+    """Tell whether the times are finite and increasing, and no comparison is undefined."""
     n = len(times)
     if n == 0 or not np.isfinite(times[0]) or not np.isfinite(times[n - 1]):
         return False
@@ -50,7 +49,7 @@ def is_sound(times, margins):
 
 @jit
 def sample_ticks(times, ticks):
-    """Fill in the tick of every sample; return how many ticks make one unit of time."""
+    """Fill in the tick of every sample; return the ticks per unit of time."""
     n = len(times)
     span = times[n - 1] - times[0]
     scale = 1e9
@@ -69,32 +68,31 @@ def sample_ticks(times, ticks):
 
 
 @jit
-def atom_pieces(keys, consts, slopes, out, ticks, margins, truths, quantity):
+def atom_pieces(pieces, out, ticks, margins, truths, quantity):
     n = len(ticks)
     count = NONE
     if quantity == 0:
         for i in range(n):
-            count = push(keys, consts, slopes, out, count, 2 * ticks[i], margins[i], FLAT)
+            count = push(pieces, out, count, 2 * ticks[i], margins[i], FLAT)
         return count
     for i in range(n):
         if truths[i] == (quantity == 1):
-            count = push(keys, consts, slopes, out, count, 2 * ticks[i], 0.0, RISING)
+            count = push(pieces, out, count, 2 * ticks[i], 0.0, RISING)
         else:
-            count = push(keys, consts, slopes, out, count, 2 * ticks[i], np.inf, FLAT)
-    return push(keys, consts, slopes, out, count, 2 * ticks[n - 1] + 1, np.inf, FLAT)
+            count = push(pieces, out, count, 2 * ticks[i], np.inf, FLAT)
+    return push(pieces, out, count, 2 * ticks[n - 1] + 1, np.inf, FLAT)
 
 
 @jit
-def evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need):
-    """All needed quantities of all operations: (keys, consts, slopes) with, per operation and quantity, first piece
-    and count.
-    """
+def evaluate(ticks, scale, margins, truths, program):
+    """Compute all needed quantities: their pieces and, per operation and quantity, the first piece and the count."""
+    op, left, right, lower, upper, need = program
     size = len(op)
     n = len(ticks)
     first = np.zeros((size, 3), np.int64)
     count = np.zeros((size, 3), np.int64)
     capacity = 4 * size * (n + 8)
-    keys, consts, slopes = np.empty(capacity, np.int64), np.empty(capacity), np.empty(capacity, np.int64)
+    pieces = np.empty(capacity, np.int64), np.empty(capacity), np.empty(capacity, np.int64)
     top = np.int64(0)
     for row in range(size):
         kind = op[row]
@@ -114,66 +112,60 @@ def evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need)
             most = top + 4 * (n1 + n2) + 8
             if most > capacity:
                 capacity = 2 * most
-                more_keys, more_consts = np.empty(capacity, np.int64), np.empty(capacity)
-                more_slopes = np.empty(capacity, np.int64)
+                more = np.empty(capacity, np.int64), np.empty(capacity), np.empty(capacity, np.int64)
                 for i in range(top):
-                    more_keys[i], more_consts[i], more_slopes[i] = keys[i], consts[i], slopes[i]
-                keys, consts, slopes = more_keys, more_consts, more_slopes
+                    more[0][i], more[1][i], more[2][i] = pieces[0][i], pieces[1][i], pieces[2][i]
+                pieces = more
             first[row, quantity] = top
             plain = quantity != 1  # robustness and false_at: `and` is the minimum; true_at: the maximum
             if kind == _ATOM:
-                made = atom_pieces(keys, consts, slopes, top, ticks, margins[a], truths[a], quantity)
+                made = atom_pieces(pieces, top, ticks, margins[a], truths[a], quantity)
             elif kind == _TRUTH:
-                made = push(keys, consts, slopes, top, NONE, NONE, np.inf if (a == 1) == plain else -np.inf, FLAT)
+                made = push(pieces, top, NONE, NONE, np.inf if (a == 1) == plain else -np.inf, FLAT)
             elif kind == _NOT:
                 made = n1
+                keys, consts, slopes = pieces
                 for i in range(n1):
                     keys[top + i], consts[top + i], slopes[top + i] = keys[at1 + i], -consts[at1 + i], 0
             elif kind == _AND or kind == _OR:
-                made = pointwise(keys, consts, slopes, at1, n1, at2, n2, top, plain == (kind == _AND))
+                made = pointwise(pieces, at1, n1, at2, n2, top, plain == (kind == _AND))
             elif kind == _UNTIL:
-                made = until(keys, consts, slopes, at1, n1, at2, n2, top, plain)
+                made = until(pieces, at1, n1, at2, n2, top, plain)
             elif kind == _SINCE:
-                made = since(keys, consts, slopes, at1, n1, at2, n2, top, plain)
+                made = since(pieces, at1, n1, at2, n2, top, plain)
             else:
                 endless = np.isinf(upper[row])
                 delay = np.int64(np.floor(min(lower[row] * scale, FARTHEST) + 0.5))
                 end = delay if endless else np.int64(np.floor(min(upper[row] * scale, FARTHEST) + 0.5))
                 open_end = kind == _ALWAYS_BEFORE or kind == _HISTORICALLY_AFTER
-                every = (
-                    kind == _ALWAYS or kind == _ALWAYS_BEFORE or kind == _HISTORICALLY or kind == _HISTORICALLY_AFTER
-                )
+                every = open_end or kind == _ALWAYS or kind == _HISTORICALLY
                 if open_end and end == 0:  # nothing lies in it
-                    made = push(keys, consts, slopes, top, NONE, NONE, np.inf if plain else -np.inf, FLAT)
+                    made = push(pieces, top, NONE, NONE, np.inf if plain else -np.inf, FLAT)
                 elif kind == _ALWAYS or kind == _EVENTUALLY or kind == _ALWAYS_BEFORE:
-                    made = future_window(
-                        keys, consts, slopes, at1, n1, top, delay, end - delay, endless, plain == every, open_end
-                    )
+                    made = future_window(pieces, at1, n1, top, delay, end - delay, endless, plain == every, open_end)
                 else:
-                    made = past_window(
-                        keys, consts, slopes, at1, n1, top, delay, end - delay, endless, plain == every, open_end
-                    )
+                    made = past_window(pieces, at1, n1, top, delay, end - delay, endless, plain == every, open_end)
             count[row, quantity] = made
             top += made
-    return keys, consts, slopes, first, count
+    return pieces, first, count
 
 
 @jit
-def judge_dense(times, margins, truths, op, left, right, lower, upper, need, root, trigger):
-    """Root at the first sample: robustness, true_at, false_at; the trigger's true_at; ticks per unit of time; ticks."""
+def judge_dense(times, margins, truths, program, root, trigger):
+    """Return the root's three quantities at the first sample, the trigger's true_at, ticks per unit of time, ticks."""
     ticks = np.empty(len(times), np.int64)
     scale = sample_ticks(times, ticks)
-    keys, consts, slopes, first, _ = evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need)
+    (_, consts, _), first, _ = evaluate(ticks, scale, margins, truths, program)
     occurred = consts[first[trigger, 1]] if trigger >= 0 else -np.inf
     # At key 0 a line has the value of its constant.
     return consts[first[root, 0]], consts[first[root, 1]], consts[first[root, 2]], occurred, scale, ticks
 
 
 @jit
-def robustness_dense(times, margins, truths, op, left, right, lower, upper, need, root):
-    """The pieces of the root's robustness: (keys, values, ticks per unit, last tick)."""
+def robustness_dense(times, margins, truths, program, root):
+    """Return the pieces of the root's robustness: (keys, values, ticks per unit, last tick)."""
     ticks = np.empty(len(times), np.int64)
     scale = sample_ticks(times, ticks)
-    keys, consts, _, first, count = evaluate(ticks, scale, margins, truths, op, left, right, lower, upper, need)
+    (keys, consts, _), first, count = evaluate(ticks, scale, margins, truths, program)
     begin, end = first[root, 0], first[root, 0] + count[root, 0]
     return keys[begin:end].copy(), consts[begin:end].copy(), scale, ticks[len(ticks) - 1]

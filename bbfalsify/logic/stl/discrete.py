@@ -1,11 +1,9 @@
-"""Evaluate a program on a trace in discrete time: conditions are looked at only at the samples, which are one period
-apart.
+"""Evaluate a program on a trace in discrete time, where only the samples count, which are one period apart.
 
 The three quantities are those of `dense.py`; certainty times are sample numbers.  Robustness is cut at the ends of
 the trace as in RTAMT: over no samples `always` is plus infinity and `eventually` minus infinity.  Certainty goes on
-after the last sample: atoms are unknown there, but conditions about the past may still be known for a while.  After
-as many unseen samples as the past operators reach back nothing changes any more, and one position stands for all
-later ones.
+after the last sample: atoms are unknown there, but conditions about the past may still be known.  After as many unseen
+samples as the past operators reach back nothing changes any more, and one position stands for all later ones.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ _STRONG_PREVIOUS = int(Op.STRONG_PREVIOUS)
 
 @jit
 def first_off_grid(times, step):
-    """The first sample that is not where the period puts it, or -1; a thousandth of a period is forgiven."""
+    """First sample that is off the grid by more than a thousandth of a period, or -1."""
     for i in range(len(times)):
         if abs(times[i] - times[0] - step * i) > 1e-3 * step:
             return i
@@ -35,7 +33,7 @@ def first_off_grid(times, step):
 
 @jit
 def pairwise(first, second, target, smaller):
-    # The comparisons are written out, one loop each: that is what the compiler turns into vector instructions.
+    # One loop per comparison: the compiler turns these into vector instructions.
     if smaller:
         for i in range(len(target)):
             target[i] = first[i] if first[i] < second[i] else second[i]
@@ -100,8 +98,9 @@ def past_extreme(source, target, lower, upper, smaller):
 
 
 @jit
-def judge_discrete(margins, truths, op, left, right, lower, upper, need):
+def judge_discrete(margins, truths, program):
     """values[operation, quantity, sample]; `lower` and `upper` count samples, upper -1 stands for endless."""
+    op, left, right, lower, upper, need = program
     size, n = len(op), margins.shape[1]
     positions = n + 1
     for row in range(size):

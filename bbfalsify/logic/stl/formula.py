@@ -1,8 +1,8 @@
-"""Signal temporal logic formulas as small frozen trees: they print, compare, pickle and travel between processes.
+"""Signal temporal logic formulas as frozen trees that can be printed, compared and pickled.
 
 A *term* is a number over time (`Signal`, `Number`, `Arithmetic`, `Function`), a *condition* is true or false over
 time (`Truth`, `Compare`, `Not`, `Connective`, `Window`, `Reach`, `Step`).  A `Formula` is a condition together with
-the text it came from and the facts others need: which signals it reads and how far it looks ahead.
+its text and derived facts: which signals it reads and how far it looks ahead.
 
     parse_stl("always[0:20](T <= 75)", signals=["T"]).duration(20.0)      # 20.0
 
@@ -16,13 +16,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-ARITHMETIC = ("+", "-", "*", "/", "pow")
 FUNCTIONS = ("abs", "sqrt", "exp")
 COMPARISONS = ("<=", "<", ">=", ">", "==", "!=")
 CONNECTIVES = ("and", "or", "implies", "iff", "xor")
-FUTURE_WINDOWS = ("always", "eventually")
 PAST_WINDOWS = ("historically", "once")
-STEPS = ("next", "s_next", "prev", "s_prev", "rise", "fall")
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class Number:
 @dataclass(frozen=True)
 class Arithmetic:
     operator: str
-    """One of `ARITHMETIC`."""
+    """+, -, *, / or pow."""
     left: Term
     right: Term
 
@@ -81,9 +78,7 @@ class Connective:
 
 @dataclass(frozen=True)
 class Window:
-    """always, eventually (from t + lower to t + upper), historically, once (from t - upper to t - lower); ends
-    included.
-    """
+    """always, eventually (t + lower to t + upper), historically, once (t - upper to t - lower); ends included."""
 
     operator: str
     lower: float
@@ -108,9 +103,7 @@ class Reach:
 
 @dataclass(frozen=True)
 class Step:
-    """Operators on neighbouring samples (discrete time only): one of `STEPS`; `s_next` and `s_prev` are the strong
-    ones.
-    """
+    """next, prev, rise, fall, and the strong s_next and s_prev: operators on neighbouring samples in discrete time."""
 
     operator: str
     body: Condition
@@ -136,7 +129,7 @@ def walk(node: Condition | Term) -> Iterator[Condition | Term]:
 
 
 def lookahead(node: Condition | Term, period: float = 0.0) -> float:
-    """How long after t the truth of a condition at t can depend on; an unbounded operator counts its lower bound."""
+    """Time after t on which a condition at t can depend; an unbounded operator counts its lower bound."""
     inner = max((lookahead(child, period) for child in children(node)), default=0.0)
     if isinstance(node, Window | Reach):
         if node.operator in ("always", "eventually", "until"):
@@ -145,15 +138,13 @@ def lookahead(node: Condition | Term, period: float = 0.0) -> float:
         past = max(0.0, lookahead(children(node)[-1], period) - node.lower)
         return max(past, lookahead(node.left, period)) if isinstance(node, Reach) else past
     if isinstance(node, Step):
-        shift = (
-            period if node.operator in ("next", "s_next") else -period if node.operator in ("prev", "s_prev") else 0.0
-        )
-        return max(0.0, inner + shift)
+        ahead = {"next": 1, "s_next": 1, "prev": -1, "s_prev": -1}.get(node.operator, 0)
+        return max(0.0, inner + ahead * period)
     return inner
 
 
 def can_be_certain(node: Condition, value: bool) -> bool:
-    """Whether some finite trace can settle the condition to `value`; False only where certainly none can.
+    """Tell whether a finite trace can decide the condition to be `value`; False only where certainly none can.
 
     An unbounded eventually can never be seen to fail, an unbounded always never be seen to hold.
     """
@@ -203,7 +194,7 @@ class Formula:
 
     @cached_property
     def falsifiable(self) -> bool:
-        """Whether a finite trace can violate it at all."""
+        """True if a finite trace can violate it."""
         return can_be_certain(self.root, False)
 
     @cached_property
@@ -212,7 +203,7 @@ class Formula:
         return tuple(dict.fromkeys(n.operator for n in walk(self.root) if isinstance(n, Step)))
 
     def duration(self, horizon: float, period: float = 0.0) -> float:
-        """How long a trace must be so that everything up to the horizon can be decided."""
+        """Length of a trace on which everything up to the horizon can be decided."""
         return max(horizon, (horizon if self.unbounded else 0.0) + lookahead(self.root, period))
 
     def __str__(self) -> str:
@@ -236,7 +227,7 @@ def render_interval(lower: float, upper: float) -> str:
 
 
 def render(node: Condition | Term) -> str:
-    """Canonical text, with parentheses wherever a reader could hesitate."""
+    """Canonical text, with parentheses wherever precedence could be unclear."""
     match node:
         case Signal(name):
             return name

@@ -1,11 +1,11 @@
-"""From the text a user writes to a text RTAMT reads in the same way.
+"""Rewrite the text of an STL formula so that RTAMT reads it as the user means it.
 
 RTAMT's grammar has traps that would silently change a requirement or end in a bare exception: `x/2` is one
 identifier, `a - b + c` means `a - (b + c)`, `x - 1 > 0` is refused, `!=` must be `!==`, `[1:0]` and negative bounds
 are accepted, units are scaled the wrong way in dense time, `import` and `topic` are commands.  So the text is cut
 into tokens here, and a new text is written in which arithmetic is fully parenthesised, every signal is called `v0`,
-`v1`, … and every time interval is replaced by its number `[k:k]` in a table.  Positions are kept, so that every
-complaint names line and column of the original.
+`v1`, … and every time interval is replaced by its number `[k:k]` in a table.  Positions are kept, so that every error
+names line and column of the original.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _MEANT = {
     "%": "there is no remainder",
 }
 DEPTH_LIMIT = 60
-"""Parentheses deeper than this are refused: beyond, recursive readers (ours and RTAMT's) would run out of stack."""
+"""Deepest nesting of parentheses; the recursive parsers (ours and RTAMT's) would run out of stack beyond."""
 
 
 @dataclass(frozen=True)
@@ -63,22 +63,20 @@ class Token:
 
 @dataclass
 class Normalised:
-    """What RTAMT gets, and how to read its answer back."""
+    """The text for RTAMT, and tables to translate its answer back."""
 
     text: str = ""
     names: list[str] = field(default_factory=list)
     """names[i] is the signal called v{i} in the text."""
     intervals: list[tuple[float, float]] = field(default_factory=lambda: [(0.0, math.inf)])
-    """Interval k of the text.  Interval 0 is never written: RTAMT itself writes a lower bound 0 when it rewrites
-    unless.
-    """
+    """Interval k of the text.  Interval 0 is reserved: RTAMT itself writes a lower bound 0 when it rewrites unless."""
     origins: list[tuple[int, Token]] = field(default_factory=list)
     """(column in the text, original token), in order."""
     problems: list[Problem] = field(default_factory=list)
 
 
 class Stop(Exception):
-    """Reading cannot go on; the problem is already noted."""
+    """Parsing cannot go on; the problem is already noted."""
 
 
 def normalise(text: str, *, signals: Iterable[str] | None, file: str | None, line: int | None) -> Normalised:
@@ -140,7 +138,7 @@ class _Writer:
         return tokens
 
     def without_interval(self, match: re.Match[str]) -> str:
-        """The token; `y[0]` is one name, an element of an array, but in `G[0,20]` the brackets are an interval."""
+        """Return the token: `y[0]` is one name, an element of an array, but `G[0,20]` begins with an operator."""
         word, index = match.group(), match["index"]
         if index is None or (self.signals is not None and word in self.signals):
             return word
@@ -160,7 +158,7 @@ class _Writer:
     # --- Boolean structure: copied as it is, RTAMT checks it -------------------------------------------------------
 
     def sequence(self, at: int, depth: int) -> int:
-        """Write everything up to a closing parenthesis, a comma or the end; return where it stands."""
+        """Write everything up to a closing parenthesis, a comma or the end; return its position."""
         if depth > DEPTH_LIMIT:
             self.stop(f"more than {DEPTH_LIMIT} nested parentheses", self.tokens[at])
         after_operand = False
@@ -224,7 +222,7 @@ class _Writer:
         return (float(start or 0), math.inf if end is None else float(end)), at
 
     def bound(self, at: int) -> tuple[Fraction | None, str | None, int]:
-        """(value or None for infinity, unit, next position)."""
+        """Parse a bound: (value or None for infinity, unit, next position)."""
         sign = -1 if self.tokens[at].text == "-" else 1
         at += sign < 0
         token = self.tokens[at]
@@ -264,16 +262,7 @@ class _Writer:
         if self.tokens[at + 1].kind == "number":
             return at + 2, [("(", token), ("-", token), self.number(self.tokens[at + 1]), (")", token)]
         at, words = self.signed(at + 1, depth)
-        return at, [
-            ("(", token),
-            ("(", token),
-            ("-", token),
-            ("1", token),
-            (")", token),
-            ("*", token),
-            *words,
-            (")", token),
-        ]
+        return at, [*((sign, token) for sign in "((-1)*"), *words, (")", token)]
 
     def number(self, token: Token) -> tuple[str, Token]:
         if math.isinf(float(token.text)):
@@ -317,7 +306,7 @@ class _Writer:
         return at + 1, words
 
     def group(self, at: int, depth: int, closing: tuple[str, ...] = (")",)) -> tuple[int, list[tuple[str, Token]]]:
-        """What stands between parentheses; returns the position after the closing one."""
+        """Parse the content of parentheses; return it with the position after the closing one."""
         opening = self.tokens[at - 1]
         outer, self.written = self.written, []
         end = self.sequence(at, depth + 1)
@@ -339,11 +328,8 @@ class _Writer:
 
     def not_a_function(self, token: Token) -> None:
         if self.signals is not None and token.text in self.signals:
-            hint = (
-                f"; here it is a signal, the operator is written '{_OPERATORS[token.text]}'"
-                if token.text in _OPERATORS
-                else ""
-            )
+            operator = _OPERATORS.get(token.text)
+            hint = f"; here it is a signal, the operator is written '{operator}'" if operator else ""
             self.stop(f"the signal '{token.text}' is followed by '('{hint}", token)
         words = sorted(w for w in _OPERATORS if len(w) > 1 and w.isidentifier())
         close = difflib.get_close_matches(token.text, [*_ARGUMENTS, *words], n=1, cutoff=0.6)
@@ -351,10 +337,9 @@ class _Writer:
         self.stop(f"unknown function '{token.text}'", token, allowed=known, closest=close[0] if close else None)
 
     def signal(self, token: Token) -> str:
-        if self.signals is not None and token.text not in self.signals:
-            if all(token.text != name for name in self.result.names):
-                self.result.problems.append(self.named("signal", token, self.signals))
         if token.text not in self.result.names:
+            if self.signals is not None and token.text not in self.signals:
+                self.result.problems.append(self.named("signal", token, self.signals))
             self.result.names.append(token.text)
         return f"v{self.result.names.index(token.text)}"
 

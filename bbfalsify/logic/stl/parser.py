@@ -1,11 +1,10 @@
-"""`parse_stl`: text → `Formula`.  RTAMT's grammar reads the normalised text, its tree becomes our frozen tree.
+"""Parse STL formulas: RTAMT's grammar reads the normalised text, and its tree is converted to our frozen tree.
 
-Everything that can be wrong is said in a `UserError` with file, line and column; nothing of RTAMT (its exceptions,
-its log lines, its error output) leaves this module.  RTAMT is imported when the first formula is parsed.
+Every mistake is a `UserError` with file, line and column; nothing of RTAMT (its exceptions, its log lines, its error
+output) leaves this module.  RTAMT is imported when the first formula is parsed.
 
-One reading differs from RTAMT's: a comparison compares numbers and a connective joins conditions, so `x > y > z`, `(x
-> 0) + 1` and a bare signal used as a condition are refused (a verdict needs a condition; RTAMT only computes
-numbers).
+One rule differs from RTAMT's: a comparison compares numbers and a connective joins conditions, so `x > y > z`, `(x >
+0) + 1` and a bare signal used as a condition are refused (a verdict needs a condition; RTAMT only computes numbers).
 """
 
 from __future__ import annotations
@@ -20,23 +19,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.logic.stl.formula import (
-    Arithmetic,
-    Compare,
-    Condition,
-    Connective,
-    Formula,
-    Function,
-    Not,
-    Number,
-    Reach,
-    Signal,
-    Step,
-    Term,
-    Truth,
-    Window,
-    render,
-)
+from bbfalsify.logic.stl import formula as stl
 from bbfalsify.logic.stl.normalise import Normalised, Token, normalise
 
 _ARITHMETIC = {"Addition": "+", "Subtraction": "-", "Multiplication": "*", "Division": "/", "Pow": "pow"}
@@ -52,7 +35,7 @@ _STEPS = {
 
 def parse_stl(
     text: str, *, signals: Iterable[str] | None = None, file: str | None = None, line: int | None = None
-) -> Formula:
+) -> stl.Formula:
     """Read a formula; `signals` are the names allowed in it (None: any); `line` is where the text begins in `file`."""
     if not isinstance(text, str) or not text.strip():
         raise UserError(Problem("the formula is empty.", file=file, line=line))
@@ -67,7 +50,7 @@ def parse_stl(
             place = f", line {refused.token.line}{place}"
         shown = line if line is None or refused.token is None else line + refused.token.line - 1
         raise UserError(Problem(f"formula{place}: {refused.message}.", file=file, line=shown)) from None
-    return Formula(root, text.strip())
+    return stl.Formula(root, text.strip())
 
 
 class _Refused(Exception):
@@ -77,7 +60,7 @@ class _Refused(Exception):
 
 
 def _rtamt_grammar() -> tuple[Any, Any, Any, Any, Any]:
-    """RTAMT's lexer, parser, tree builder and factory, and ANTLR's listener class."""
+    """Import RTAMT's lexer, parser, tree builder and factory, and ANTLR's listener class."""
     # ANTLR's old runtime imports typing.io, which warns and which Python 3.13 no longer has.
     if "typing.io" not in sys.modules:
         replacement = types.ModuleType("typing.io")
@@ -98,8 +81,6 @@ def _rtamt_tree(source: Normalised) -> Any:
     lexer, parser, visitor, factory, listener = _rtamt_grammar()
 
     class Listener(listener):  # type: ignore[misc,valid-type]
-        """Unlike RTAMT's own listener this one does not take an internal report of ANTLR for a mistake of the user."""
-
         def syntaxError(self, recognizer, offendingSymbol, line, column, msg, e):  # noqa: N802, N803 (ANTLR's names)
             raise _Refused("", _origin(source, column))
 
@@ -127,32 +108,32 @@ def _origin(source: Normalised, column: int) -> Token:
 
 
 class _Reader:
-    """RTAMT's tree into ours, checking that conditions and numbers stand where they belong."""
+    """Conversion of RTAMT's tree to ours, which checks that conditions and numbers stand where they belong."""
 
     def __init__(self, source: Normalised) -> None:
         self.source = source
 
-    def condition(self, node: Any) -> Condition:
+    def condition(self, node: Any) -> stl.Condition:
         kind = type(node).__name__
         timed = kind.startswith("Timed")
         kind = kind.removeprefix("Timed")
         if kind == "Variable" and node.var in ("vtrue", "vfalse"):
-            return Truth(node.var == "vtrue")
+            return stl.Truth(node.var == "vtrue")
         if kind == "Predicate":
-            return Compare(str(node.operator), self.term(node.children[0]), self.term(node.children[1]))
+            return stl.Compare(str(node.operator), self.term(node.children[0]), self.term(node.children[1]))
         if kind == "Neg":
-            return Not(self.condition(node.children[0]))
+            return stl.Not(self.condition(node.children[0]))
         if kind in _CONNECTIVES:
-            return Connective(_CONNECTIVES[kind], *(self.condition(child) for child in node.children))
+            return stl.Connective(_CONNECTIVES[kind], *(self.condition(child) for child in node.children))
         if kind in _STEPS:
-            return Step(_STEPS[kind], self.condition(node.children[0]))
+            return stl.Step(_STEPS[kind], self.condition(node.children[0]))
         if kind in _WINDOWS or kind in _REACHES:
             lower, upper = self.interval(node) if timed else (0.0, math.inf)
             if kind in _WINDOWS:
-                return Window(_WINDOWS[kind], lower, upper, self.condition(node.children[0]))
-            return Reach(_REACHES[kind], lower, upper, *(self.condition(child) for child in node.children))
+                return stl.Window(_WINDOWS[kind], lower, upper, self.condition(node.children[0]))
+            return stl.Reach(_REACHES[kind], lower, upper, *(self.condition(child) for child in node.children))
         raise _Refused(
-            f"'{render(self.term(node))}' is a number where a condition is needed; compare it, as in '… > 0'"
+            f"'{stl.render(self.term(node))}' is a number where a condition is needed; compare it, as in '… > 0'"
         )
 
     def interval(self, node: Any) -> tuple[float, float]:
@@ -160,14 +141,14 @@ class _Reader:
         # RTAMT rewrites `p unless[a:b] q` to `always[0:b] p or p until[a:b] q`: a begin of 0 beside a number k.
         return (lower if int(node.begin) == int(node.end) else 0.0, upper)
 
-    def term(self, node: Any) -> Term:
+    def term(self, node: Any) -> stl.Term:
         kind = type(node).__name__
         if kind == "Constant":
-            return Number(float(node.val))
+            return stl.Number(float(node.val))
         if kind == "Variable" and node.var not in ("vtrue", "vfalse"):
-            return Signal(self.source.names[int(node.var[1:])])
+            return stl.Signal(self.source.names[int(node.var[1:])])
         if kind in _ARITHMETIC:
-            return Arithmetic(_ARITHMETIC[kind], self.term(node.children[0]), self.term(node.children[1]))
+            return stl.Arithmetic(_ARITHMETIC[kind], self.term(node.children[0]), self.term(node.children[1]))
         if kind in _FUNCTIONS:
-            return Function(_FUNCTIONS[kind], self.term(node.children[0]))
-        raise _Refused(f"the condition '{render(self.condition(node))}' is used as a number")
+            return stl.Function(_FUNCTIONS[kind], self.term(node.children[0]))
+        raise _Refused(f"the condition '{stl.render(self.condition(node))}' is used as a number")

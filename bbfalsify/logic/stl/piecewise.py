@@ -1,4 +1,4 @@
-"""Piecewise functions of dense time, and minimum, maximum, sliding windows, until and since on them; all exact.
+"""Exact minimum, maximum, sliding windows, until and since of piecewise functions of dense time.
 
 Time is counted in ticks (integers; see `dense.py`).  A *key* is 2·tick for the instant itself and 2·tick + 1 for what
 comes right after it, so that closed and open ends need no special cases: a piece from key 2p to 2p+1 is the single
@@ -7,9 +7,9 @@ the first at 0, the last without end; on a piece it is the constant c (slope 0) 
 Robustness only has constants.  The times at which something becomes certain are the lines: a condition about "now" is
 known now.
 
-Every function here appends to the arrays `keys, consts, slopes` from position `out` on and returns the number of
-pieces. `smaller` selects minimum (True) or maximum (False); windows use monotone queues, so everything is linear in
-the pieces.
+Functions stand one after another in `pieces`, the three arrays (keys, constants, slopes).  Every function here appends
+to them from position `out` on and returns the number of pieces.  `smaller` selects minimum (True) or maximum (False);
+windows use monotone queues, so everything is linear in the pieces.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from bbfalsify.jit import jit
 
 NEVER = np.int64(1 << 62)
 """A key after all others."""
-# Typed constants: numba would compile each function anew for every literal number passed to it.
+# Typed constants: numba would compile each function again for every literal number passed to it.
 FLAT, RISING, NONE, BESIDE = np.int64(0), np.int64(1), np.int64(0), np.int64(4)
 MINIMUM, MAXIMUM = np.bool_(True), np.bool_(False)
 
 
 @jit
 def value_at(const, slope, key):
-    """The value of a line at a key (for an end: the limit from the left)."""
+    """Value of a line at a key (for an end: the limit from the left)."""
     if slope == 0:
         return const
     if key >= NEVER:
@@ -36,8 +36,9 @@ def value_at(const, slope, key):
 
 
 @jit
-def push(keys, consts, slopes, out, count, key, const, slope):
+def push(pieces, out, count, key, const, slope):
     """Append a piece, unless it continues the one before."""
+    keys, consts, slopes = pieces
     if count > 0 and consts[out + count - 1] == const and slopes[out + count - 1] == slope:
         return count
     keys[out + count] = key
@@ -47,37 +48,36 @@ def push(keys, consts, slopes, out, count, key, const, slope):
 
 
 @jit
-def push_extreme(keys, consts, slopes, out, count, start, stop, const1, slope1, const2, slope2, smaller):
+def push_extreme(pieces, out, count, start, stop, const1, slope1, const2, slope2, smaller):
     """Append the minimum or maximum of two lines on [start, stop); a constant and a rising line cross at most once."""
     if slope1 == slope2:
         const = min(const1, const2) if smaller else max(const1, const2)
-        return push(keys, consts, slopes, out, count, start, const, slope1)
+        return push(pieces, out, count, start, const, slope1)
     level, offset = (const2, const1) if slope1 == 1 else (const1, const2)
     crossing = 2.0 * (level - offset)
     if crossing > start:
         if smaller:
-            count = push(keys, consts, slopes, out, count, start, offset, RISING)
+            count = push(pieces, out, count, start, offset, RISING)
         else:
-            count = push(keys, consts, slopes, out, count, start, level, FLAT)
+            count = push(pieces, out, count, start, level, FLAT)
         if crossing >= stop:
             return count
         start = np.int64(crossing)
     if smaller:
-        return push(keys, consts, slopes, out, count, start, level, FLAT)
-    return push(keys, consts, slopes, out, count, start, offset, RISING)
+        return push(pieces, out, count, start, level, FLAT)
+    return push(pieces, out, count, start, offset, RISING)
 
 
 @jit
-def pointwise(keys, consts, slopes, first, n_first, second, n_second, out, smaller):
+def pointwise(pieces, first, n_first, second, n_second, out, smaller):
     """Minimum or maximum of two functions."""
+    keys, consts, slopes = pieces
     i, j, count, key = first, second, NONE, NONE
     while True:
         next_i = keys[i + 1] if i + 1 < first + n_first else NEVER
         next_j = keys[j + 1] if j + 1 < second + n_second else NEVER
         stop = min(next_i, next_j)
-        count = push_extreme(
-            keys, consts, slopes, out, count, key, stop, consts[i], slopes[i], consts[j], slopes[j], smaller
-        )
+        count = push_extreme(pieces, out, count, key, stop, consts[i], slopes[i], consts[j], slopes[j], smaller)
         if stop == NEVER:
             return count
         if next_i == stop:
@@ -89,7 +89,7 @@ def pointwise(keys, consts, slopes, first, n_first, second, n_second, out, small
 
 @jit
 def enqueue(queue, values, head, tail, index, value, smaller):
-    """Monotone queue: drop what the newcomer makes superfluous."""
+    """Append to a monotone queue, without the values that the new one makes superfluous."""
     while tail > head and ((values[tail - 1] >= value) if smaller else (values[tail - 1] <= value)):
         tail -= 1
     queue[tail] = index
@@ -98,13 +98,14 @@ def enqueue(queue, values, head, tail, index, value, smaller):
 
 
 @jit
-def future_window(keys, consts, slopes, at, n, out, delay, width, endless, smaller, without_end):
+def future_window(pieces, at, n, out, delay, width, endless, smaller, without_end):
     """Extreme over [t + delay, t + delay + width]; `without_end` leaves out the last moment.
 
     Pieces never fall, so the minimum over a window is at its left edge or where a piece begins, the maximum at its
     right edge or where a piece ends.  A boundary enters the window when the right edge reaches it and leaves when the
     left edge does.
     """
+    keys, consts, slopes = pieces
     back = 2 * delay
     left = NONE
     while left + 1 < n and keys[at + left + 1] - back <= 0:
@@ -148,23 +149,23 @@ def future_window(keys, consts, slopes, at, n, out, delay, width, endless, small
                     edge += delay + width
             inside = values[head] if head < tail else -np.inf
         stop = min(entry, leave)
-        count = push_extreme(keys, consts, slopes, out, count, key, stop, edge, slope, inside, FLAT, smaller)
+        count = push_extreme(pieces, out, count, key, stop, edge, slope, inside, FLAT, smaller)
         if stop == NEVER:
             return count
         key = stop
 
 
 @jit
-def past_window(keys, consts, slopes, at, n, out, delay, width, endless, smaller, without_begin):
-    """Extreme over [t - delay - width, t - delay], as far as it lies after time 0; over nothing it is plus or minus
-    infinity.
+def past_window(pieces, at, n, out, delay, width, endless, smaller, without_begin):
+    """Extreme over the part of [t - delay - width, t - delay] after time 0; over nothing it is plus or minus infinity.
 
     `without_begin` leaves out the first moment.
     """
+    keys, consts, slopes = pieces
     ahead = 2 * delay
     count, key, left, right = NONE, NONE, NONE - 1, NONE - 1
     if delay > 0:
-        count = push(keys, consts, slopes, out, count, NONE, np.inf if smaller else -np.inf, FLAT)
+        count = push(pieces, out, count, NONE, np.inf if smaller else -np.inf, FLAT)
     queue, values, head, tail = np.empty(n, np.int64), np.empty(n), NONE, NONE
     while True:
         while right + 1 < n and keys[at + right + 1] <= key:
@@ -201,15 +202,16 @@ def past_window(keys, consts, slopes, at, n, out, delay, width, endless, smaller
         inside = values[head] if head < tail else (np.inf if smaller else -np.inf)
         stop = min(entry, leave)
         end = stop if stop == NEVER else stop + ahead
-        count = push_extreme(keys, consts, slopes, out, count, key + ahead, end, edge, slope, inside, FLAT, smaller)
+        count = push_extreme(pieces, out, count, key + ahead, end, edge, slope, inside, FLAT, smaller)
         if stop == NEVER:
             return count
         key = stop
 
 
 @jit
-def merge(keys, consts, slopes, first, n_first, second, n_second):
-    """The common pieces of two functions: keys, and the two lines on each."""
+def merge(pieces, first, n_first, second, n_second):
+    """Find the common pieces of two functions: keys, and the two lines on each."""
+    keys, consts, slopes = pieces
     most = n_first + n_second
     common = np.empty(most, np.int64)
     const1, const2 = np.empty(most), np.empty(most)
@@ -232,15 +234,15 @@ def merge(keys, consts, slopes, first, n_first, second, n_second):
 
 
 @jit
-def until(keys, consts, slopes, first, n_first, second, n_second, out, some_is_max):
+def until(pieces, first, n_first, second, n_second, out, some_is_max):
     """p until q, without bounds, from the last piece to the first.
 
-    `later` is what the pieces after this one offer to somebody arriving at their beginning.  A witness in a piece
-    that begins open (odd key) needs p just before it, so arriving there also costs p.
+    `later` is the value of the pieces after this one at their beginning.  A witness in a piece that begins open (odd
+    key) needs p just before it, so arriving there also costs p.
     """
-    n, common, p_const, p_slope, q_const, q_slope = merge(keys, consts, slopes, first, n_first, second, n_second)
+    n, common, p_const, p_slope, q_const, q_slope = merge(pieces, first, n_first, second, n_second)
     back_keys, back_consts, back_slopes = np.empty(4 * n, np.int64), np.empty(4 * n), np.empty(4 * n, np.int64)
-    part_keys, part_consts, part_slopes = np.empty(8, np.int64), np.empty(8), np.empty(8, np.int64)
+    part = part_keys, part_consts, part_slopes = np.empty(8, np.int64), np.empty(8), np.empty(8, np.int64)
     total = NONE
     later = -np.inf if some_is_max else np.inf
     for i in range(n - 1, -1, -1):
@@ -249,31 +251,18 @@ def until(keys, consts, slopes, first, n_first, second, n_second, out, some_is_m
         p_here = value_at(p_const[i], p_slope[i], start)
         if some_is_max:
             offer = max(value_at(q_const[i], q_slope[i], stop), later)
-            few = push_extreme(
-                part_keys,
-                part_consts,
-                part_slopes,
-                BESIDE,
-                NONE,
-                start,
-                stop,
-                p_const[i],
-                p_slope[i],
-                offer,
-                FLAT,
-                MINIMUM,
-            )
+            few = push_extreme(part, BESIDE, NONE, start, stop, p_const[i], p_slope[i], offer, FLAT, MINIMUM)
             arriving = min(p_here, offer)
         else:
             offer = max(value_at(p_const[i], p_slope[i], stop), later)
-            few = push(part_keys, part_consts, part_slopes, BESIDE, NONE, start, offer, FLAT)
+            few = push(part, BESIDE, NONE, start, offer, FLAT)
             arriving = min(max(p_here, value_at(q_const[i], q_slope[i], start)), offer)
         parts = NONE
         for k in range(few):
             end = part_keys[5 + k] if k + 1 < few else stop
             parts = push_extreme(
-                part_keys, part_consts, part_slopes, NONE, parts, part_keys[4 + k], end,
-                part_consts[4 + k], part_slopes[4 + k], q_const[i], q_slope[i], not some_is_max,
+                part, NONE, parts, part_keys[4 + k], end, part_consts[4 + k], part_slopes[4 + k], q_const[i],
+                q_slope[i], not some_is_max,
             )  # fmt: skip
         later = arriving if start & 1 else value_at(part_consts[0], part_slopes[0], start)
         for k in range(parts - 1, -1, -1):
@@ -281,19 +270,19 @@ def until(keys, consts, slopes, first, n_first, second, n_second, out, some_is_m
             total += 1
     count = NONE
     for k in range(total - 1, -1, -1):
-        count = push(keys, consts, slopes, out, count, back_keys[k], back_consts[k], back_slopes[k])
+        count = push(pieces, out, count, back_keys[k], back_consts[k], back_slopes[k])
     return count
 
 
 @jit
-def since(keys, consts, slopes, first, n_first, second, n_second, out, some_is_max):
+def since(pieces, first, n_first, second, n_second, out, some_is_max):
     """p since q, without bounds, from the first piece to the last.
 
-    `earlier` is what the pieces before this one offer at its beginning.  A witness at the last moment of a piece that
+    `earlier` is the value of the pieces before this one at its beginning.  A witness at the last moment of a piece that
     ends closed (odd key) does not need p there.
     """
-    n, common, p_const, p_slope, q_const, q_slope = merge(keys, consts, slopes, first, n_first, second, n_second)
-    part_keys, part_consts, part_slopes = np.empty(2, np.int64), np.empty(2), np.empty(2, np.int64)
+    n, common, p_const, p_slope, q_const, q_slope = merge(pieces, first, n_first, second, n_second)
+    part = part_keys, part_consts, part_slopes = np.empty(2, np.int64), np.empty(2), np.empty(2, np.int64)
     count = NONE
     earlier = -np.inf if some_is_max else np.inf
     for i in range(n):
@@ -303,31 +292,18 @@ def since(keys, consts, slopes, first, n_first, second, n_second, out, some_is_m
         p_end = value_at(p_const[i], p_slope[i], stop)
         if some_is_max:
             offer = min(value_at(p_const[i], p_slope[i], start), earlier)
-            few = push(part_keys, part_consts, part_slopes, NONE, NONE, start, offer, FLAT)
+            few = push(part, NONE, NONE, start, offer, FLAT)
             earlier = max(q_end if stop & 1 else min(q_end, p_end), offer)
         else:
             offer = min(value_at(q_const[i], q_slope[i], start), earlier)
-            few = push_extreme(
-                part_keys,
-                part_consts,
-                part_slopes,
-                NONE,
-                NONE,
-                start,
-                stop,
-                p_const[i],
-                p_slope[i],
-                offer,
-                FLAT,
-                MAXIMUM,
-            )
+            few = push_extreme(part, NONE, NONE, start, stop, p_const[i], p_slope[i], offer, FLAT, MAXIMUM)
             earlier = max(offer, p_end)
             if stop & 1:
                 earlier = min(earlier, q_end)
         for k in range(few):
             end = part_keys[k + 1] if k + 1 < few else stop
             count = push_extreme(
-                keys, consts, slopes, out, count, part_keys[k], end,
-                part_consts[k], part_slopes[k], q_const[i], q_slope[i], not some_is_max,
+                pieces, out, count, part_keys[k], end, part_consts[k], part_slopes[k], q_const[i], q_slope[i],
+                not some_is_max,
             )  # fmt: skip
     return count

@@ -1,4 +1,4 @@
-"""A formula as a short table of core operations, evaluated in order by the compiled monitors.
+"""Compile a formula to a table of core operations, which the compiled monitors evaluate in order.
 
 Everything is rewritten to: atoms, not, and, or, windows of the future and past, unbounded until and since, next and
 previous.  Equal parts appear once.  Bounded until uses  p until[a:b] q  =  eventually[a:b] q  and  (always p on [t,
@@ -22,22 +22,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from bbfalsify.logic.stl.formula import (
-    Arithmetic,
-    Compare,
-    Condition,
-    Connective,
-    Formula,
-    Function,
-    Not,
-    Number,
-    Reach,
-    Signal,
-    Step,
-    Term,
-    Truth,
-    Window,
-)
+from bbfalsify.logic.stl import formula as stl
 
 
 class Op(IntEnum):
@@ -64,21 +49,15 @@ class Op(IntEnum):
     STRONG_PREVIOUS = 16
 
 
-ROBUSTNESS, TRUE_AT, FALSE_AT = 0, 1, 2
-"""The three quantities: robustness, and the earliest times at which truth and falsity are certain."""
+TRUE_AT = 1
+"""Bit of one of the three quantities: robustness (0), and the earliest times of certain truth (1) and falsity (2)."""
 
 
 @dataclass(frozen=True)
 class Program:
-    atoms: tuple[Compare, ...]
-    op: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    """Bounds in the trace's unit of time; infinite where unbounded."""
-    need: np.ndarray
-    """Per operation a bit for each quantity that somebody asks for."""
+    atoms: tuple[stl.Compare, ...]
+    table: tuple[np.ndarray, ...]
+    """Per operation: op, left, right, lower, upper (in the trace's unit of time), a bit for each needed quantity."""
     root: int
     trigger: int
     """-1 when the formula has no implication that could be vacuous."""
@@ -96,7 +75,7 @@ class _Compiler:
     def __init__(self) -> None:
         self.rows: list[tuple[int, int, int, float, float]] = []
         self.known: dict[tuple[int, int, int, float, float], int] = {}
-        self.atoms: list[Compare] = []
+        self.atoms: list[stl.Compare] = []
 
     def row(self, op: Op, left: int, right: int = -1, lower: float = 0.0, upper: float = math.inf) -> int:
         row = (int(op), left, right, lower, upper)
@@ -108,29 +87,29 @@ class _Compiler:
     def negation(self, node: int) -> int:
         return self.rows[node][1] if self.rows[node][0] == Op.NOT else self.row(Op.NOT, node)
 
-    def condition(self, node: Condition) -> int:
+    def condition(self, node: stl.Condition) -> int:
         match node:
-            case Truth(value):
+            case stl.Truth(value):
                 return self.row(Op.TRUTH, int(value))
-            case Compare():
+            case stl.Compare():
                 if node not in self.atoms:
                     self.atoms.append(node)
                 return self.row(Op.ATOM, self.atoms.index(node))
-            case Not(body):
+            case stl.Not(body):
                 return self.negation(self.condition(body))
-            case Connective(operator, left, right):
+            case stl.Connective(operator, left, right):
                 return self.connective(operator, self.condition(left), self.condition(right))
-            case Window(operator, lower, upper, body):
+            case stl.Window(operator, lower, upper, body):
                 return self.row(_WINDOWS[operator], self.condition(body), -1, lower, upper)
-            case Reach():
+            case stl.Reach():
                 return self.reach(node)
-            case Step("rise", body):
+            case stl.Step("rise", body):
                 inner = self.condition(body)
                 return self.row(Op.AND, self.negation(self.row(Op.STRONG_PREVIOUS, inner)), inner)
-            case Step("fall", body):
+            case stl.Step("fall", body):
                 inner = self.condition(body)
                 return self.row(Op.AND, self.row(Op.PREVIOUS, inner), self.negation(inner))
-            case Step(operator, body):
+            case stl.Step(operator, body):
                 return self.row(_STEPS[operator], self.condition(body))
         raise TypeError(f"not a condition: {node!r}")
 
@@ -144,7 +123,7 @@ class _Compiler:
         both = self.row(Op.AND, self.connective("implies", left, right), self.connective("implies", right, left))
         return both if operator == "iff" else self.negation(both)
 
-    def reach(self, node: Reach) -> int:
+    def reach(self, node: stl.Reach) -> int:
         left, right = self.condition(node.left), self.condition(node.right)
         future = node.operator == "until"
         window = Op.EVENTUALLY if future else Op.ONCE
@@ -156,24 +135,24 @@ class _Compiler:
             result = self.row(Op.AND, result, self.row(window, right, -1, node.lower, node.upper))
         return result
 
-    def trigger(self, node: Condition) -> int:
-        """The trigger of a condition; -1 where it is simply true."""
+    def trigger(self, node: stl.Condition) -> int:
+        """Compile the trigger of a condition; -1 where it is true."""
         match node:
-            case Connective("implies", left, right):
+            case stl.Connective("implies", left, right):
                 first, second = self.condition(left), self.trigger(right)
                 return first if second < 0 else self.row(Op.AND, first, second)
-            case Connective("and" | "or", left, right):
+            case stl.Connective("and" | "or", left, right):
                 first, second = self.trigger(left), self.trigger(right)
                 return -1 if first < 0 or second < 0 else self.row(Op.OR, first, second)
-            case Window(operator, lower, upper, body):
+            case stl.Window(operator, lower, upper, body):
                 inner = self.trigger(body)
                 window = Op.EVENTUALLY if operator in ("always", "eventually") else Op.ONCE
                 return -1 if inner < 0 else self.row(window, inner, -1, lower, upper)
         return -1
 
 
-def compile_formula(formula: Formula) -> Program:
-    """The program of a formula, made once per formula object."""
+def compile_formula(formula: stl.Formula) -> Program:
+    """Return the program of a formula, made once per formula object."""
     program = formula.__dict__.get("_program")
     if program is None:
         program = _compile(formula.root)
@@ -181,7 +160,7 @@ def compile_formula(formula: Formula) -> Program:
     return program
 
 
-def _compile(root: Condition) -> Program:
+def _compile(root: stl.Condition) -> Program:
     compiler = _Compiler()
     top = compiler.condition(root)
     trigger = compiler.trigger(root)
@@ -200,30 +179,22 @@ def _compile(root: Condition) -> Program:
         need[left] |= bits
         if right >= 0:
             need[right] |= bits
-    table = list(zip(*rows, strict=True))
-    return Program(
-        tuple(compiler.atoms),
-        np.array(table[0], np.int64),
-        np.array(table[1], np.int64),
-        np.array(table[2], np.int64),
-        np.array(table[3], np.float64),
-        np.array(table[4], np.float64),
-        np.array(need, np.int64),
-        top,
-        trigger,
-    )
+    kinds = (np.int64, np.int64, np.int64, np.float64, np.float64, np.int64)
+    columns = [*zip(*rows, strict=True), need]
+    table = tuple(np.array(column, kind) for column, kind in zip(columns, kinds, strict=True))
+    return Program(tuple(compiler.atoms), table, top, trigger)
 
 
-def term_values(term: Term, signals: dict[str, np.ndarray]) -> np.ndarray | float:
-    """The value of a term at every sample; what is undefined (square root of -1) becomes nan, checked by the caller."""
+def term_values(term: stl.Term, signals: dict[str, np.ndarray]) -> np.ndarray | float:
+    """Compute a term at every sample; undefined values (square root of -1) are nan, which the caller checks."""
     match term:
-        case Signal(name):
+        case stl.Signal(name):
             return signals[name]
-        case Number(value):
+        case stl.Number(value):
             return value
-        case Function(name, argument):
+        case stl.Function(name, argument):
             return {"abs": np.abs, "sqrt": np.sqrt, "exp": np.exp}[name](term_values(argument, signals))
-        case Arithmetic(operator, left, right):
+        case stl.Arithmetic(operator, left, right):
             function = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "pow": np.power}[operator]
             return function(term_values(left, signals), term_values(right, signals))
     raise TypeError(f"not a term: {term!r}")
@@ -234,19 +205,15 @@ _COMPARE = {
 }  # fmt: skip
 
 
-def atom_values(atoms: tuple[Compare, ...], signals: dict[str, np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Per atom and sample: the margin by which the comparison holds, and whether it holds (its own strictness
-    decides).
-    """
+def atom_values(
+    atoms: tuple[stl.Compare, ...], signals: dict[str, np.ndarray], n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute per atom and sample the margin of the comparison, and whether it holds (strict or not, as written)."""
     margins = np.empty((len(atoms), n))
     truths = np.empty((len(atoms), n), np.bool_)
     for i, atom in enumerate(atoms):
-        plain = isinstance(atom.left, Signal) and isinstance(atom.right, Number | Signal)
-        if plain:
+        with np.errstate(all="ignore"):
             left, right = term_values(atom.left, signals), term_values(atom.right, signals)
-        else:
-            with np.errstate(all="ignore"):
-                left, right = term_values(atom.left, signals), term_values(atom.right, signals)
         _COMPARE[atom.operator](left, right, out=truths[i])
         if atom.operator in ("<=", "<"):
             np.subtract(right, left, out=margins[i])

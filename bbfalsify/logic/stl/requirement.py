@@ -1,4 +1,4 @@
-"""A requirement: a formula with a name, the words it stands for, and the kind of time in which it is read."""
+"""A requirement: a formula with a name, its meaning in words, and the kind of time in which it is judged."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ class Requirement:
             raise UserError(problems)
 
     def written(self) -> dict[str, Any]:
-        """What it says, as a specification file has it."""
+        """The keys and values of a specification file."""
         return {"stl": self.formula.text, "time": self.time, "period": self.period}
 
     def duration(self, horizon: float) -> float:
-        """How long a trace must be so that everything up to the horizon can be decided."""
+        """Length of a trace on which everything up to the horizon can be decided."""
         return self.formula.duration(horizon, self.period or 0.0)
 
     def judge(self, times: np.ndarray, signals: Mapping[str, np.ndarray]) -> Judgement:
         """Judge one trace (imports the compiled monitor)."""
-        from bbfalsify.logic.stl.monitor import judge
+        from bbfalsify.logic.stl.stl_monitor import judge
 
         return judge(self.formula, times, signals, time=self.time, period=self.period)
 
 
 def dense_problems(formula: Formula) -> list[Problem]:
-    """Dense time has no next sample."""
+    """Refuse operators on samples: dense time has no next sample."""
     if not formula.discrete_only:
         return []
     used = ", ".join(formula.discrete_only)
@@ -69,7 +69,7 @@ def intervals(formula: Formula) -> list[tuple[float, float]]:
 
 
 def period_problems(formula: Formula, period: float) -> list[Problem]:
-    """In discrete time every bound is a whole number of periods."""
+    """Refuse bounds that are no whole number of periods."""
     if not (period > 0 and math.isfinite(period)):
         return [Problem(f"the sampling period must be positive, not {period:g}.")]
     return [

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.modelling.language.model_text import ModelText, StoredQuery
-from bbfalsify.modelling.language.resolve import assemble, new_assembly
+from bbfalsify.modelling.language.resolve import assemble
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.records.documents import read_yaml
 
@@ -31,8 +31,7 @@ def load_network(path: str | Path) -> Network:
 def load_with_text(path: str | Path) -> tuple[Network, ModelText]:
     problems: list[Problem] = []
     model = model_text(path, problems)
-    assembly = new_assembly(model)
-    network = assemble(model, assembly)
+    network, assembly = assemble(model)
     raise_sorted([*problems, *assembly.problems])
     return network, model
 

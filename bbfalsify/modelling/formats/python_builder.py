@@ -27,7 +27,7 @@ from bbfalsify.modelling.language.model_text import (
     ModelText,
     TemplateText,
 )
-from bbfalsify.modelling.language.resolve import assemble, new_assembly
+from bbfalsify.modelling.language.resolve import assemble
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.records.documents import Text
 
@@ -161,8 +161,7 @@ class NetworkBuilder:
         return self
 
     def build(self) -> Network:
-        assembly = new_assembly(self._model)
-        network = assemble(self._model, assembly)
+        network, assembly = assemble(self._model)
         problems = [*self._problems, *assembly.problems]
         for template in self._model.templates:
             if not template.locations:

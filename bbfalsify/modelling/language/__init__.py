@@ -6,7 +6,7 @@ resolve_names → _access → _channels → _calls            expressions, by in
 → _wholes → _expressions
 assignments → side_effects → statements                 updates and function bodies
 declarations, constant_calls, builtin_functions         declarations of variables and functions
-template_resolver → edge_builder → process_builder      one process; instances makes them all
+template_resolver → edge_builder → process_builder      one process; process_instances makes them all
 resolve, model_text, initial_draws                      a whole model: texts → network
 priority_levels, priorities                             priorities become guards
 """

@@ -18,6 +18,7 @@ from bbfalsify.modelling.language.symbols import (
     VariableSymbol,
 )
 from bbfalsify.modelling.language.tree_walk import written
+from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.expressions import (
     Assign,
     AtLocation,
@@ -29,7 +30,6 @@ from bbfalsify.modelling.network.expressions import (
     Read,
     Statement,
 )
-from bbfalsify.modelling.network.visit import has_effects
 
 
 class AssignmentResolver:
@@ -96,8 +96,7 @@ class AssignmentResolver:
             self.expressions.resolve(node.value)  # its own problems are worth reporting, too
             return []
         target, type_ = found
-        functions = self.expressions.assembly.functions
-        if node.operator != "=" and target.index is not None and has_effects(target.index, functions):
+        if node.operator != "=" and EffectAnalysis(self.expressions.assembly.functions).expression(target.index).writes:
             self.fail(f"'{node.operator}' would evaluate the index twice, and the index has effects.", node.line)
             return []
         return [*self.assign(target, type_, value_node, node.line)]

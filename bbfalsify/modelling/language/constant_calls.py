@@ -8,9 +8,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from bbfalsify.modelling.language.scopes import Assembly
-from bbfalsify.modelling.network.expressions import Call, Constant, Expression, Kind, Read
+from bbfalsify.modelling.network.effects import EffectAnalysis
+from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
 from bbfalsify.modelling.network.network import Network
-from bbfalsify.modelling.network.visit import expressions_of, has_effects, subexpressions
 
 
 def constant_value(expression: Expression, assembly: Assembly) -> Expression:
@@ -31,15 +31,6 @@ def constant_value(expression: Expression, assembly: Assembly) -> Expression:
 
 
 def _known(expression: Expression, assembly: Assembly) -> bool:
-    return not has_effects(expression, assembly.functions) and _reads_constants(expression, assembly)
-
-
-def _reads_constants(expression: Expression, assembly: Assembly) -> bool:
-    for part in subexpressions(expression):
-        if isinstance(part, Read) and not assembly.is_constant_array(part):
-            return False
-        if isinstance(part, Call):
-            body = assembly.functions[part.function].body
-            if not all(_reads_constants(inner, assembly) for inner in expressions_of(body)):
-                return False
-    return True
+    effects = EffectAnalysis(assembly.functions).expression(expression)
+    constant = assembly.constant_places()
+    return not effects.random and not effects.writes and effects.reads <= constant

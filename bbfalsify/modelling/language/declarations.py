@@ -20,16 +20,16 @@ from bbfalsify.modelling.language.symbols import (
     ConstantSymbol,
     FunctionSymbol,
     LocalSymbol,
-    Reference,
+    ReferenceArgument,
     Symbol,
     Type,
     TypeSymbol,
     VariableSymbol,
 )
 from bbfalsify.modelling.language.tree_walk import contains_call
+from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.expressions import Assign, Bound, Expression, Function, Kind, Read
 from bbfalsify.modelling.network.network import Channel
-from bbfalsify.modelling.network.visit import has_effects
 
 _VALUES = (Kind.INT, Kind.BOOL, Kind.DOUBLE)
 
@@ -144,7 +144,7 @@ class Declarer:
         if not self.assembly.as_uppaal or not contains_call(node):
             return False
         value = self.resolver.converted(self.resolver.resolve(node), type_, what, node)
-        if value is BROKEN or not has_effects(value, self.assembly.functions):
+        if value is BROKEN or not EffectAnalysis(self.assembly.functions).expression(value).random:
             return False
         self.drawn[place] = value
         return True
@@ -198,7 +198,7 @@ class Declarer:
             self.body(definition, symbol, {})
 
     def body(
-        self, definition: tree.FunctionDefinition, symbol: FunctionSymbol, given: Mapping[int, Reference],
+        self, definition: tree.FunctionDefinition, symbol: FunctionSymbol, given: Mapping[int, ReferenceArgument],
         real: bool = False,
     ) -> FunctionSymbol:  # fmt: skip
         """Resolve the body of a function; `given` are the arguments of its reference parameters.
@@ -237,7 +237,7 @@ class Declarer:
         self.assembly.functions.append(Function(name, tuple(kinds), result, frame.size, body, line))
         return symbol
 
-    def parameter_type(self, definition: tree.FunctionDefinition, parameter: tree.Parameter) -> Type | None:
+    def parameter_type(self, definition: tree.FunctionDefinition, parameter: tree.FormalParameter) -> Type | None:
         if isinstance(parameter.type, tree.ChannelType) or channel_type(self.scope, parameter.type) is not None:
             self.resolver.fail(f"function '{definition.name}' cannot take a channel.", parameter.line)
             return None

@@ -20,6 +20,7 @@ FALSE = Constant(0, Kind.BOOL)
 
 Value = int | Fraction
 
+BITWISE: dict[str, Callable[[int, int], int]] = {"&": operators.and_, "|": operators.or_, "^": operators.xor}
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operators.eq,
     "!=": operators.ne,
@@ -121,12 +122,8 @@ def _compute(operator: str, a: Value, b: Value, *, integers: bool) -> Value | No
             return truncated_quotient(int(a), int(b)) if integers else Fraction(a) / Fraction(b)
         case "%" if b != 0:
             return int(a) - int(b) * truncated_quotient(int(a), int(b))
-        case "&":
-            return int(a) & int(b)
-        case "|":
-            return int(a) | int(b)
-        case "^":
-            return int(a) ^ int(b)
+        case "&" | "|" | "^":
+            return BITWISE[operator](int(a), int(b))
         case "<<" if 0 <= b < 63:
             return int(a) << int(b)
         case ">>" if 0 <= b < 63:

@@ -16,6 +16,8 @@ from functools import cached_property
 from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language.folding import FALSE, TRUE, join_all, make_binary, make_unary
 from bbfalsify.modelling.language.scopes import Assembly
+from bbfalsify.modelling.network.effects import EffectAnalysis
+from bbfalsify.modelling.network.effects import Place as Slot
 from bbfalsify.modelling.network.expressions import (
     Assign,
     AtLocation,
@@ -29,7 +31,6 @@ from bbfalsify.modelling.network.expressions import (
 )
 from bbfalsify.modelling.network.network import Branch, Edge, Network
 from bbfalsify.modelling.network.substitution import NotPlain, substituted
-from bbfalsify.modelling.network.visit import Slot, has_effects, slots_read, slots_written
 
 Rank = tuple[int, int]
 """Level of the channel, level of the process."""
@@ -49,6 +50,7 @@ class Priorities:
         self.place = place
         self.assembly = assembly
         self.functions: list[Function] = list(network.functions)
+        self.effects = EffectAnalysis(self.functions)
         self.channels = list(network.channels)
         self.receivers: dict[int, list[Part]] = {}
         for number, process in enumerate(network.processes):
@@ -186,7 +188,7 @@ class Priorities:
         for number, edge in self.receivers.get(sender.channel, ()):
             targets = [self.network.processes[number].locations[branch.target] for branch in edge.branches]
             updates = [update for branch in edge.branches for update in branch.updates]
-            if any(t.invariant is not None for t in targets) or not slots_written(updates, self.functions).isdisjoint(
+            if any(t.invariant is not None for t in targets) or not self.effects.statements(updates).writes.isdisjoint(
                 self.in_invariants
             ):
                 name = self.channels[sender.channel].name
@@ -197,7 +199,7 @@ class Priorities:
     @cached_property
     def in_invariants(self) -> set[Slot]:
         locations = (location for process in self.network.processes for location in process.locations)
-        return {slot for location in locations for slot in slots_read(location.invariant, self.functions)}
+        return {slot for location in locations for slot in self.effects.expression(location.invariant).reads}
 
     def may_enter(self, parts: list[Part]) -> Expression:
         """The invariants of the locations entered, as conditions on the state before the updates."""
@@ -218,12 +220,14 @@ class Priorities:
 
     def of_others(self, parts: list[Part], updates: list[Statement]) -> Expression:
         """The invariants of the other processes, if the updates change what they read."""
-        written = slots_written(updates, self.functions)
+        written = self.effects.statements(updates).writes
         taking_part = {number for number, _ in parts}
         condition: Expression = TRUE
         for number, process in enumerate(self.network.processes):
             for position, location in enumerate(process.locations):
-                if number not in taking_part and not written.isdisjoint(slots_read(location.invariant, self.functions)):
+                if number not in taking_part and not written.isdisjoint(
+                    self.effects.expression(location.invariant).reads
+                ):
                     assert location.invariant is not None
                     stays = make_binary("imply", AtLocation(number, position), location.invariant, Kind.BOOL)
                     condition = make_binary("&&", condition, stays, Kind.BOOL)
@@ -233,11 +237,12 @@ class Priorities:
         """The condition before the updates that makes the given one hold after them."""
         try:
             for update in reversed(updates):
-                if slots_written([update], self.functions).isdisjoint(slots_read(condition, self.functions)):
+                if self.effects.statements([update]).writes.isdisjoint(self.effects.expression(condition).reads):
                     continue
                 if not isinstance(update, Assign) or not isinstance(update.target, Read):
                     raise NotPlain
-                if has_effects(update.value, self.functions):
+                effects = self.effects.expression(update.value)
+                if effects.writes or effects.random:
                     raise NotPlain
                 condition = substituted(condition, update.target, update.value)
         except NotPlain:

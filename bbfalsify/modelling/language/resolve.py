@@ -1,6 +1,6 @@
 """Resolve the texts of a model into a network.
 
-    network = assemble(model, assembly)          all problems are in assembly.problems
+    network, assembly = assemble(model)          all problems are in assembly.problems
     expression, frame = parse_expression("P.x >= 3 && n == N", network)
 
 Templates are instantiated, `select` and channel indices expanded, names replaced by slots.
@@ -15,9 +15,9 @@ from bbfalsify.core.errors import Place, UserError
 from bbfalsify.modelling.language.builtin_functions import language_scope
 from bbfalsify.modelling.language.declarations import Declarer
 from bbfalsify.modelling.language.initial_draws import with_initial_draws
-from bbfalsify.modelling.language.instances import Instances
 from bbfalsify.modelling.language.model_text import ModelText, TemplateText
 from bbfalsify.modelling.language.priority_levels import with_priorities
+from bbfalsify.modelling.language.process_instances import ProcessInstances
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
@@ -28,12 +28,9 @@ from bbfalsify.modelling.network.visit import clock_constants, expressions_of
 from bbfalsify.records.documents import Text
 
 
-def new_assembly(model: ModelText) -> Assembly:
-    return Assembly(as_uppaal=model.as_uppaal, system_outputs=model.system_outputs, notes=model.notes)
-
-
-def assemble(model: ModelText, assembly: Assembly) -> Network:
-    """Build the network; it is complete if `assembly.problems` stays empty."""
+def assemble(model: ModelText) -> tuple[Network, Assembly]:
+    """Build the network; it is complete if there are no `problems` in the assembly."""
+    assembly = Assembly(as_uppaal=model.as_uppaal, system_outputs=model.system_outputs, notes=model.notes)
     scope = Scope(language_scope())
     for text in model.declarations:
         declarations, unread = assembly.parse_declarations(text)
@@ -41,7 +38,7 @@ def assemble(model: ModelText, assembly: Assembly) -> Network:
         Declarer(assembly, scope, text.place).declare(declarations)
     for template in model.templates:
         parse_everything(assembly, template)
-    processes = with_initial_draws(Instances(model, assembly, scope).build(), assembly.initial_draws)
+    processes = with_initial_draws(ProcessInstances(model, assembly, scope).build(), assembly.initial_draws)
     network = Network(
         name=model.name,
         variables=tuple(assembly.variables),
@@ -56,7 +53,7 @@ def assemble(model: ModelText, assembly: Assembly) -> Network:
         scope=scope,
         as_uppaal=model.as_uppaal,
     )
-    return with_priorities(network, model.channel_priorities, model.process_priorities, assembly)
+    return with_priorities(network, model.channel_priorities, model.process_priorities, assembly), assembly
 
 
 def parse_everything(assembly: Assembly, template: TemplateText) -> None:

@@ -18,11 +18,12 @@ from bbfalsify.modelling.language.symbols import (
     BrokenSymbol,
     FunctionSymbol,
     LocalSymbol,
-    Reference,
+    ReferenceArgument,
     Symbol,
     Type,
     VariableSymbol,
 )
+from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.expressions import (
     BUILTINS,
     RANDOM_DRAWS,
@@ -33,7 +34,6 @@ from bbfalsify.modelling.network.expressions import (
     Kind,
     Random,
 )
-from bbfalsify.modelling.network.visit import has_effects
 from bbfalsify.records.documents import Text
 
 _SYNONYMS = {"fabs": "abs"}
@@ -139,7 +139,8 @@ class CallResolver(ChannelResolver):
         what, pairs = f"an argument of '{function.name}'", zip(function.parameters, node.arguments, strict=True)
         arguments = [self.converted(self.resolve(a), Type(kind), what, a) for kind, a in pairs]
         call = Call(number, tuple(arguments), function.result or Kind.INT)
-        if function.result is None or has_effects(call, network.functions):
+        effects = EffectAnalysis(network.functions).expression(call)
+        if function.result is None or effects.writes or effects.random:
             return self.fail(f"{self.context.what}: '{function.name}' returns nothing, assigns variables or draws at "
                              "random; a query can call functions without effects.", node.line)  # fmt: skip
         return BROKEN if any(argument is BROKEN for argument in arguments) else call
@@ -183,7 +184,7 @@ class CallResolver(ChannelResolver):
 
     def passed(
         self, function: FunctionSymbol, node: tree.Invocation
-    ) -> tuple[list[Expression], dict[int, Reference]] | None:
+    ) -> tuple[list[Expression], dict[int, ReferenceArgument]] | None:
         """The values passed to a function, and its arguments by reference; None after reporting a problem."""
         if function.index is None and function.specialise is None:
             self.fail(f"function '{node.name}' calls itself; recursion is not allowed.", node.line)
@@ -195,7 +196,7 @@ class CallResolver(ChannelResolver):
             )
             return None
         passed: list[Expression] = []
-        references: dict[int, Reference] = {}
+        references: dict[int, ReferenceArgument] = {}
         for number, (type_, argument) in enumerate(zip(function.parameters, node.arguments, strict=True)):
             what = f"an argument of '{node.name}'"
             by_reference = function.by_reference and function.by_reference[number]
@@ -227,7 +228,7 @@ class CallResolver(ChannelResolver):
         part = self.whole(node)
         return part is None or any(isinstance(leaf, LocalSymbol) for leaf in leaves_of(part[0]))
 
-    def referred(self, node: tree.Expression, type_: Type, what: str) -> Reference | None:
+    def referred(self, node: tree.Expression, type_: Type, what: str) -> ReferenceArgument | None:
         """The variable passed by reference; None after reporting that the argument is none."""
         part = self.part(node) if isinstance(node, tree.Name | tree.Index | tree.Member) else None
         if part is None or isinstance(part, AtLocation) or part_type(part).shape != type_.shape:
@@ -248,16 +249,20 @@ class CallResolver(ChannelResolver):
         moving = [leaf for leaf in leaves_of(thing) if isinstance(leaf, VariableSymbol) and leaf.offset is not None]
         identity = tuple((leaf.name, getattr(leaf, "slot", None), leaf.type) for leaf in leaves_of(thing))
         if not moving:
-            return Reference(lambda _: replace(thing), None, identity)
+            return ReferenceArgument(lambda _: replace(thing), None, identity)
         if isinstance(thing, VariableSymbol):
-            return Reference(lambda slot: replace(thing, offset=slot), thing.offset, (*identity, thing.extent))
+            return ReferenceArgument(lambda slot: replace(thing, offset=slot), thing.offset, (*identity, thing.extent))
         if any(leaf.offset is not None for leaf in leaves_of(symbol) if isinstance(leaf, VariableSymbol)):
             self.fail(f"{what}: a part of a struct that was itself passed by reference cannot be passed on.", node.line)
             return None
-        return Reference(lambda slot: self.portion(symbol, rest, None, slot), index, (*identity, "moving"))
+        return ReferenceArgument(lambda slot: self.portion(symbol, rest, None, slot), index, (*identity, "moving"))
 
     def specialised(
-        self, function: FunctionSymbol, references: dict[int, Reference], node: tree.Invocation, real: bool = False
+        self,
+        function: FunctionSymbol,
+        references: dict[int, ReferenceArgument],
+        node: tree.Invocation,
+        real: bool = False,
     ) -> FunctionSymbol | None:
         """The function for given arguments of its reference parameters, or for the `real` values of a struct."""
         if self.context.network is not None:

@@ -150,12 +150,13 @@ class Assembly:
             self._constant_arrays[id(symbol)] = (symbol, slot)
         return self._constant_arrays[id(symbol)][1]
 
-    def is_constant_array(self, read: Read) -> bool:
-        places = ((symbol.type, slot) for symbol, slot in self._constant_arrays.values())
-        return any(
-            type_.kind is not None and type_.kind.is_real == read.kind.is_real and slot <= read.slot < slot + type_.size
-            for type_, slot in places
-        )
+    def constant_places(self) -> set[tuple[str, int]]:
+        """The places (`network.effects`) of constant arrays."""
+        return {
+            ("r" if symbol.type.kind is Kind.DOUBLE else "i", slot + offset)
+            for symbol, slot in self._constant_arrays.values()
+            for offset in range(symbol.type.size)
+        }
 
     def range_of(self, read: Read | Bound, frame: Frame | None = None) -> tuple[int, int] | None:
         """The declared range of a variable, for estimates of bounds."""

@@ -146,7 +146,7 @@ class TypeSymbol:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceArgument:
     """The argument of a reference parameter in one call."""
 
     symbol: Callable[[Expression], Symbol]
@@ -168,7 +168,7 @@ class FunctionSymbol:
     draws: bool = False
     by_reference: tuple[bool, ...] = ()
     constant: tuple[bool, ...] = ()
-    specialise: Callable[[Mapping[int, Reference], bool], FunctionSymbol] | None = None
+    specialise: Callable[[Mapping[int, ReferenceArgument], bool], FunctionSymbol] | None = None
     """Makes the function for given arguments of its reference parameters, and for the integer or the real values of a
     struct that it returns; None if it has neither."""
     special: dict[tuple, FunctionSymbol | None] = field(default_factory=dict)

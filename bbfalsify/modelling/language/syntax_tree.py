@@ -193,7 +193,7 @@ class TypeDefinition:
 
 
 @dataclass(eq=False)
-class Parameter:
+class FormalParameter:
     name: str
     type: TypeName | ChannelType
     reference: bool
@@ -206,7 +206,7 @@ class Parameter:
 class FunctionDefinition:
     name: str
     result: TypeName
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[FormalParameter, ...]
     body: Block
     line: int
 
@@ -294,5 +294,5 @@ class Instance:
     template: str
     arguments: tuple[Expression, ...]
     line: int
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[FormalParameter, ...] = ()
     """The open parameters of a definition such as `Fast(int[0,3] i) = Train(i, 10)`."""

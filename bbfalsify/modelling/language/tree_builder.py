@@ -187,13 +187,13 @@ class TreeBuilder(lark.Transformer):
 
     def parameter(self, items):
         constant, type_, reference, name, *dimensions = items
-        return tree.Parameter(
+        return tree.FormalParameter(
             str(name), type_, reference is not None, tuple(dimensions), name.line, constant is not None
         )
 
     def channel_parameter(self, items):
         type_, reference, name, *dimensions = items
-        return tree.Parameter(str(name), type_, reference is not None, tuple(dimensions), name.line)
+        return tree.FormalParameter(str(name), type_, reference is not None, tuple(dimensions), name.line)
 
     def select(self, items):
         return tree.Selection(str(items[0]), items[1], items[0].line)

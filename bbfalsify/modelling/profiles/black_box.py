@@ -21,7 +21,7 @@ from pathlib import Path
 from bbfalsify.core.errors import Problem
 from bbfalsify.modelling.formats.model_files import raise_sorted
 from bbfalsify.modelling.formats.yaml_reader import read_model, root_node
-from bbfalsify.modelling.language.resolve import assemble, new_assembly, resolve_against
+from bbfalsify.modelling.language.resolve import assemble, resolve_against
 from bbfalsify.modelling.language.scopes import Assembly
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network, Variable
@@ -69,8 +69,7 @@ def load_black_box(path: str | Path) -> BlackBox:
 def read_black_box(document: Document) -> BlackBox:
     problems: list[Problem] = []
     model = read_model(document, problems)
-    assembly = new_assembly(model)
-    network = assemble(model, assembly)
+    network, assembly = assemble(model)
     root = root_node(document, problems)
     ports = root.get("ports")
     box = BlackBox(network)

@@ -24,7 +24,7 @@ from bbfalsify.modelling.formats.model_files import raise_sorted
 from bbfalsify.modelling.formats.uppaal import is_uppaal
 from bbfalsify.modelling.formats.yaml_reader import read_model, root_node
 from bbfalsify.modelling.language.model_text import ModelText
-from bbfalsify.modelling.language.resolve import assemble, new_assembly, resolve_against
+from bbfalsify.modelling.language.resolve import assemble, resolve_against
 from bbfalsify.modelling.language.scopes import Assembly
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network
@@ -104,8 +104,7 @@ def _profile(document: Document) -> Profile:
 
 def _read(document: Document, problems: list[Problem]) -> tuple[Network, Profile]:
     model = read_model(document, problems)
-    assembly = new_assembly(model)
-    network = assemble(model, assembly)
+    network, assembly = assemble(model)
     root = root_node(document, problems)
     inputs, outputs = _inputs(root, model, network, assembly), _outputs(root)
     for name in {i.name for i in inputs} & {name for name, _ in outputs}:

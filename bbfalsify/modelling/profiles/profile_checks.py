@@ -6,20 +6,18 @@ never be taken, a location in which the component is stuck, and a loop in which 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 from bbfalsify.core.errors import Place, Problem
-from bbfalsify.modelling.network.expressions import Assign, Binary, Call, Constant, Expression, Kind, Read, Statement
+from bbfalsify.modelling.network.effects import EffectAnalysis
+from bbfalsify.modelling.network.expressions import Binary, Constant, Expression, Kind, Read
 from bbfalsify.modelling.network.network import Edge, Location, Network, Process
 from bbfalsify.modelling.network.visit import (
     COMPARISONS,
     Bounds,
     bounds,
     conjuncts,
-    expressions_of,
-    subexpressions,
-    substatements,
 )
 from bbfalsify.modelling.profiles.profile import Profile
 
@@ -272,27 +270,14 @@ def _final_loops(analysis: _ProcessAnalysis) -> list[list[int]]:
 
 def _assigned(network: Network, analyses: list[_ProcessAnalysis], number: int, loop: list[int], clock: int) -> bool:
     """Tell whether an edge that can fire during the loop may set the clock."""
-    for other, analysis in enumerate(analyses):
-        for edge in analysis.process.edges:
-            if other == number and edge.source not in loop:
-                continue
-            for branch in edge.branches:
-                if _sets(network, branch.updates, clock):
-                    return True
-    return False
-
-
-def _sets(network: Network, statements: Iterable[Statement], clock: int) -> bool:
-    for statement in substatements(statements):
-        if isinstance(statement, Assign) and isinstance(statement.target, Read) and statement.target.kind.is_real:
-            first = statement.target.slot
-            if first <= clock < first + statement.target.size:
-                return True
-    for expression in expressions_of(statements):
-        for part in subexpressions(expression):
-            if isinstance(part, Call) and _sets(network, network.functions[part.function].body, clock):
-                return True
-    return False
+    effects = EffectAnalysis(network.functions)
+    return any(
+        ("r", clock) in effects.statements(branch.updates).writes
+        for other, analysis in enumerate(analyses)
+        for edge in analysis.process.edges
+        if other != number or edge.source in loop
+        for branch in edge.branches
+    )
 
 
 def _clock_name(network: Network, slot: int) -> str:

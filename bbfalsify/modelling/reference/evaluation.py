@@ -14,6 +14,7 @@ from typing import Generic, Protocol, Self, TypeVar
 from bbfalsify.core.errors import InvariantViolated
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.network.visit import COMPARISONS
 from bbfalsify.modelling.reference.exact_values import (
     UNKNOWN,
     DependsOnDraw,
@@ -30,6 +31,7 @@ from bbfalsify.modelling.reference.exact_values import (
     subtract,
 )
 
+_ARITHMETIC = {"+": add, "-": subtract, "*": multiply, "%": remainder}
 MOST_LOOP_TURNS = 50_000
 DEEPEST_CALL = 100
 
@@ -151,18 +153,12 @@ class Evaluator(Generic[SomeMemory]):
         if operator == "imply":
             return int(not self._true(node.left, frame) or self._true(node.right, frame))
         left, right = self.value(node.left, frame), self.value(node.right, frame)
-        if operator in ("==", "!=", "<", "<=", ">", ">="):
+        if operator in COMPARISONS:
             return self.sample.compare(operator, left, right)
-        if operator == "+":
-            return add(left, right)
-        if operator == "-":
-            return subtract(left, right)
-        if operator == "*":
-            return multiply(left, right)
+        if operator in _ARITHMETIC:
+            return _ARITHMETIC[operator](left, right)
         if operator == "/":
             return divide(left, right, integer=not node.kind.is_real)
-        if operator == "%":
-            return remainder(left, right)
         return bitwise(operator, left, right)
 
     def _quantifier(self, node: ex.Quantifier, frame: Frame) -> Value:

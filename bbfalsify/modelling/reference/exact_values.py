@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Final
 
 from bbfalsify.core.errors import BBFalsifyError, InvariantViolated
-from bbfalsify.modelling.language.folding import COMPARISONS, FLOAT_FUNCTIONS, truncated_quotient
+from bbfalsify.modelling.language.folding import BITWISE, COMPARISONS, FLOAT_FUNCTIONS, truncated_quotient
 
 
 class ModelRuntimeError(BBFalsifyError):
@@ -162,12 +162,8 @@ def bitwise(operator: str, left: Value, right: Value) -> Value:
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
     a, b = _integers(left, right)
-    if operator == "&":
-        return a & b
-    if operator == "|":
-        return a | b
-    if operator == "^":
-        return a ^ b
+    if operator in BITWISE:
+        return BITWISE[operator](a, b)
     if not 0 <= b < 64:
         raise ModelRuntimeError("domain", f"shift by {b}; allowed are 0 to 63")
     return _wrapped(a << b) if operator == "<<" else a >> b

@@ -37,7 +37,7 @@ def clock_slots(network: Network) -> list[int]:
     return [v.slot + i for v in network.variables if v.kind is Kind.CLOCK for i in range(v.size)]
 
 
-class Flow:
+class RealFlow:
     """The reals as functions of the delay since one state."""
 
     def __init__(

@@ -45,7 +45,7 @@ from bbfalsify.modelling.reference.exact_values import (
     Value,
     at_delay,
 )
-from bbfalsify.modelling.reference.flow import Flow
+from bbfalsify.modelling.reference.flow import RealFlow
 from bbfalsify.modelling.reference.state import AnyState, EdgeName, FiringOutcome, Move, State, Transition
 
 Predicate = Callable[[AnyEvaluator], bool]
@@ -65,7 +65,7 @@ class ReferenceInterpreter:
         self.network = network
         self.step = step
         self.horizon = float(network.largest_constant + 1) if horizon is None else horizon
-        self._flowing: tuple[AnyState, Flow] | None = None
+        self._flowing: tuple[AnyState, RealFlow] | None = None
         self._staying: tuple[AnyState, Windows] | None = None
         self._edges = Edges(network)
 
@@ -84,9 +84,9 @@ class ReferenceInterpreter:
         stay = first_stretch(self._solve(state, lambda m: m.holds(location.invariant)))
         return up_to(stay, Fraction(0)) if location.urgent or location.committed else stay
 
-    def _flow(self, state: AnyState) -> Flow:
+    def _flow(self, state: AnyState) -> RealFlow:
         if self._flowing is None or self._flowing[0] != state:
-            flow = Flow(self.network, state.locations, state.integers, state.reals, step=self.step)
+            flow = RealFlow(self.network, state.locations, state.integers, state.reals, step=self.step)
             self._flowing = (state, flow)
         return self._flowing[1]
 

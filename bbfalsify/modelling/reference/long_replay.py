@@ -23,7 +23,7 @@ from bbfalsify.modelling.network.expressions import Constant, Expression
 from bbfalsify.modelling.reference.delay_sets import ALL_DELAYS, Window, Windows, first_stretch, solve
 from bbfalsify.modelling.reference.evaluation import AnyEvaluator, Draw, Evaluator, Slots, no_draw
 from bbfalsify.modelling.reference.exact_values import DependsOnDraw, ModelRuntimeError, NotAffine, Real, Sample
-from bbfalsify.modelling.reference.flow import Flow, rate_expressions
+from bbfalsify.modelling.reference.flow import RealFlow, rate_expressions
 from bbfalsify.modelling.reference.interpreter import Predicate
 from bbfalsify.modelling.reference.memory_layers import At, Layer, Layered, Place, Within, noting
 from bbfalsify.modelling.reference.state import AnyState, EdgeName, Move, State
@@ -142,7 +142,7 @@ class LongReplay(Replayer):
 
     def _rates(self, state: State) -> list[Fraction] | None:
         """One rate per real, or None if the flow is not linear; records whether a step may change them."""
-        flow = Flow(self.network, state.locations, state.integers, state.reals, step=self.step)
+        flow = RealFlow(self.network, state.locations, state.integers, state.reals, step=self.step)
         given = rate_expressions(self.network, state.locations)
         self._rates_change = not all(isinstance(rate, Constant) for rate in given.values())
         return flow.rates
@@ -254,7 +254,7 @@ class LongReplay(Replayer):
             return ()
         return (Window(Fraction(0), False, until - state.time, not closed),)
 
-    def _invariants_hold_for(self, state: AnyState, delay: Fraction) -> bool:
+    def _invariants_hold_for(self, state: AnyState, delay: Fraction | float) -> bool:
         return any(delay in window for window in self._invariants_stay(state))
 
     def _time_stands_still(self, state: AnyState) -> bool:

@@ -104,7 +104,7 @@ class Replayer(ReferenceInterpreter):
             raise NotAllowed(f"{self.edge_text(transition.sender)} enters a state that breaks an invariant")
         return after, delay
 
-    def can_wait(self, state: AnyState, delay: Fraction) -> bool:
+    def can_wait(self, state: AnyState, delay: Fraction | float) -> bool:
         """Tell whether time may pass up to `delay`."""
         if delay > 0 and self._time_stands_still(state):
             return False
@@ -116,7 +116,7 @@ class Replayer(ReferenceInterpreter):
         urgent = self._edges.urgent_candidates(state.locations)
         return not any(self._enabled_delays(state, transition, before) for transition in urgent)
 
-    def _invariants_hold_for(self, state: AnyState, delay: Fraction) -> bool:
+    def _invariants_hold_for(self, state: AnyState, delay: Fraction | float) -> bool:
         stay = (Window(Fraction(0), False, delay, False),)
         return self._solve(state, self._all_invariants, within=stay) == stay
 

@@ -20,13 +20,13 @@ from bbfalsify.reporting.drawing.layered import layered
 LINE, HEAD, PAD = 13, 22, 8
 """Height of a line of a label, and of a state's name; room at both sides of a state's text."""
 MOST_LINES = 3
-"""Of a label; the others are counted."""
+"""Lines of a label; the others are counted."""
 LONGEST = 14
 """Letters of a symbol in a label."""
 WIDEST = 24
 """Letters of a line."""
 NARROW, WIDE = frozenset(" .,:;/|!'()[]ijlftrI1-"), frozenset("mwMW@…→")
-"""Letters of other width than most; what a page's font makes of them is only known to the page."""
+"""Letters of other width than most; only the page knows the true widths of its font."""
 
 _STYLE = """
 .machine { background: #fff } .machine .name { fill: #1c2b3a; font-size: 12px; font-weight: bold }
@@ -56,7 +56,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Label:
-    """What stands at an arrow, or in a state for the symbols that stay there."""
+    """Text at an arrow, or in a state for the symbols that stay there."""
 
     steps: tuple[Step, ...]
     numbers: Mapping[Step, tuple[int, ...]]
@@ -114,7 +114,7 @@ def machine_svg(machine: MealyMachine, path: Sequence[str] = ()) -> str:
 
 
 def _labels(machine: MealyMachine, path: Sequence[str]) -> tuple[dict[tuple[int, int], Label], set[int]]:
-    """Of every pair of states with a transition between them; and the states on the path."""
+    """Labels of all pairs of states with a transition between them, and the states on the path."""
     numbers: dict[tuple[int, str], list[int]] = {}
     state, states = machine.initial, {machine.initial} if path else set()
     for number, symbol in enumerate(path, start=1):
@@ -133,7 +133,7 @@ def _labels(machine: MealyMachine, path: Sequence[str]) -> tuple[dict[tuple[int,
 
 
 def _distances(machine: MealyMachine) -> dict[int, int]:
-    """How many symbols lead to each state."""
+    """Length of the shortest word to each state."""
     distance, order = {machine.initial: 0}, [machine.initial]
     for state in order:  # grows while it is walked
         for target in map(int, machine.successor[state]):
@@ -159,7 +159,7 @@ def _size(lines: Sequence[Line]) -> tuple[float, float]:
 
 
 def text_width(text: str) -> float:
-    """Of a label, about; rather too wide than into what stands beside it."""
+    """Approximate width of a label; rather too wide than into its neighbour."""
     return sum(4.2 if c in NARROW else 9.8 if c in WIDE else 7.6 if c.isupper() else 6.6 for c in text)
 
 
@@ -201,7 +201,7 @@ def _symbols(step: Step) -> str:
 
 
 def _numbers(steps: Sequence[int]) -> str:
-    """Of a loop that is followed for ever, the first two."""
+    """Numbers of the steps; the first two of a loop that is followed again and again."""
     return ", ".join(map(str, steps[:2])) + (" …" if len(steps) > 2 else "") + ":"
 
 

@@ -31,12 +31,12 @@ TURN = 9.0
 STUB = 7.0
 """On both sides of a column, where arrows are straight: heads point at what they lead to."""
 STRAIGHTNESS = 4.0
-"""How much more a line wants to be straight than a node wants to be in the middle."""
+"""Weight of a straight line against a node in the middle of its neighbours."""
 
 
 @dataclass(eq=False)
 class _Item:
-    """What takes room in a column: a node, a label, or a line that only passes."""
+    """An item that takes room in a column: a node, a label, or a line that only passes."""
 
     kind: str
     column: int
@@ -151,7 +151,7 @@ def _number(columns: list[list[_Item]]) -> None:
 
 
 def _middle(item: _Item, side: int, count: int, columns: list[list[_Item]]) -> float:
-    """Where the neighbours on one side stand; without any, where it stands itself, on their scale."""
+    """Mean place of the neighbours on one side; without any, its own place on their scale."""
     near = item.beside[side]
     if near:
         return sum(other.at for other in near) / len(near)
@@ -173,12 +173,12 @@ def _swap_neighbours(column: list[_Item]) -> None:
 
 
 def _crossed(upper: _Item, lower: _Item) -> int:
-    """How many of their links cross."""
+    """Number of crossings between their links."""
     return sum(a.at > b.at for side in (-1, 1) for a in upper.beside[side] for b in lower.beside[side])
 
 
 def _crossings(columns: list[list[_Item]]) -> int:
-    """Of all links between neighbouring columns."""
+    """Number of crossings between all neighbouring columns."""
     total = 0
     for column in columns:
         ends = [near.at for item in column for near in sorted(item.beside[1], key=lambda other: other.at)]
@@ -248,7 +248,7 @@ def _find_sides(columns: list[list[_Item]]) -> list[tuple[float, float]]:
 
 
 def _ports(routes: Mapping[Edge, list[_Item]]) -> dict[tuple[_Item, _Item], float]:
-    """Where on the side of a node each of its links begins: spread out, in the order of where they lead."""
+    """Heights at which the links of a node begin: spread out, in the order of their ends."""
     ports: dict[tuple[_Item, _Item], float] = {}
     nodes = dict.fromkeys(end for route in routes.values() for end in (route[0], route[-1]))
     for node in nodes:

@@ -88,8 +88,8 @@ def _legend(lines: Sequence[Line]) -> str:
 def _panel(
     name: str, top: float, span: tuple[float, float], series: list[tuple[Line, np.ndarray]], levels: Sequence[Level]
 ) -> str:
-    finite = [values[np.isfinite(values)] for _, values in series] + [np.array([at.value]) for at in levels]
-    finite = np.concatenate(finite or [np.zeros(1)])
+    shown = [values[np.isfinite(values)] for _, values in series] + [np.array([at.value]) for at in levels]
+    finite = np.concatenate(shown or [np.zeros(1)])
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
     margin = 0.06 * (high - low) or max(abs(high), 1.0) * 0.1
     low, high = low - margin, high + margin

@@ -16,10 +16,12 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import FOUND, Outcome
 from bbfalsify.records.accepted import ACCEPTED
 from bbfalsify.reporting.formatting import interval, number, shorten_word
+from bbfalsify.reporting.terminal.lines import expectation
+from bbfalsify.results.check_result import CheckedRequirement, CheckVerdict
 
 Status = Literal["passed", "failed", "inconclusive", "error"]
 MOST_FINDINGS = 10
-"""Listed in a case's text; results.json has them all."""
+"""Findings in a case's text; results.json has them all."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Suite:
 
 
 def suite_of(results: Mapping[str, Any], *, campaign: str | None = None) -> Suite:
-    """From a run's results.json, or the same object as it was returned."""
+    """The suite of a run, from its results.json or the same object as it was returned."""
     varies = ", ".join(f"{key} {value}" for key, value in (results.get("varies") or {}).items())
     return Suite(
         name=f"{results['name']} ({varies})" if varies else results["name"],
@@ -88,10 +90,8 @@ def _case(row: Mapping[str, Any], results: Mapping[str, Any]) -> Case:
     mine = [c for c in results.get("counterexamples", ()) if c["requirement"] == row["id"]]
     findings = list(_words(row) if "verdict" in row else map(_finding, mine))
     status = _status(row, [c.get("accepted") for c in mine])
-    outcome, expected = row["outcome"].replace("_", " "), row.get("expected")
-    summary = f"{row['id']} {outcome}"
-    if expected is not None:
-        summary += " (as expected)" if expected == row["outcome"] else f" (expected: {expected.replace('_', ' ')})"
+    outcome, expected = row["outcome"], row.get("expected")
+    summary = f"{row['id']} {outcome.replace('_', ' ')}{expectation(outcome, expected)}"
     total = row.get("found_probability_with_uncertainty") or row.get("found_probability")
     if total is not None:
         summary += f", {len(mine)} counterexamples, together {interval(Estimate.from_json(total))}"
@@ -129,9 +129,7 @@ def _finding(data: Mapping[str, Any]) -> Finding:
 
 def _words(row: Mapping[str, Any]) -> Iterator[Finding]:
     """The violation of a check."""
-    if row.get("verdict") == "violated":
-        steps = [f"{i}/{o}" for i, o in zip((*row["prefix"], *row["loop"]), row["outputs"], strict=True)]
-        cut = len(row["prefix"])
-        loop = f" ( {' '.join(steps[cut:])} )^ω" if row["loop"] else ""
-        key = (*row["prefix"], *(("(", *row["loop"], ")^ω") if row["loop"] else ()))
-        yield Finding(key, f"{' '.join(steps[:cut])}{loop}".strip(), row.get("file"), False, row.get("probability"))
+    if row["verdict"] == CheckVerdict.VIOLATED:
+        found = CheckedRequirement.from_json(row)
+        key = (*found.prefix, *(("(", *found.loop, ")^ω") if found.loop else ()))
+        yield Finding(key, found.steps, found.file, False, row.get("probability"))

@@ -1,6 +1,6 @@
 """JUnit XML, the form in which CI servers read test results: a run is a suite, a requirement a test case.
 
-No answer is an error there: a build must not turn green because nobody knows.
+No answer is an error there: a build without an answer must not turn green.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def read_csv(path: str | Path) -> dict[str, Trace]:
 
 
 def _first_column(header: list[str]) -> int:
-    """Where the time stands: after the column `walk`, if there is one."""
+    """Number of the column with the time: after the column `walk`, if there is one."""
     return 1 if header[:1] == ["walk"] else 0
 
 

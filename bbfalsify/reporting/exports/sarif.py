@@ -42,7 +42,7 @@ def sarif_text(suites: Sequence[Suite], places: Places) -> str:
 def _results(suite: Suite, case: Case, places: Places) -> Iterator[dict[str, Any]]:
     place = place_of(suite, case, places)
     for found in case.findings:
-        # What was expected or is accepted is no alarm.
+        # Nothing that was expected or is accepted is an alarm.
         level = "note" if found.accepted or case.status == "passed" else "error"
         result = _result(suite, case, level, f"{case.text or case.id}: {found.text}", place, found)
         if found.accepted:
@@ -59,7 +59,7 @@ def _result(
     properties: dict[str, Any] = {"run": suite.name, "run_directory": suite.directory, "seed": suite.seed}
     if found is not None:
         properties |= {"probability": found.probability, "file": found.file}
-    result = {
+    result: dict[str, Any] = {
         "ruleId": case.id,
         "level": level,
         "message": {"text": text},

@@ -1,4 +1,4 @@
-"""Where a reader of results should look: the line on which a requirement is written, in whichever file."""
+"""Source lines: the file and line on which a requirement is written."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bbfalsify.reporting.exports.cases import Case, Suite
 Place = tuple[str, int]
 """A file and a line."""
 Places = Mapping[str, Mapping[str, Place]]
-"""Of each campaign file: where its requirements are written, by their names."""
+"""Places of requirements, by campaign file and name."""
 
 
 def place_of(suite: Suite, case: Case, places: Places) -> Place | None:
-    """Where the requirement is written; else the campaign; None for what comes from a command line."""
+    """Place of the requirement, or else of the campaign; None for a run from a command line."""
     if suite.campaign is None:
         return None
     return places.get(suite.campaign, {}).get(case.id, (suite.campaign, 1))

@@ -29,23 +29,23 @@ Writer = Callable[[list[Row]], None]
 """Takes the next rows."""
 
 _ROWS_TOGETHER = 20_000
-"""Of Parquet: many rows at once are read faster, and all at once would not fit into memory."""
+"""Rows of Parquet written at once: many are read faster, all would not fit into memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Run:
     directory: Path
     marks: tuple[Any, ...] = ()
-    """What tells it from others."""
+    """Values that tell it from other runs."""
 
 
 def write_tables(directory: str | Path, *, parquet: bool = False) -> list[Path]:
-    """Of one finished run; the files."""
+    """Write the tables of one finished run; return the files."""
     return _write_all(Path(directory) / "tables", {}, [_Run(Path(directory))], parquet)
 
 
 def write_campaign_tables(directory: str | Path, *, parquet: bool = False) -> list[Path]:
-    """Of all finished runs of a campaign, one after the other, so that memory does not grow; the files."""
+    """Write the tables of all finished runs of a campaign, run by run to save memory; return the files."""
     directory = Path(directory)
     planned = read_json(directory / "campaign.json")["runs"]
     varies = dict.fromkeys(key for row in planned for key in row["varies"])
@@ -71,7 +71,7 @@ def _write_all(folder: Path, marks: Columns, runs: Sequence[_Run], parquet: bool
             writers = [stack.enter_context(k(folder / f"{name}.{kind}", marks | columns)) for kind, k in kinds.items()]
 
             def write(run: _Run, rows: Iterable[Row]) -> None:
-                marked = [[*run.marks, *row] for row in rows]
+                marked: list[Row] = [[*run.marks, *row] for row in rows]
                 for writer in writers:
                     writer(marked)
 
@@ -112,7 +112,7 @@ def _told(folder: Path) -> Iterator[None]:
 
 
 def _common_type(values: Iterable[Any]) -> type:
-    """Of what a campaign varies: whole numbers, numbers, or text for everything else."""
+    """Type of a column that a campaign varies: int, float, or text for everything else."""
     kinds = {type(value) for value in values if value is not None}
     return int if kinds == {int} else float if kinds and kinds <= {int, float} else str
 

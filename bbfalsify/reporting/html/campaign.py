@@ -10,11 +10,11 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.json_files import read_json
 from bbfalsify.reporting.formatting import interval, number
-from bbfalsify.reporting.html.badges import badge, compared
 from bbfalsify.reporting.html.commands import how_to_reproduce
+from bbfalsify.reporting.html.parts import badge, compared
 
 _MADE = {"check": "queries", "reach": "walks"}
-"""What engines count that do not simulate."""
+"""Words for what engines count that do not simulate."""
 
 
 def campaign_page(directory: Path) -> dict[str, Any]:
@@ -45,6 +45,7 @@ def campaign_page(directory: Path) -> dict[str, Any]:
         "masses": any(row["mass"] for row in rows),
         "counts": [(made, f"{sum(int(row['simulations'] or 0) for row in rows):,}")],
         "how": how_to_reproduce(manifest),
+        "sections": [],
     }
 
 
@@ -77,7 +78,7 @@ def _row(directory: Path, run: dict[str, Any]) -> dict[str, Any]:
 
 
 def _order(number: int, row: dict[str, Any]) -> list[Any]:
-    """What the table is sorted by; the order is that of the columns in the template."""
+    """Keys by which the table is sorted, in the order of the columns in the template."""
     told = [value if isinstance(value, int | float | None) else str(value) for value in row["varied"]]
     names = ("category", "counterexamples", "mass", "simulations", "seconds")
     return [number, row["name"], *told, row["outcome"]["text"], *(row["keys"].get(name) for name in names)]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bbfalsify.automata.mealy import MealyMachine, read_dot
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.run_directory import readable_manifest
 from bbfalsify.reporting.drawing.graphs import machine_svg
 from bbfalsify.reporting.formatting import interval
-from bbfalsify.reporting.html.badges import badge, compared, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
-from bbfalsify.reporting.html.log import recorded
+from bbfalsify.reporting.html.parts import badge, compared, outcome_badges, recorded
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
+from bbfalsify.results.check_result import CheckedRequirement, CheckResult
+from bbfalsify.results.recorded import result_from_json
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 DRAWN = 80
 """A machine with more states is a table."""
@@ -22,28 +26,25 @@ OPEN = 25
 """Up to so many states, the drawings of all violations are open."""
 
 
-def checked_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
-    from markupsafe import Markup
-
-    manifest, notes = readable_manifest(directory), list(results.get("notes", ()))
+def checked_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any]:
+    result = result_from_json(CheckResult, results, file=str(directory / "results.json"))
+    manifest, notes = readable_manifest(directory), list(result.notes)
     machine = _machine(directory, notes)
-    rows = results["requirements"]
-    violations = [_violation(directory, row, results["name"], machine) for row in rows if row["verdict"] == "violated"]
-    drawn = machine is not None and len(machine) <= DRAWN
+    violations = [_violation(row, result.name, machine) for row in result.violated]
     growth = _growth(directory, notes)
     sections = [("overview", "Requirements"), ("violations", "Violations"), ("machine", "Machine"),
                 ("search", "Learning"), ("reproduce", "Reproduce")]  # fmt: skip
     hidden = {"violations": not violations, "search": growth is None}
     return {
-        "title": results["name"],
-        "badges": [badge(results["outcome"]), *compared(results.get("category"))],
-        "effort": f"{results['states']} states learned with {results['queries']} queries, {results['symbols']} symbols "
-        f"in {results['seconds']:.1f} s; {results['stop_reason']}; seed {results['seed']}",
-        "requirements": [_requirement(row, number) for number, row in enumerate(rows)],
+        "title": result.name,
+        "badges": [badge(result.outcome), *compared(results.get("category"))],
+        "effort": f"{result.states} states learned with {result.queries} queries, {result.symbols} symbols "
+        f"in {result.seconds:.1f} s; {result.stop_reason}; seed {result.seed}",
+        "requirements": [_requirement(row) for row in result.requirements],
         "notes": notes,
         "violations": violations,
-        "learned": _learned(results),
-        "machine": Markup(machine_svg(machine)) if drawn else None,
+        "learned": _learned(result),
+        "machine": _drawn(machine),
         "table": None if machine is None else _table(machine),
         "growth": growth,
         "how": how_to_reproduce(manifest, next((c for v in violations for c in v["commands"]), None)),
@@ -61,55 +62,59 @@ def _machine(directory: Path, notes: list[str]) -> MealyMachine | None:
         return None
 
 
-def _requirement(row: dict[str, Any], number: int) -> dict[str, Any]:
-    facts = [("status", row["status"])] if row.get("status") else []
-    if row.get("probability"):
-        facts.append(("probability that a use begins so", interval(Estimate.from_json(row["probability"]))))
-    badges = [badge(row["verdict"]), *expectation(row["outcome"], row.get("expected"))]
+def _drawn(machine: MealyMachine | None, way: Sequence[str] = ()) -> Markup | None:
+    """The machine with a way through it; None where it is too large, or does not know the symbols."""
+    from markupsafe import Markup
+
+    if machine is None or len(machine) > DRAWN or not set(way) <= set(machine.inputs):
+        return None
+    return Markup(machine_svg(machine, way))
+
+
+def _requirement(row: CheckedRequirement) -> dict[str, Any]:
+    facts = [("status", row.status)] if row.status else []
+    if row.probability is not None:
+        facts.append(("probability that a use begins so", interval(row.probability)))
+    vacuous = [] if row.vacuous is None else [badge("vacuous")]
     return {
-        "anchor": f"v{number}",
-        "id": row["id"],
-        "text": row["text"],
-        "formula": row["formula"],
-        "badges": [*badges, *([badge("vacuous")] if row["vacuous"] else [])],
-        "verdict": row["in_words"],
+        "id": row.id,
+        "text": row.text,
+        "formula": row.formula,
+        "badges": [*outcome_badges(row.outcome, row.expected, row.verdict), *vacuous],
+        "verdict": row.in_words(),
         "facts": facts,
     }
 
 
-def _violation(directory: Path, row: dict[str, Any], system: str, machine: MealyMachine | None) -> dict[str, Any]:
+def _violation(row: CheckedRequirement, system: str, machine: MealyMachine | None) -> dict[str, Any]:
     from markupsafe import Markup
 
-    word = [*row["prefix"], *row["loop"]]
     system = "system" if system == "user" else system
     chart: list[Row] = []
-    for number, (symbol, output) in enumerate(zip(word, row["outputs"], strict=True)):
-        if row["loop"] and number == len(row["prefix"]):
+    for number, (symbol, output) in enumerate(zip(row.word, row.outputs, strict=True)):
+        if row.loop and number == len(row.prefix):
             chart.append(Row("", (), "from here on for ever:"))
         chart.append(Row("", ("user", system), symbol))
-        last = not row["loop"] and number == len(word) - 1
+        last = not row.loop and number == len(row.word) - 1
         chart.append(Row("", (system, "user"), output, broken=last, counts=False))
-    known = machine is not None and set(word) <= set(machine.inputs)
     # A loop may come back to where it began only after several rounds.
-    way = [*row["prefix"], *(row["loop"] * (len(machine) if known else 0))]
-    drawn = known and len(machine) <= DRAWN
-    files = [] if not row.get("file") else [Path(row["file"])]
-    loop = f", then for ever: {' '.join(row['loop'])}" if row["loop"] else ""
+    rounds = 0 if machine is None else len(machine)
+    loop = f", then for ever: {' '.join(row.loop)}" if row.loop else ""
     return {
-        "anchor": f"violation-{row['id']}",
-        "id": row["id"],
-        "title": (" ".join(row["prefix"]) or "at once") + loop,
-        "reading": row["text"] or row["formula"],
+        "anchor": f"violation-{row.id}",
+        "id": row.id,
+        "title": (" ".join(row.prefix) or "at once") + loop,
+        "reading": row.text or row.formula,
         "chart": Markup(sequence_chart(["user", system], chart)),
-        "machine": Markup(machine_svg(machine, way)) if drawn else None,
+        "machine": _drawn(machine, row.prefix + row.loop * rounds),
         "small": machine is not None and len(machine) <= OPEN,
-        "commands": [replay_command(file) for file in files],
+        "commands": [replay_command(row.file)] if row.file else [],
     }
 
 
-def _learned(results: dict[str, Any]) -> str:
-    tested = results.get("tested_bound")
-    text = f"{results['states']} states after {results['hypotheses']} hypotheses"
+def _learned(result: CheckResult) -> str:
+    text = f"{result.states} states after {result.hypotheses} hypotheses"
+    tested = result.tested_bound
     return text + (f"; no system with at most {tested} states differs from it." if tested else ".")
 
 

@@ -1,4 +1,4 @@
-"""How to do it again: exact commands, and what decides the result."""
+"""Exact commands that reproduce a result, and the settings that decide it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def replay_command(file: str | Path) -> str:
 def how_to_reproduce(
     manifest: Mapping[str, Any], replay: str | None = None, what: str = "the first counterexample alone"
 ) -> dict[str, Any]:
-    """Of a run or a campaign; its manifest says all that is needed."""
+    """Commands and facts from the manifest of a run or a campaign."""
     configuration = manifest.get("configuration") or {}
     origin = manifest.get("campaign") or configuration.get("campaign") or {}
     seed = manifest.get("seed", origin.get("drawn_seed"))

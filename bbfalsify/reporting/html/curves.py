@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.reporting.html.log import recorded
-from bbfalsify.reporting.terminal.insight_lines import SHOWN_RANKS
-from bbfalsify.results.recorded import CounterexampleRow, RequirementRow, RunResult
+from bbfalsify.core.estimate import LEVELS, TimeDistribution
+from bbfalsify.reporting.html.parts import recorded
+from bbfalsify.reporting.terminal.insight_lines import convergence_lines, time_lines, violation_curves
+from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample
 
-Lines = Callable[[RequirementRow], Iterable[str]]
 
-
-def search_plots(directory: Path, result: RunResult, lines: Lines, notes: list[str]) -> list[dict[str, Any]]:
+def search_plots(directory: Path, result: FalsificationResult, notes: list[str]) -> list[dict[str, Any]]:
     """Best robustness so far and the list's probability mass, over the simulations of the search."""
     steps = _best_robustness(directory, len(result.requirements), notes)
     plots = []
-    for number, row in enumerate(result.requirements):
+    for row, robustness in zip(result.requirements, steps, strict=True):
         panels = []
-        mass = [(0, 0.0), *row.convergence]
-        if len(mass) > 1:
+        if row.convergence:
+            mass = [(0, 0.0), *((point.simulations, point.mass) for point in row.convergence)]
             panels.append(_panel("probability mass of the list, by the search's rough estimates", "mass", mass))
             panels[-1]["floor"] = True
-        if len(steps[number]) > 1:
-            panels.append({**_panel("best robustness so far", "robustness", steps[number]), "zero": True})
+        if len(robustness) > 1:
+            panels.append({**_panel("best robustness so far", "robustness", robustness), "zero": True})
         if panels:
             end = max(panel["lines"][0]["xs"][-1] for panel in panels)
             spec = {"title": f"search for {row.id}", "x": [0, max(end, 1)], "label": "simulations", "panels": panels}
-            plots.append({"title": f"{row.id}: {row.text or row.stl}", "lines": list(lines(row)), "spec": spec})
+            lines = list(convergence_lines(row))
+            plots.append({"title": f"{row.id}: {row.text or row.stl}", "lines": lines, "spec": spec})
     return plots
 
 
-def _panel(title: str, name: str, points: list[tuple[float, float]]) -> dict[str, Any]:
+def _panel(title: str, name: str, points: Sequence[tuple[float, float]]) -> dict[str, Any]:
     xs, ys = zip(*points, strict=True)
     return {"title": title, "lines": [{"name": name, "xs": list(xs), "ys": list(ys), "step": True}]}
 
@@ -60,45 +60,41 @@ def _search_answers(directory: Path, notes: list[str]) -> Iterator[dict[str, Any
             yield from event.data["answers"]
 
 
-def time_plots(result: RunResult, lines: Lines) -> list[dict[str, Any]]:
+_CURVES = {"plain": ("plain simulation", "plain"), "list": ("the list", "c0")}
+"""Names and colours of the curves that are not of one counterexample."""
+
+
+def time_plots(result: FalsificationResult) -> list[dict[str, Any]]:
     """The probability of a first violation in each bin, and by then."""
     plots = []
     for row in result.requirements:
-        times = row.time_to_violation
-        if times is None:
-            continue
-        mine = [c for c in result.counterexamples if c.requirement == row.id and c.time_to_violation is not None]
-        curves = [("plain simulation", "plain", times["smc"]), ("the list", "c0", times["counterexamples"])]
-        curves += [(f"#{c.rank}", f"c{n}", c.time_to_violation) for n, c in enumerate(mine[:SHOWN_RANKS], start=1)]
-        curves = [curve for curve in curves if curve[2] is not None]
-        if curves:
-            title = f"{row.id}: {row.text or row.stl}"
-            plots.append({"title": title, "lines": list(lines(row)), "spec": _moments(row, curves)})
+        curves = list(violation_curves(row, result.listed(row.id)))
+        if row.time_to_violation is not None and curves:
+            spec = _moments(list(row.time_to_violation.bins), curves)
+            lines = list(time_lines(row, bars=False))
+            plots.append({"title": f"{row.id}: {row.text or row.stl}", "lines": lines, "spec": spec})
     return plots
 
 
-def moments_of(row: CounterexampleRow) -> dict[str, Any] | None:
-    """Of one counterexample: by when it has happened, from its quantiles, which are finer than a whole list's bins."""
+def moments_of(row: RankedCounterexample) -> dict[str, Any] | None:
+    """Distribution of one counterexample's time, from its quantiles, which are finer than a whole list's bins."""
     found = row.time_to_violation
-    if found is None:
-        return None
-    points = sorted((float(level), at) for level, at in found["quantiles"].items())
-    first, last = points[0][1], points[-1][1]
-    if first == last:
+    if found is None or found.quantiles[0] == found.quantiles[-1]:
         return None  # "violated at" says it
-    xs, ys = [at for _, at in points], [level * found["probability"] for level, _ in points]
-    room = 0.05 * (last - first)
+    xs, ys = list(found.quantiles), [level * found.probability for level in LEVELS]
+    room = 0.05 * (xs[-1] - xs[0])
     panel = {"title": "probability of this violation by then", "lines": [{"name": "by then", "xs": xs, "ys": ys}],
              "floor": True}  # fmt: skip
-    return {"title": "time to violation", "x": [first - room, last + room], "label": "time of the violation",
+    return {"title": "time to violation", "x": [xs[0] - room, xs[-1] + room], "label": "time of the violation",
             "panels": [panel], "height": 80}  # fmt: skip
 
 
-def _moments(row: RequirementRow, curves: list[tuple[str, str, dict[str, Any]]]) -> dict[str, Any]:
-    ends = row.time_to_violation["bins"]
+def _moments(ends: list[float], curves: Sequence[tuple[str, TimeDistribution]]) -> dict[str, Any]:
     by_then, within = [], []
-    for name, kind, found in curves:
-        bars = found["histogram"]
+    ranked = itertools.count(1)
+    for label, found in curves:
+        name, kind = _CURVES.get(label) or (label, f"c{next(ranked)}")
+        bars = found.histogram
         by_then.append({"name": name, "xs": ends, "ys": [0.0, *itertools.accumulate(bars)], "kind": kind})
         within.append({"name": name, "xs": ends, "ys": [*bars, bars[-1]], "step": True, "kind": kind})
     width = ends[1] - ends[0]

@@ -1,8 +1,9 @@
-"""What a page shows of one counterexample when it is opened: signals, fan, timeline, facts, commands."""
+"""Details of one counterexample, shown when it is opened: signals, fan, timeline, facts, commands."""
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,24 +18,25 @@ from bbfalsify.reporting.formatting import interval, number
 from bbfalsify.reporting.html.commands import replay_command
 from bbfalsify.reporting.html.curves import moments_of
 from bbfalsify.reporting.html.signals import exact, fan_points, packed_fan, points_for, thin_line
-from bbfalsify.reporting.terminal.equations import MEANINGS
-from bbfalsify.results.recorded import CounterexampleRow, RunResult
+from bbfalsify.reporting.terminal.counterexamples import MEANINGS
+from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample
 from bbfalsify.running.falsify.fans import FILE, Fan, read_fans
 
 if TYPE_CHECKING:
     from bbfalsify.logic.stl.formula import Formula
 
 AROUND = 0.06
-"""Of the whole time, shown on each side of a violation by the button that zooms there."""
+"""Part of the whole time that zooming shows on each side of a violation."""
 LONG = 40
-"""From so many actions on, zooming is offered."""
+"""Zooming is offered from so many actions on."""
 
 
 class Details:
-    """Of all counterexamples of a run; what cannot be read is noted, and the rest shown."""
+    """Details of all counterexamples of a run; what cannot be read is noted, and the rest shown."""
 
-    def __init__(self, directory: Path, result: RunResult) -> None:
-        self.directory, self.result, self.notes = directory, result, []
+    def __init__(self, directory: Path, result: FalsificationResult) -> None:
+        self.result = result
+        self.notes: list[str] = []
         self.files = [row.file for row in result.counterexamples if row.file is not None]
         self._fans: dict[tuple[str, int], Fan] = {}
         if (directory / FILE).is_file():
@@ -45,7 +47,7 @@ class Details:
         self._fan_points = fan_points(self._fans.values())
 
     def each(self) -> list[dict[str, Any]]:
-        """In the order of the list."""
+        """Details in the order of the list."""
         return [self._detail(row) for row in self.result.counterexamples]
 
     def _read(self, file: str | None) -> Counterexample | None:
@@ -57,10 +59,10 @@ class Details:
             self.notes += map(str, error.problems)
             return None
 
-    def _detail(self, row: CounterexampleRow) -> dict[str, Any]:
+    def _detail(self, row: RankedCounterexample) -> dict[str, Any]:
         found, core = self._read(row.file), row.shrunk
         whole = None if core is None or core.same_as == row.rank else self._read(core.file)
-        detail = {
+        detail: dict[str, Any] = {
             "title": f"{row.requirement} #{row.rank}",
             "facts": list(_facts(row, found)),
             "notes": list(_notes(row)),
@@ -73,18 +75,19 @@ class Details:
                 detail["shrunk"] = [list(step) for step in whole.word[: len(whole.actions)]]
         return detail
 
-    def _signals(self, row: CounterexampleRow, found: Counterexample) -> dict[str, Any]:
+    def _signals(self, row: RankedCounterexample, found: Counterexample) -> dict[str, Any]:
         signals = {**found.inputs, **found.outputs}
         most = points_for(len(self.result.counterexamples), len(signals) + 1)
         trace = Trace(np.array(found.times), {name: np.array(values) for name, values in signals.items()})
         thin = thinned(trace, most)
         violated, end = row.first_violation_time, trace.duration
-        marks = [] if violated is None else [{"at": violated, "name": "violated", "kind": "bad"}]
+        timed = math.isfinite(violated)
+        marks = [{"at": violated, "name": "violated", "kind": "bad"}] if timed else []
         if found.horizon < end:
             marks.append({"at": found.horizon, "name": "horizon", "kind": "quiet"})
         fan = self._fans.get((row.requirement, row.rank))
         around = None
-        if violated is not None and len(found.word) > LONG:
+        if timed and len(found.word) > LONG:
             around = [max(0.0, violated - AROUND * end), min(end, violated + AROUND * end / 2)]
         return {
             "end": end or 1.0,
@@ -109,14 +112,14 @@ def _formula(text: str) -> Formula:
     return parse_stl(text)
 
 
-def _files(row: CounterexampleRow) -> list[str]:
+def _files(row: RankedCounterexample) -> list[str]:
     files = [row.file, None if row.shrunk is None else row.shrunk.file]
     return [file for file in dict.fromkeys(files) if file is not None]
 
 
 def _robustness(found: Counterexample, trace: Trace, most: int) -> dict[str, Any] | None:
-    """Of what stands under the outermost always, over time; None where it has no meaning in dense time."""
-    from bbfalsify.logic.stl.monitor import robustness_over_time
+    """Robustness of what stands under the outermost always, over time; None where it has no meaning in dense time."""
+    from bbfalsify.logic.stl.stl_monitor import robustness_over_time
     from bbfalsify.running.judge import on_grid
 
     if not found.outputs:
@@ -138,13 +141,13 @@ def _robustness(found: Counterexample, trace: Trace, most: int) -> dict[str, Any
     return {"title": title, "times": exact(times), "values": exact(values)}
 
 
-def _facts(row: CounterexampleRow, found: Counterexample | None) -> Iterator[tuple[str, str]]:
+def _facts(row: RankedCounterexample, found: Counterexample | None) -> Iterator[tuple[str, str]]:
     yield "probability", _with_method(row.shown)
-    if row.with_uncertainty is not None:
+    if row.probability_with_uncertainty is not None:
         yield "without the profile's uncertainty", _with_method(row.probability)
     if found is not None and "cylinder" in found.estimates:
         yield "of following the actions at all", _with_method(found.estimates["cylinder"])
-    for name, estimate in row.estimates.items():
+    for name, estimate in row.columns.items():
         equation, meaning = MEANINGS[name]
         yield f"{meaning} (equation {equation})", interval(estimate)
     if row.traces:
@@ -164,7 +167,7 @@ def _with_method(estimate: Estimate) -> str:
     return f"{interval(estimate)} ({estimate.method}, {estimate.samples} samples)"
 
 
-def _notes(row: CounterexampleRow) -> Iterator[str]:
+def _notes(row: RankedCounterexample) -> Iterator[str]:
     core = row.shrunk
     if core is None:
         return

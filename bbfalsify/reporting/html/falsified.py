@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +10,34 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.accepted import ACCEPTED
 from bbfalsify.records.run_directory import readable_manifest
 from bbfalsify.reporting.formatting import interval, number, shorten_word
-from bbfalsify.reporting.html.badges import badge, compared, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
 from bbfalsify.reporting.html.curves import search_plots, time_plots
 from bbfalsify.reporting.html.details import Details
-from bbfalsify.reporting.terminal.convergence import convergence_lines
-from bbfalsify.reporting.terminal.insight_lines import KINDS, coverage_lines, sampling_lines, swap_lines, time_lines
-from bbfalsify.reporting.terminal.tables import effort_line, store_lines, unmet_lines
-from bbfalsify.results.recorded import CounterexampleRow, RequirementRow, RunResult, result_from_json
+from bbfalsify.reporting.html.parts import badge, compared, outcome_badges
+from bbfalsify.reporting.terminal.falsify import effort_line, store_lines, unmet_lines
+from bbfalsify.reporting.terminal.insight_lines import (
+    KINDS,
+    MATTERS,
+    coverage_lines,
+    covered_parts,
+    sampling_lines,
+    swap_lines,
+)
+from bbfalsify.results.falsify_insights import Coverage, Elasticity
+from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample, RequirementResult
+from bbfalsify.results.recorded import result_from_json
 
 WORD_WIDTH = 90
 MOST_PARAMETERS = 12
-"""Columns of the table of elasticities: those that matter most."""
+"""Columns of the table of elasticities: the parameters that matter most."""
 
 
-def falsified_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
-    result = result_from_json(results, file=str(directory / "results.json"))
+def falsified_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any]:
+    result = result_from_json(FalsificationResult, results, file=str(directory / "results.json"))
     manifest = readable_manifest(directory)
     details = Details(directory, result)
     each = details.each()  # first: what cannot be read is noted
-    searches = search_plots(directory, result, convergence_lines, details.notes)
+    searches = search_plots(directory, result, details.notes)
     sensitivities = [s for row in result.requirements if (s := _sensitivity(row)) is not None]
     page = {
         "title": result.name or directory.name,
@@ -38,16 +45,22 @@ def falsified_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
         "effort": f"{effort_line(result)}; seed {result.seed}{_varies(results)}",
         "requirements": [_requirement(row, result) for row in result.requirements],
         "several": len(result.requirements) > 1,
-        "notes": [*result.notes, *sampling_lines(result), *store_lines(result), *unmet_lines(result), *details.notes],
+        "notes": [
+            *result.notes,
+            *sampling_lines(result.sampling),
+            *store_lines(result),
+            *unmet_lines(result),
+            *details.notes,
+        ],
         "rows": _rows(result),
         "keys": [_keys(row) for row in result.counterexamples],
         "statuses": sorted({word for row in result.counterexamples for word in _states(row)}),
         "confidence": f"{next((c.shown.confidence for c in result.counterexamples), 0.95):.0%}",
         "details": each,
         "searches": searches,
-        "moments": time_plots(result, functools.partial(time_lines, bars=False)),
+        "moments": time_plots(result),
         "sensitivities": sensitivities,
-        "coverage": _coverage(result),
+        "coverage": _coverage(result.profile_coverage),
         "how": how_to_reproduce(manifest, replay_command(details.files[0]) if details.files else None),
     }
     names = (
@@ -59,30 +72,30 @@ def falsified_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
     return page
 
 
-def _varies(results: dict[str, Any]) -> str:
+def _varies(results: Mapping[str, Any]) -> str:
     return "".join(f"; {key} {value}" for key, value in (results.get("varies") or {}).items() if key != "seed")
 
 
 # --- requirements ----------------------------------------------------------------------------------------------------
 
 
-def _requirement(row: RequirementRow, result: RunResult) -> dict[str, Any]:
-    mass = row.with_uncertainty or row.found_probability
-    facts = [("counterexamples listed", str(row.counterexamples))] if row.counterexamples else []
-    if row.found_words > row.counterexamples:
+def _requirement(row: RequirementResult, result: FalsificationResult) -> dict[str, Any]:
+    mass, listed, accepted, plain = row.shown, len(result.listed(row.id)), result.accepted(row.id), row.baseline
+    facts = [("counterexamples listed", str(listed))] if listed else []
+    if row.found_words > listed:
         facts.append(("found by the search", str(row.found_words)))
     if mass is not None:
         facts.append(("method", f"{mass.method}, {mass.samples} traces, {mass.confidence:.0%} confidence"))
-    if row.any_violation is not None:
-        facts.append(("any violation, by plain simulation", _estimate(row.any_violation)))
-    if row.explained is not None:
-        share = row.explained
+    if plain is not None:
+        facts.append(("any violation, by plain simulation", _estimate(plain.probability)))
+    if plain is not None and plain.explained is not None:
+        share = plain.explained
         facts.append(("share that the list explains", f"{share.value:.1%} [{share.low:.1%}, {share.high:.1%}]"))
     facts.append(("best robustness", number(row.best_robustness)))
-    if row.accepted is not None:
-        facts.append(("accepted", f"{row.accepted} of {row.counterexamples}"))
-    if row.never_met:
-        facts.append(("of the list, never met by plain simulation", str(row.never_met)))
+    if accepted is not None:
+        facts.append(("accepted", f"{accepted} of {listed}"))
+    if plain is not None and plain.never_met:
+        facts.append(("of the list, never met by plain simulation", str(len(plain.never_met))))
     lines = []
     if row.outcome == "not_falsified":
         lines.append("Not falsified is not verified: another profile, seed or budget may still find a failure.")
@@ -90,10 +103,10 @@ def _requirement(row: RequirementRow, result: RunResult) -> dict[str, Any]:
         "id": row.id,
         "text": row.text,
         "formula": row.stl,
-        "badges": [badge(row.outcome), *expectation(row.outcome, row.expected)],
+        "badges": outcome_badges(row.outcome, row.expected),
         "mass": None if mass is None else interval(mass),
         "mass_says": "probability that a use meets one of the counterexamples"
-        + (", the profile's uncertainty included" if row.with_uncertainty else ""),
+        + (", the profile's uncertainty included" if row.found_probability_with_uncertainty else ""),
         "facts": facts,
         "lines": lines,
     }
@@ -110,13 +123,13 @@ def anchor(index: int) -> str:
     return f"n{index + 1}"
 
 
-def _rows(result: RunResult) -> list[dict[str, Any]]:
+def _rows(result: FalsificationResult) -> list[dict[str, Any]]:
     top = max((row.shown.high for row in result.counterexamples if row.shown.samples), default=0.0)
     places = {(row.requirement, row.rank): index for index, row in enumerate(result.counterexamples)}
     rows = []
     for index, row in enumerate(result.counterexamples):
         shown, core = row.shown, row.shrunk
-        link = None if core is None else places.get((row.requirement, core.same_as))
+        link = None if core is None or core.same_as is None else places.get((row.requirement, core.same_as))
         rows.append(
             {
                 "anchor": anchor(index),
@@ -138,7 +151,7 @@ def _rows(result: RunResult) -> list[dict[str, Any]]:
     return rows
 
 
-def _core_text(row: CounterexampleRow) -> str:
+def _core_text(row: RankedCounterexample) -> str:
     core = row.shrunk
     if core is None:
         return "–"
@@ -147,7 +160,7 @@ def _core_text(row: CounterexampleRow) -> str:
     return f"#{core.same_as}" if core.same_as is not None else f"{len(core.actions)} actions"
 
 
-def _states(row: CounterexampleRow) -> list[str]:
+def _states(row: RankedCounterexample) -> list[str]:
     """confirmed or flaky; known from the store; accepted, new, …"""
     artefact = ["sampling artefact"] if row.sampling_artefact else []
     return [row.status, *artefact, *(["known"] if row.known else []), *([row.accepted] if row.accepted else [])]
@@ -158,8 +171,8 @@ def _bar(shown: Estimate, top: float) -> list[str]:
     return [f"{low:.2f}", f"{max(high - low, 0):.2f}", f"{value:.2f}"]
 
 
-def _keys(row: CounterexampleRow) -> list[Any]:
-    """What the table is sorted and filtered by; the order is that of the columns in the template."""
+def _keys(row: RankedCounterexample) -> list[Any]:
+    """Keys by which the table is sorted and filtered, in the order of the columns in the template."""
     core = None if row.shrunk is None else len(row.shrunk.actions)
     return [
         row.rank, row.requirement, "·".join(row.actions), row.shown.value if row.shown.samples else None, row.share,
@@ -170,18 +183,18 @@ def _keys(row: CounterexampleRow) -> list[Any]:
 # --- profile ---------------------------------------------------------------------------------------------------------
 
 
-def _sensitivity(row: RequirementRow) -> dict[str, Any] | None:
-    found = (row.sensitivity or {}).get("counterexamples") or []
+def _sensitivity(row: RequirementResult) -> dict[str, Any] | None:
+    found = () if row.sensitivity is None else row.sensitivity.counterexamples
     if not found:
         return None
-    names = [cell["parameter"] for cell in found[0]["elasticities"]]
-    weight = {name: max(abs(column["elasticities"][i]["value"]) for column in found) for i, name in enumerate(names)}
-    matter = sorted((n for n in names if weight[n] >= 0.0005), key=lambda n: -weight[n])[:MOST_PARAMETERS]
+    names = [cell.parameter for cell in found[0].elasticities]
+    weight = {name: max(abs(column.elasticities[i].value) for column in found) for i, name in enumerate(names)}
+    matter = sorted((n for n in names if weight[n] >= MATTERS), key=lambda n: -weight[n])[:MOST_PARAMETERS]
     most = max((weight[name] for name in matter), default=1.0)
     rows = []
     for column in found:
-        cells = {cell["parameter"]: cell for cell in column["elasticities"]}
-        rows.append({"rank": column["rank"], "cells": [_heat(cells[name], most) for name in matter]})
+        cells = {cell.parameter: cell for cell in column.elasticities}
+        rows.append({"rank": column.rank, "cells": [_heat(cells[name], most) for name in matter]})
     return {
         "title": row.id,
         "lines": list(swap_lines(row, most=None)),
@@ -190,34 +203,30 @@ def _sensitivity(row: RequirementRow) -> dict[str, Any] | None:
     }
 
 
-def _heat(cell: dict[str, Any], most: float) -> dict[str, Any]:
-    value = cell["value"]
+def _heat(cell: Elasticity, most: float) -> dict[str, Any]:
     return {
-        "text": f"{value:+.3g}",
-        "title": f"{value:+.3g} [{number(cell['low'])}, {number(cell['high'])}]",
-        "hue": "bad" if value > 0 else "accent",
-        "shade": round(45 * abs(value) / most),
+        "text": f"{cell.value:+.3g}",
+        "title": f"{cell.value:+.3g} [{number(cell.low)}, {number(cell.high)}]",
+        "hue": "bad" if cell.value > 0 else "accent",
+        "shade": round(45 * abs(cell.value) / most),
     }
 
 
-def _coverage(result: RunResult) -> dict[str, Any] | None:
-    coverage = result.profile_coverage
-    if coverage is None or not coverage["walks"]:
+def _coverage(coverage: Coverage | None) -> dict[str, Any] | None:
+    if coverage is None or not coverage.walks:
         return None
-    kinds = list(coverage["walks"])
-    never = {name for part in ("edges", "branches") for name in coverage["never_taken"][part]}
-    parts = [*coverage["edges"], *({**b, "label": f"branch {b['name']}"} for b in coverage["branches"])]
-    most = {kind: max((part[kind] for part in parts), default=0) or 1 for kind in kinds}
+    parts = covered_parts(coverage)
+    most = {kind: max((part.times[kind] for _, part in parts), default=0) or 1 for kind in coverage.walks}
     return {
-        "lines": list(coverage_lines(result, everything=True)),
-        "kinds": [KINDS.get(kind, kind) for kind in kinds],
-        "rows": [_coverage_row(part, kinds, most, never) for part in parts],
-    }
-
-
-def _coverage_row(part: dict, kinds: Sequence[str], most: dict[str, int], never: set[str]) -> dict[str, Any]:
-    return {
-        "name": part.get("label", part["name"]),
-        "never": part["name"] in never,
-        "cells": [{"text": str(part[kind]), "width": round(100 * part[kind] / most[kind])} for kind in kinds],
-    }
+        "lines": list(coverage_lines(coverage, everything=True)),
+        "kinds": [KINDS.get(kind, kind) for kind in coverage.walks],
+        "rows": [
+            {
+                "name": name,
+                "never": not any(part.times.values()),
+                "cells": [{"text": str(n), "width": round(100 * n / most[kind])}
+                          for kind in coverage.walks for n in [part.times[kind]]],
+            }
+            for name, part in parts
+        ],
+    }  # fmt: skip

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.records.run_directory import readable_manifest
-from bbfalsify.reporting.html.badges import badge, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
+from bbfalsify.reporting.html.parts import badge, outcome_badges
 
 
 def plain_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def plain_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
             {
                 "id": row["id"],
                 "text": row.get("text", ""),
-                "badges": [badge(row["outcome"]), *expectation(row["outcome"], row.get("expected"))],
+                "badges": outcome_badges(row["outcome"], row.get("expected")),
             }
             for row in results["requirements"]
         ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,35 +10,36 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.json_files import read_json
 from bbfalsify.records.run_directory import readable_manifest
 from bbfalsify.reporting.formatting import number
-from bbfalsify.reporting.html.badges import badge, expectation
 from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
+from bbfalsify.reporting.html.parts import badge, outcome_badges
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
-from bbfalsify.reporting.terminal.reach import effort_lines
+from bbfalsify.reporting.terminal.reach import stumbled
+from bbfalsify.results.reach_result import QueryResult, ReachResult
+from bbfalsify.results.recorded import result_from_json
 
 MOST_CHARTS_OPEN = 3
-"""Of more traces than this, the charts are folded."""
+"""The charts of more traces than this are folded."""
 
 
-def reached_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
-    manifest, notes = readable_manifest(directory), list(results.get("notes", ()))
-    rows = results["requirements"]
+def reached_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any]:
+    result = result_from_json(ReachResult, results, file=str(directory / "results.json"))
+    manifest, notes = readable_manifest(directory), list(result.notes)
     traces = []
-    for row in rows:
-        if row["file"] is not None:
+    for row in result.requirements:
+        if row.file is not None:
             try:
-                traces.append(_trace(Path(row["file"]), row))
+                traces.append(_trace(Path(row.file), row))
             except UserError as error:  # what can be shown is shown
                 notes += map(str, error.problems)
     for trace in traces:
         trace["open"] = len(traces) <= MOST_CHARTS_OPEN
     first = next((trace["replay"] for trace in traces), None)
-    seconds, model = results["seconds"], _model(manifest)
     return {
-        "title": results["name"],
-        "badges": [badge(results["outcome"]), *([badge(results["category"])] if results.get("category") else [])],
-        "effort": f"{model}{results['simulations']:,} walks, {results['steps']:,} steps in {seconds:.1f} s; "
-        f"{results['stop_reason']}; seed {results['seed']}",
-        "queries": [_query(row) for row in rows],
+        "title": result.name,
+        "badges": [badge(result.outcome), *([badge(results["category"])] if results.get("category") else [])],
+        "effort": f"{_model(manifest)}{result.walks:,} walks, {result.steps:,} steps in {result.seconds:.1f} s; "
+        f"{result.stop_reason}; seed {result.seed}",
+        "queries": [_query(row) for row in result.requirements],
         "notes": notes,
         "reading": "Time goes down. An arrow is a synchronisation, a box a step of one process alone; every step was "
         "checked again by the exact interpreter. Rest the mouse on a text to see all of it.",
@@ -47,29 +49,29 @@ def reached_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _model(manifest: dict[str, Any]) -> str:
+def _model(manifest: Mapping[str, Any]) -> str:
     about = (manifest.get("decided_by") or {}).get("model") or {}
     name = about.get("example") or about.get("model")
     return "" if name is None else f"{name}; "
 
 
-def _query(row: dict[str, Any]) -> dict[str, Any]:
-    facts = [("walks", f"{row['walks']:,}"), ("steps of all walks", f"{row['steps']:,}")]
-    if row["length"] is not None:
-        facts += [("trace", f"{row['length']} steps, {number(row['time'], 8)} time units"),
-                  ("found by", f"{row['heuristic']}, walk {row['walk']}")]  # fmt: skip
+def _query(row: QueryResult) -> dict[str, Any]:
+    facts = [("walks", f"{row.walks:,}"), ("steps of all walks", f"{row.steps:,}")]
+    if row.length is not None:
+        facts += [("trace", f"{row.length} steps, {number(row.time, 8)} time units"),
+                  ("found by", f"{row.heuristic}, walk {row.walk}")]  # fmt: skip
     return {
-        "id": row["id"],
-        "text": row["text"],
-        "query": row["query"],
-        "badges": [badge(row["outcome"]), *expectation(row["outcome"], row.get("expected"))],
-        "verdict": row["in_words"].removeprefix(f"{row['query']}: "),
+        "id": row.id,
+        "text": row.text,
+        "query": row.query,
+        "badges": outcome_badges(row.outcome, row.expected),
+        "verdict": row.in_words.removeprefix(f"{row.query}: "),
         "facts": facts,
-        "notes": [line.removeprefix("note: ") for line in effort_lines(row) if line.startswith("note: ")],
+        "notes": list(stumbled(row)),
     }
 
 
-def _trace(file: Path, row: dict[str, Any]) -> dict[str, Any]:
+def _trace(file: Path, row: QueryResult) -> dict[str, Any]:
     from markupsafe import Markup
 
     data = read_json(file)
@@ -90,8 +92,8 @@ def _trace(file: Path, row: dict[str, Any]) -> dict[str, Any]:
     facts = [*([("deadlock", "yes")] if data["deadlock"] else []),
              *([("the model fails", data["error"])] if data["error"] else [])]  # fmt: skip
     return {
-        "id": row["id"],
-        "title": row["text"] or row["query"],
+        "id": row.id,
+        "title": row.text or row.query,
         "facts": facts,
         "chart": chart,
         "locations": list(places.items()),

@@ -17,7 +17,7 @@ TIME, NUMBER, STEP, TOP = 90, 60, 38, 18
 NARROW, WIDE = 110, 230
 """Limits of the distance between two life lines."""
 FEW = 4
-"""So many life lines stand far enough apart for what is said between them; of more, names and places decide."""
+"""Up to so many life lines stand far enough apart for the messages; with more, names and places decide."""
 MOST_ROWS = 1500
 BESIDE = 420
 """Room at the right, at most."""
@@ -31,12 +31,12 @@ class Row:
     """The first one speaks; where it is alone, it acts by itself."""
     text: str
     places: tuple[str, ...] = ()
-    """What each of them does then; shown beside its line."""
+    """New location of each of them, shown beside its line."""
     beside: str = ""
     """At the right of everything."""
     broken: bool = False
     counts: bool = True
-    """Whether it is a step of its own, with a number; an answer belongs to what it answers."""
+    """It is a step of its own, with a number; an answer belongs to the message before it."""
 
 
 def sequence_chart(names: Sequence[str], rows: Sequence[Row]) -> str:

@@ -40,7 +40,7 @@ def _text(values: np.ndarray) -> str:
 
 
 def points_for(traces: int, signals: int) -> int:
-    """How many samples each of so many traces may keep."""
+    """Number of samples that each of so many traces may keep."""
     return int(np.clip(PAGE_POINTS // max(1, traces * (signals + 1)), FEWEST_POINTS, MOST_POINTS))
 
 
@@ -50,7 +50,7 @@ def thin_line(times: np.ndarray, values: np.ndarray, most: int) -> tuple[np.ndar
 
 
 def fan_points(fans: Iterable[Fan]) -> int:
-    """How many samples each trace of these fans may keep."""
+    """Number of samples that each trace of these fans may keep."""
     numbers = sum(len(fan.traces) * (1 + len(fan.traces[0].signals)) for fan in fans if fan.traces)
     return int(np.clip(FAN_POINTS // max(1, numbers), FEWEST_POINTS, MOST_POINTS))
 

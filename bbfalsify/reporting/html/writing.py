@@ -72,6 +72,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters["embedded"] = embedded
+    environment.globals["parts"] = environment.get_template("parts.html").module
     return environment
 
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.records.run_directory import file_name
-from bbfalsify.reporting.formatting import interval
-from bbfalsify.reporting.terminal.convergence import convergence_lines
-from bbfalsify.reporting.terminal.equations import equations_table, equations_title
+from bbfalsify.reporting.formatting import interval, shorten_word
+from bbfalsify.reporting.terminal.counterexamples import (
+    LEGEND,
+    equations_table,
+    equations_title,
+    result_table,
+    shrunk_lines,
+)
 from bbfalsify.reporting.terminal.insight_lines import (
     FEW,
+    convergence_lines,
     coverage_lines,
     coverage_table,
     elasticity_table,
@@ -22,27 +29,22 @@ from bbfalsify.reporting.terminal.insight_lines import (
     time_lines,
     time_plot,
 )
-from bbfalsify.reporting.terminal.shrunk import shrunk_lines
-from bbfalsify.reporting.terminal.tables import (
-    LEGEND,
-    baseline_lines,
-    closing_lines,
-    effort_line,
-    result_table,
-    store_lines,
-    unmet_lines,
-)
-from bbfalsify.results.recorded import RequirementRow, RunResult, result_from_json
+from bbfalsify.reporting.terminal.lines import expectation, note_lines, place_lines
+from bbfalsify.results.falsify_result import FalsificationResult, KnownCounterexample, RequirementResult
+from bbfalsify.results.recorded import result_from_json
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+MOST_KNOWN = 10
+"""Lines on single counterexamples of the store; results.json has them all."""
 
-def falsification_lines(data: dict[str, Any], width: int, verbose: bool) -> Iterator[str | Table]:
+
+def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str | Table]:
     """A table per falsified requirement and what it means, then how it was found, then the outcome of each."""
-    result = result_from_json(data)
+    result = result_from_json(FalsificationResult, data)
     for row in result.requirements:
-        if any(c.requirement == row.id for c in result.counterexamples):
+        if result.listed(row.id):
             yield ""
             yield from _found(result, row, width, verbose)
     for row in result.requirements:
@@ -50,44 +52,121 @@ def falsification_lines(data: dict[str, Any], width: int, verbose: bool) -> Iter
     if verbose and result.counterexamples:
         yield from textwrap.wrap(LEGEND, width)
     yield ""
-    yield from coverage_lines(result, everything=verbose)
-    table = coverage_table(result) if verbose else None
+    yield from coverage_lines(result.profile_coverage, everything=verbose)
+    table = coverage_table(result.profile_coverage) if verbose else None
     if table is not None:
         yield from (table, "")
     if verbose:
-        for line in sampling_lines(result):
+        for line in sampling_lines(result.sampling):
             yield from textwrap.wrap(line, width)
     yield effort_line(result)
-    yield from (*store_lines(result), *unmet_lines(result))
-    yield from (f"note: {note}" for note in result.notes)
+    yield from (*store_lines(result), *unmet_lines(result), *note_lines(result.notes))
     yield from closing_lines(result)
 
 
-def _found(result: RunResult, row: RequirementRow, width: int, verbose: bool) -> Iterator[str | Table]:
+def _found(result: FalsificationResult, row: RequirementResult, width: int, verbose: bool) -> Iterator[str | Table]:
+    found = result.listed(row.id)
     if len(result.requirements) > 1:
         yield f"{row.id}: {row.text or row.stl}"
-    yield result_table(result, row.id, width)
-    if row.found_probability is not None:
-        yield f"probability that a use meets one of these: {interval(row.with_uncertainty or row.found_probability)}"
-    if any(c.with_uncertainty for c in result.counterexamples if c.requirement == row.id):
+    yield result_table(found, width)
+    if row.shown is not None:
+        yield f"probability that a use meets one of these: {interval(row.shown)}"
+    if any(c.probability_with_uncertainty for c in found):
         yield "the intervals include how well the profile's parameters are known"
-    yield from (*shrunk_lines(result, row.id, width, everything=verbose), *convergence_lines(row))
+    yield from (*shrunk_lines(found, width, everything=verbose), *convergence_lines(row))
     if result.columns:
-        yield f"\n{equations_title(result)}"
-        yield equations_table(result, row.id, width)
+        yield f"\n{equations_title(result.columns)}"
+        yield equations_table(found, result.columns, width)
     yield from (*time_lines(row), *swap_lines(row, None if verbose else FEW))
     table = elasticity_table(row) if verbose else None
     if table is not None:
         yield from ("", table)
 
 
-def write_files(data: dict[str, Any]) -> None:
-    """time_to_violation.svg; where there are several requirements, one for each violated."""
-    result = result_from_json(data)
-    if result.run_directory is None:
+def effort_line(result: FalsificationResult) -> str:
+    """Cost of the run, and why it ended."""
+    settled = any(row.convergence for row in result.requirements)
+    completed = "the list did not improve any more" if settled else "all counterexamples asked for were found"
+    why = {
+        StopReason.COMPLETED: completed,
+        StopReason.BUDGET_SIMULATIONS: "the search used up its simulations",
+        StopReason.BUDGET_TIME: "the search used up its time",
+        StopReason.SYSTEM_FAILED: "the system failed",
+    }
+    reason = "" if result.stop_reason is None else why.get(result.stop_reason, result.stop_reason)
+    return f"{result.simulations} simulations in {result.seconds:.1f} s; {reason}"
+
+
+def baseline_lines(row: RequirementResult) -> Iterator[str]:
+    """Plain simulation: the probability of any violation, and how much of it is on the list."""
+    if row.baseline is None:
+        return
+    any_violation, share = row.baseline.probability, row.baseline.explained
+    yield f"{row.id}, any violation, by {any_violation.samples} plain simulations: {interval(any_violation)}"
+    if share is not None:
+        missed = len(row.baseline.never_met)
+        text = f"the list explains {share.value:.0%} of it [{share.low:.0%}, {share.high:.0%}]"
+        yield text + (f"; {missed} of the list plain simulation never met" if missed else "")
+
+
+def store_lines(result: FalsificationResult) -> Iterator[str]:
+    """Fates of the store's counterexamples, and how many are new; single ones only where something changed."""
+    if result.store is None:
+        return
+    counts = Counter(_fate(row) for row in result.known)
+    fates = [fate for fate in ("still there", "back again", "fixed", "changed") if counts[fate]]
+    told = ", ".join(f"{counts[fate]} {fate}" for fate in fates)
+    new = sum(not c.known for c in result.counterexamples)
+    yield f"store {result.store}: {len(result.known)} known{f' ({told})' if told else ''}, {new} new"
+    news = [row for row in result.known if _fate(row) not in ("still there", row.before)]
+    for row in news[:MOST_KNOWN]:
+        why = f": {row.explanation}" if _fate(row) == "changed" else ""
+        yield f"  {_fate(row)}: {row.requirement} {shorten_word(row.actions, 40)}{why}"
+    if len(news) > MOST_KNOWN:
+        yield f"  … and {len(news) - MOST_KNOWN} more"
+
+
+def _fate(row: KnownCounterexample) -> str:
+    if row.outcome == "same":
+        return "back again" if row.before == "fixed" else "still there"
+    return row.outcome
+
+
+def unmet_lines(result: FalsificationResult) -> Iterator[str]:
+    """Accepted failures that were not found: perhaps they are fixed, and the entry can go."""
+    unmet = () if result.acceptance is None else result.acceptance.unmet
+    for entry in unmet[:MOST_KNOWN]:
+        where = f" (line {entry.line})" if entry.line else ""
+        yield f"accepted, but not found: {entry.requirement} {shorten_word(entry.actions, 40)}{where}"
+    if len(unmet) > MOST_KNOWN:
+        yield f"… and {len(unmet) - MOST_KNOWN} more"
+
+
+def closing_lines(result: FalsificationResult) -> Iterator[str]:
+    """The last lines of every run: outcome per requirement, run directory, seed, replay command."""
+    for row in result.requirements:
+        yield _requirement_line(row, len(result.listed(row.id)), result.accepted(row.id))
+    if result.outcome == Outcome.NOT_FALSIFIED:
+        yield "not falsified is not verified: another profile, seed or budget may still find a failure"
+    yield from place_lines(result.directory, result.seed, [c.file for c in result.counterexamples])
+
+
+def _requirement_line(row: RequirementResult, found: int, accepted: int | None) -> str:
+    """R1 falsified (as expected): never above 75 degrees"""
+    text = f"{row.id} {row.outcome.replace('_', ' ')}{expectation(row.outcome, row.expected)}"
+    if accepted is not None:
+        missing = found - accepted
+        text += f", {missing} of {found} not accepted" if missing else f", all {accepted} accepted"
+    return f"{text}: {row.text}" if row.text else text
+
+
+def write_files(data: Mapping[str, Any]) -> None:
+    """Write time_to_violation.svg; where there are several requirements, one for each violated."""
+    result = result_from_json(FalsificationResult, data)
+    if result.directory is None:
         return
     for row in result.requirements:
-        plot = time_plot(result, row)
+        plot = time_plot(f"{result.name} {row.id}", row, result.listed(row.id))
         if plot is not None:
             which = f"-{file_name(row.id)}" if len(result.requirements) > 1 else ""
-            write_atomically(Path(result.run_directory) / f"time_to_violation{which}.svg", plot, durable=False)
+            write_atomically(result.directory / f"time_to_violation{which}.svg", plot, durable=False)

@@ -2,56 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.json_files import read_json
 from bbfalsify.records.word_counterexample import WordCounterexample
 from bbfalsify.reporting.formatting import interval, number
+from bbfalsify.reporting.terminal.lines import replay_line
 from bbfalsify.reporting.terminal.reach import end_lines, trace_lines
+from bbfalsify.results.falsify_result import EstimatedWord, RankedCounterexample
 
 Row = Mapping[str, Any]
 
 
 def counterexample_steps(row: Row) -> tuple[dict[str, Any], list[str]]:
-    """Of a falsification: the actions and their times; what is left of it when shrunk likewise."""
-    found = _with_word(row)
-    lines = [*_word_lines(f"{found['requirement']} #{found['rank']}", found)]
-    shrunk = found.get("shrunk")
-    if shrunk is not None and shrunk["file"] != found["file"]:
-        kept, all_, listed = shrunk["transitions"], found["transitions"], shrunk["same_as"]
-        what = f"{kept} of {all_} actions" if kept < all_ else "the same actions with more ordinary delays"
-        same = "" if listed in (None, found["rank"]) else f", as #{listed}"
-        lines += _word_lines(f"shrunk: {what}{same}", shrunk)
-    return found, lines
+    """Actions and times of a falsification's counterexample; of its shrunk form likewise."""
+    found = RankedCounterexample.from_json(row)
+    data, lines = _timed(row, found, f"{found.requirement} #{found.rank}")
+    core = found.shrunk
+    if core is not None:
+        fewer = len(core.actions) < len(found.actions)
+        kept = f"{len(core.actions)} of {len(found.actions)} actions"
+        same = "" if core.same_as in (None, found.rank) else f", as #{core.same_as}"
+        title = f"shrunk: {kept if fewer else 'the same actions with more ordinary delays'}{same}"
+        data["shrunk"], more = _timed(row["shrunk"], core, title)
+        lines += more if core.file != found.file else []
+    return data, lines
 
 
-def _with_word(row: Row) -> dict[str, Any]:
+def _timed(row: Row, found: EstimatedWord, title: str) -> tuple[dict[str, Any], list[str]]:
     file = Path(row["file"])
-    found = Counterexample.read(file)
+    stored = Counterexample.read(file)
     # The use goes on after the violation; its key ends with the action that ends the violating delay.
-    word = [{"time": time, "action": action} for time, action in found.word[: len(found.actions)]]
-    shrunk = {} if row.get("shrunk") is None else {"shrunk": _with_word(row["shrunk"])}
-    return {**row, **shrunk, "file": str(file), "word": word}
-
-
-def _word_lines(title: str, row: Row) -> Iterator[str]:
-    estimate = Estimate.from_json(row["probability_with_uncertainty"] or row["probability"])
-    yield f"{title}, {row['status']}, probability {interval(estimate)}"
-    violated, told = row["first_violation_time"], False
-    for step in row["word"]:
-        if violated is not None and not told and violated <= step["time"]:
-            yield f"{number(violated, 6):>12}  violated (robustness {number(row['robustness'])})"
-            told = True
-        yield f"{number(step['time'], 6):>12}  {step['action']}"
-    yield f"replay: bbfalsify replay {row['file']}"
+    word = stored.word[: len(stored.actions)]
+    violated = found.first_violation_time
+    lines = [f"{number(time, 6):>12}  {action}" for time, action in word]
+    place = next((i for i, (time, _) in enumerate(word) if violated <= time), None)
+    if place is not None:
+        lines.insert(place, f"{number(violated, 6):>12}  violated (robustness {number(found.robustness)})")
+    head = f"{title}, {found.status}, probability {interval(found.shown)}"
+    steps = [{"time": time, "action": action} for time, action in word]
+    return {**row, "file": str(file), "word": steps}, [head, *lines, replay_line(file)]
 
 
 def word_steps(row: Row) -> tuple[dict[str, Any], list[str]]:
-    """Of a check: each symbol with its answer, and what goes on for ever."""
+    """Symbols and answers of a check's counterexample, and where its loop begins."""
     file = Path(row["file"])
     found = WordCounterexample.read(file)
     symbols = (*found.prefix, *found.loop)
@@ -63,13 +60,13 @@ def word_steps(row: Row) -> tuple[dict[str, Any], list[str]]:
         if found.loop and place == len(found.prefix) + 1:
             lines.append("        for ever:")
         lines.append(f"{place:6}  {step['input']:{width}}  {step['output']}")
-    lines.append(f"replay: bbfalsify replay {file}")
+    lines.append(replay_line(file))
     return {**row, "file": str(file), "word": word, "loop_begins": len(found.prefix) if found.loop else None}, lines
 
 
 def trace_steps(row: Row) -> tuple[dict[str, Any], list[str]]:
-    """Of a search for a state: the whole trace."""
+    """The whole trace of a search for a state."""
     file = Path(row["file"])
     trace = read_json(file)
     lines = [f"{row['requirement']}: {trace['query']}", *trace_lines(trace, everything=True), *end_lines(trace)]
-    return {**row, "file": str(file), "trace": trace}, [*lines, f"replay: bbfalsify replay {file}"]
+    return {**row, "file": str(file), "trace": trace}, [*lines, replay_line(file)]

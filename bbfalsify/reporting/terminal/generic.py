@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bbfalsify.reporting.terminal.tables import expectation, place_lines
+from bbfalsify.reporting.terminal.lines import expectation, note_lines, place_lines
 
 
 def finding_steps(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Of an engine that says no more about one finding than its results do."""
+    """One finding of an engine that says no more about it than its results do."""
     return dict(row), [f"{key}: {value}" for key, value in row.items()]
 
 
 def result_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str]:
-    """For engines that show no more, and for runs that could not be made."""
+    """Lines for engines that show no more, and for runs that could not be made."""
     yield ""
-    yield from (f"note: {note}" for note in data.get("notes", ()))
+    yield from note_lines(data.get("notes", ()))
     for row in data["requirements"]:
         text = f"{row['id']} {row['outcome'].replace('_', ' ')}{expectation(row['outcome'], row.get('expected'))}"
         yield f"{text}: {row['text']}" if row.get("text") else text

@@ -6,32 +6,32 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bbfalsify.records.json_files import read_json
-from bbfalsify.reporting.terminal.tables import expectation, place_lines
+from bbfalsify.reporting.terminal.lines import expectation, note_lines, place_lines
+from bbfalsify.results.reach_result import QueryResult, ReachResult
+from bbfalsify.results.recorded import result_from_json
 
 FIRST, LAST = 15, 25
-"""Of a long trace, so many steps at each end are shown."""
+"""Steps shown at each end of a long trace."""
 MOST_UNCONFIRMED = 3
 
 
 def reach_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str]:
-    """Of one query its trace and how it was found; of several a line each, and the traces only where all is wanted."""
-    rows = data["requirements"]
-    for row in rows:
-        if row["file"] is not None and (len(rows) == 1 or verbose):
-            trace = read_json(row["file"])
-            if len(rows) > 1:
-                yield f"\n{row['id']}: {row['text'] or row['query']}"
-            yield from trace_lines(trace, everything=verbose)
-            yield from end_lines(trace)
-            yield ""
-    for row in rows:
-        name = "" if len(rows) == 1 else f"{row['id']}: "
-        yield from (f"{name}{line}" for line in effort_lines(row))
-    for row in rows:
-        name = "" if len(rows) == 1 else f"{row['id']}: "
-        yield f"{name}{row['in_words']}{expectation(row['outcome'], row.get('expected'))}"
-    yield from (f"note: {note}" for note in data.get("notes", ()))
-    yield from place_lines(data["run_directory"], data["seed"], [row["file"] for row in rows])
+    """Outcome and cost of each query; the trace too where there is one query, or where all is wanted."""
+    result = result_from_json(ReachResult, data)
+    rows = result.requirements
+    names = ["" if len(rows) == 1 else f"{row.id}: " for row in rows]
+    for row, name in zip(rows, names, strict=True):
+        if row.file is not None and (not name or verbose):
+            trace = read_json(row.file)
+            if name:
+                yield f"\n{name}{row.text or row.query}"
+            yield from (*trace_lines(trace, everything=verbose), *end_lines(trace), "")
+    for row, name in zip(rows, names, strict=True):
+        yield from (f"{name}{line}" for line in (effort_line(row), *note_lines(stumbled(row))))
+    for row, name in zip(rows, names, strict=True):
+        yield f"{name}{row.in_words}{expectation(row.outcome, row.expected)}"
+    yield from note_lines(result.notes)
+    yield from place_lines(result.directory, result.seed, [row.file for row in rows])
 
 
 def trace_lines(trace: Mapping[str, Any], *, everything: bool = False) -> Iterator[str]:
@@ -72,20 +72,21 @@ def end_lines(trace: Mapping[str, Any]) -> Iterator[str]:
         yield "values: " + ", ".join(values)
 
 
-def effort_lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """What the search did, and what it stumbled upon."""
-    seconds, unconfirmed = row["seconds"], row["unconfirmed"]
-    rate = f", {row['steps'] / seconds:,.0f} steps per second" if seconds > 0.1 else ""
-    walks = f"{row['walks']} walk{'s' * (row['walks'] != 1)}"
-    yield f"{walks}, {row['steps']} steps in {seconds:.2f} s{rate}"
-    if row["timelocks"]:
+def effort_line(row: QueryResult) -> str:
+    rate = f", {row.steps / row.seconds:,.0f} steps per second" if row.seconds > 0.1 else ""
+    return f"{row.walks} walk{'s' * (row.walks != 1)}, {row.steps} steps in {row.seconds:.2f} s{rate}"
+
+
+def stumbled(row: QueryResult) -> Iterator[str]:
+    """Oddities that the search met."""
+    if row.timelocks:
         yield (
-            f"note: {row['timelocks']} walks ended in a timelock: time can pass no further and nothing can fire "
+            f"{row.timelocks} walks ended in a timelock: time can pass no further and nothing can fire "
             "(E<> deadlock gives a trace)"
         )
-    if row["zeno"]:
-        yield f"note: {row['zeno']} walks went on without time passing (a zeno run): some cycle takes no time"
-    for problem in unconfirmed[:MOST_UNCONFIRMED]:
-        yield f"note: a walk was not confirmed by the exact interpreter and does not count: {problem}"
-    if len(unconfirmed) > MOST_UNCONFIRMED:
-        yield f"note: … and {len(unconfirmed) - MOST_UNCONFIRMED} more walks that were not confirmed"
+    if row.zeno:
+        yield f"{row.zeno} walks went on without time passing (a zeno run): some cycle takes no time"
+    for problem in row.unconfirmed[:MOST_UNCONFIRMED]:
+        yield f"a walk was not confirmed by the exact interpreter and does not count: {problem}"
+    if len(row.unconfirmed) > MOST_UNCONFIRMED:
+        yield f"… and {len(row.unconfirmed) - MOST_UNCONFIRMED} more walks that were not confirmed"

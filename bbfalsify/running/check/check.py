@@ -26,10 +26,9 @@ from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.checking import strategy
 from bbfalsify.engines.checking.box import NonDeterministic, observed
-from bbfalsify.engines.checking.claims import Claim, Progress, Violation
-from bbfalsify.engines.checking.conformance import RANDOM_METHODS
+from bbfalsify.engines.checking.claims import CheckProgress, Claim, Violation
 from bbfalsify.engines.checking.resetless import run_without_reset
-from bbfalsify.engines.checking.strategy import Options
+from bbfalsify.engines.checking.settings import RANDOM_METHODS, CheckSettings, Options
 from bbfalsify.logic import Requirement
 from bbfalsify.logic.ltl import Property, ltl
 from bbfalsify.modelling import Network, Profile
@@ -56,8 +55,8 @@ def check(
     *,
     max_states: int | None = None,
     alphabet: Sequence[str] | None = None,
-    learner: str = "lsharp",
-    tester: str = "h",
+    learner: str = CheckSettings.learner,
+    tester: str = CheckSettings.tester,
     stop_at_first: bool = False,
     max_queries: int | None = None,
     max_symbols: int | None = None,
@@ -101,8 +100,11 @@ def check(
     claims, problems = _claims(requirements)
     sent = tuple(box.alphabet if alphabet is None else alphabet) if isinstance(box, SymbolSystem) else ()
     budgets = max_queries, max_symbols, max_time
+    options = CheckSettings(
+        max_states=max_states, learner=learner, tester=tester, stop_at_first=stop_at_first, max_queries=max_queries,
+        max_symbols=max_symbols, max_time=max_time, period=period,
+    )  # fmt: skip
     _check_arguments(box, sent, claims, problems, learner, tester, older, max_states, *budgets)
-    options = Options(max_states, learner, tester, stop_at_first)
     seed = recorded_seed(resume) if seed is None else seed
     seed = draw_seed() if seed is None else seed
     reference = read_dot(older) if isinstance(older, str | Path) else older
@@ -112,7 +114,7 @@ def check(
         _begin_or_continue(place, box, record, seed, configuration or {}, {"symbols": symbols, "period": period})
     record_file = None if place is None else place.path / OBSERVATIONS
     tree = load_observations([Path(f) for f in observations], box.alphabet, sent, continued=record_file)
-    started, progress = time.monotonic(), Progress()
+    started, progress = time.monotonic(), CheckProgress()
     with (
         opened(executor, jobs) as where,
         place.recorder(*listeners) if place is not None else Recorder(None, listeners) as recorder,
@@ -151,6 +153,7 @@ def check(
             for i, claim in enumerate(claims)
         ),
         machine=progress.hypothesis,
+        states=0 if progress.hypothesis is None else len(progress.hypothesis),
         queries=driver.spent.simulations,
         symbols=driver.symbols,
         hypotheses=progress.hypotheses,
@@ -176,7 +179,7 @@ def _run(
     claims: Sequence[Claim],
     alphabet: Sequence[str],
     tree: ObservationTree,
-    progress: Progress,
+    progress: CheckProgress,
     options: Options,
     telling: _Telling,
     seed: int,
@@ -251,7 +254,7 @@ def _check_arguments(
     if not isinstance(box, SymbolSystem):
         what = "it takes signals; give a system with an alphabet" if isinstance(box, System) else "it has no alphabet"
         raise UserError(
-            f"'{getattr(box, 'name', type(box).__name__)}' cannot be checked: {what} (see adapters/README.md)."
+            f"'{getattr(box, 'name', type(box).__name__)}' cannot be checked: {what} (see docs/how-to/server.md)."
         )
     check_alphabet(box)
     problems = [*problems, *(unknown_name("input symbol", s, box.alphabet) for s in symbols if s not in box.alphabet)]

@@ -10,7 +10,7 @@ from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.core.errors import Problem
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.checking.claims import CheckVerdict, Claim, Progress
+from bbfalsify.engines.checking.claims import CheckProgress, CheckVerdict, Claim
 from bbfalsify.engines.checking.strategy import Options
 from bbfalsify.engines.checking.word_probability import why_not_rankable, word_probability
 from bbfalsify.kernel import compile_network
@@ -32,7 +32,7 @@ MANY_OUTPUTS = 100
 def checked(
     number: int,
     claim: Claim,
-    progress: Progress,
+    progress: CheckProgress,
     options: Options,
     file: str | None,
     probability: Estimate | None,
@@ -61,7 +61,7 @@ def checked(
 
 
 def probabilities_of(
-    profile: Profile | Network | None, box: SymbolSystem, progress: Progress, seeds: SeedTree
+    profile: Profile | Network | None, box: SymbolSystem, progress: CheckProgress, seeds: SeedTree
 ) -> tuple[dict[int, Estimate], list[str]]:
     """Of each violation, that a use begins with it; or why nobody can say."""
     if profile is None or not progress.violations:
@@ -84,7 +84,7 @@ def probabilities_of(
 def write_counterexamples(
     directory: RunDirectory | None,
     claims: Sequence[Claim],
-    progress: Progress,
+    progress: CheckProgress,
     record: SystemRecord,
     seed: int,
     time_limit_s: float | None,
@@ -120,7 +120,7 @@ def notes_on_check(
     symbols: Sequence[str],
     jobs: int,
     driver: Driver,
-    progress: Progress,
+    progress: CheckProgress,
     claims: Sequence[Claim],
     tree: ObservationTree,
     older: MealyMachine | None,

@@ -9,8 +9,8 @@ from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
 from bbfalsify.engines.falsification.accelerator import Search
 from bbfalsify.engines.falsification.engine import Options, Progress
 from bbfalsify.engines.falsification.judging_again import Sampling
-from bbfalsify.engines.falsification.pool import MATTERS
 from bbfalsify.engines.falsification.usage import MAX_STEPS
+from bbfalsify.engines.falsification.word_pool import MATTERS
 from bbfalsify.logic import Requirement
 from bbfalsify.running.failing import OnFailure
 from bbfalsify.systems import System

@@ -30,7 +30,7 @@ from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.recorded_answers import Tape
 from bbfalsify.records.run_directory import RunDirectory, begin_or_continue, recorded_seed
 from bbfalsify.records.store import Store
-from bbfalsify.results.falsify_result import FalsificationResult, RequirementResult
+from bbfalsify.results.falsify_result import AcceptanceResult, FalsificationResult, RequirementResult
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.failing import OnFailure
 from bbfalsify.running.falsify.conclusions import best_robustness, overall
@@ -184,19 +184,21 @@ def _conclude(
         baseline = stages.baseline(number, total)
         insights = stages.insights(number, total, baseline)
         listing.add(number, insights)
+        words, convergence = scribe.convergence(number)
         rows.append(
             RequirementResult(
-                requirement.id,
-                requirement.text,
-                requirement.formula.text,
-                stages.outcome(number),
-                total,
-                best_robustness(scribe.progress, number),
-                baseline,
-                insights.total,
-                insights.times,
-                insights.sensitivity,
-                *scribe.convergence(number),
+                id=requirement.id,
+                text=requirement.text,
+                stl=requirement.formula.text,
+                outcome=stages.outcome(number),
+                found_probability=total,
+                best_robustness=best_robustness(scribe.progress, number),
+                baseline=baseline,
+                found_probability_with_uncertainty=insights.total,
+                time_to_violation=insights.times,
+                sensitivity=insights.sensitivity,
+                found_words=words,
+                convergence=convergence,
             )
         )
     notes += listing.teach_the_store()
@@ -216,8 +218,8 @@ def _conclude(
         directory=None if place is None else place.path,
         notes=tuple(notes),
         store=None if memory is None else memory.store.path,
-        known=() if memory is None else tuple(known.as_json() for known in memory.known),
-        acceptance=judged,
+        known=() if memory is None else tuple(known.row() for known in memory.known),
+        acceptance=None if judged is None else AcceptanceResult.of(judged),
         columns=task.options.columns,
         profile_coverage=stages.coverage(),
         units=task.units,

@@ -17,7 +17,7 @@ from bbfalsify.core.events import (
 from bbfalsify.core.query import Query
 from bbfalsify.core.verdict import Judgement
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.accelerator import Convergence, Finding, Search
+from bbfalsify.engines.falsification.accelerator import Finding, Search
 from bbfalsify.engines.falsification.engine import Options, Progress, Ranked
 from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.engines.falsification.judging_again import Check
@@ -32,6 +32,7 @@ from bbfalsify.records.counterexample import (
 )
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.run_directory import versions
+from bbfalsify.results.falsify_insights import Convergence
 from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.running.confirm import Confirmation, confirm
 from bbfalsify.running.driver import Driver

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import Counterexample, SystemRecord
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.store import State, Store, StoredCounterexample, name_of, same_system
+from bbfalsify.results.falsify_result import KnownCounterexample
 from bbfalsify.running.confirm import TOLERANCE_S, Confirmation, compare
 from bbfalsify.running.driver import Ended, drive
 from bbfalsify.running.falsify.finding_listener import Scribe
@@ -64,18 +64,18 @@ class Known:
     def returned(self) -> bool:
         return self.stored.state is State.FIXED and self.result.outcome is ReplayOutcome.SAME
 
-    def as_json(self) -> dict[str, Any]:
+    def row(self) -> KnownCounterexample:
         found, result = self.stored.counterexample, self.result
-        return {
-            "requirement": found.requirement.id,
-            "actions": list(found.actions),
-            "outcome": result.outcome.value,
-            "before": self.stored.state.value,
-            "explanation": result.explanation + (f"; {self.remark}" if self.remark else ""),
-            "reproduced": result.reproduced,
-            "tries": result.tries,
-            "file": str(self.stored.file),
-        }
+        return KnownCounterexample(
+            requirement=found.requirement.id,
+            actions=found.actions,
+            outcome=result.outcome,
+            before=self.stored.state,
+            explanation=result.explanation + (f"; {self.remark}" if self.remark else ""),
+            reproduced=result.reproduced,
+            tries=result.tries,
+            file=str(self.stored.file),
+        )
 
 
 @dataclass

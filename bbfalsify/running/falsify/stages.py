@@ -7,7 +7,6 @@ by then.  A stage begins only where those before it came to their end.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import StageStarted
@@ -18,6 +17,7 @@ from bbfalsify.engines.falsification.coverage import Coverage, Visits, coverage_
 from bbfalsify.engines.falsification.engine import run
 from bbfalsify.engines.falsification.insights import Insights, insights_of
 from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.results.falsify_insights import Baseline, SamplingCheck, SamplingResult
 from bbfalsify.running.driver import Driver, Ended, drive
 from bbfalsify.running.falsify.conclusions import (
     duration_notes,
@@ -126,14 +126,13 @@ class Stages:
         """At the sampling period that the search came to."""
         return self.scribe.progress.usage or self.task.usage
 
-    def sampling(self) -> dict[str, Any]:
-        """The period, and what changed at a tenth of it."""
+    def sampling(self) -> SamplingResult:
         ids = [requirement.id for requirement in self.task.requirements]
         checks = [check.as_json() for check in self.scribe.progress.checks]
         for check in checks:
             check["artefacts"] = [{**a, "requirement": ids[a["requirement"]]} for a in check["artefacts"]]
-        first = self.task.usage.period
-        return {"period": self.usage.period, "given": self.task.sampling.given, "first_period": first, "checks": checks}
+        first, given = self.task.usage.period, self.task.sampling.given
+        return SamplingResult(self.usage.period, given, first, tuple(map(SamplingCheck.from_json, checks)))
 
     @property
     def reason(self) -> StopReason:
@@ -144,13 +143,13 @@ class Stages:
     def outcome(self, requirement: int) -> Outcome:
         return outcome_of(self.scribe.progress, requirement, self.reason)
 
-    def baseline(self, requirement: int, total: Estimate | None) -> smc.Baseline | None:
+    def baseline(self, requirement: int, total: Estimate | None) -> Baseline | None:
         if self.task.baseline is None or not self.plain.iterations:
             return None
         found = [f.actions for f in self.scribe.findings(requirement)]
         return self.plain.baseline(requirement, self.task.baseline, found=found, found_probability=total)
 
-    def insights(self, requirement: int, total: Estimate | None, baseline: smc.Baseline | None) -> Insights:
+    def insights(self, requirement: int, total: Estimate | None, baseline: Baseline | None) -> Insights:
         options = self.task.options
         return insights_of(
             self.usage,

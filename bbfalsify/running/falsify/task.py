@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bbfalsify.core.budget import Budget
@@ -78,7 +78,7 @@ class Task:
             "system": {"name": self.system.name, "sha256": self.record.sha256},
             "profile": {"sha256": model_hash(self.profile.file) or self.usage.model.digest()},
             "engine": asdict(self.options),
-            "smc": None if self.baseline is None else _settings(self.baseline),
+            "smc": None if self.baseline is None else asdict(self.baseline),
             "max_time": limits.max_time,
             "budget": asdict(limits.budget),
             "time_limit": limits.time_limit_s,
@@ -120,10 +120,6 @@ def prepare(
         horizon=horizon,
         **rest,
     )
-
-
-def _settings(options: smc.Options) -> dict[str, Any]:
-    return {part.name: getattr(options, part.name) for part in fields(options) if part.init}
 
 
 def _check_arguments(system: System, profile: Profile, requirements: Sequence[Requirement], horizon: float) -> None:

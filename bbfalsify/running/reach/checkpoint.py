@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.engines.reachability.search import Finding, Found, Standing
+from bbfalsify.engines.reachability.search import Found, ReachFinding, Standing
 from bbfalsify.kernel.target_search import Heuristic
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.reference.step_replay import NotAllowed
@@ -74,14 +74,14 @@ class StandingFile:
         self.path.unlink(missing_ok=True)
 
 
-def _finding_json(network: Network, finding: Finding) -> dict[str, Any]:
+def _finding_json(network: Network, finding: ReachFinding) -> dict[str, Any]:
     plain = {name: getattr(finding, name) for name in _OF_A_FINDING}
     return {**plain, "heuristic": finding.heuristic.value, "trace": trace_json(network, finding.trace)}
 
 
-def _finding(network: Network, data: dict[str, Any]) -> Finding:
+def _finding(network: Network, data: dict[str, Any]) -> ReachFinding:
     plain = {name: data[name] for name in _OF_A_FINDING}
-    return Finding(trace=read_trace(data["trace"], network), heuristic=Heuristic(data["heuristic"]), **plain)
+    return ReachFinding(trace=read_trace(data["trace"], network), heuristic=Heuristic(data["heuristic"]), **plain)
 
 
 def _packed(array: np.ndarray) -> dict[str, Any]:

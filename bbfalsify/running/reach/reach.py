@@ -15,37 +15,33 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
-from bbfalsify.engines.reachability.search import PORTFOLIO, Finding, Found, Standing, Wanted, search
+from bbfalsify.core.verdict import Outcome
+from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, SearchPlan, Standing, search
+from bbfalsify.engines.reachability.settings import ReachSettings, Wanted
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
-from bbfalsify.logic.queries import Query, parse_query
+from bbfalsify.logic.reach_query import ReachQuery, parse_query
 from bbfalsify.modelling import Network, load_network
 from bbfalsify.results.notebook import steps_frame, trace_html
+from bbfalsify.results.reach_result import Improvement, QueryResult
 from bbfalsify.running.reach.team import Team
 from bbfalsify.running.reach.trace_files import trace_json
 
 if TYPE_CHECKING:
     import pandas
 
-DEFAULT_TIMEOUT_S = 300.0
-
-
-class ReachOutcome(StrEnum):
-    REACHED = "reached"
-    NOT_REACHED = "not_reached"
-    MODEL_ERROR = "model_error"
-
 
 @dataclass(frozen=True, eq=False)
-class ReachResult:
+class SearchResult:
+    """The search for one query, with the exact trace; `row` is what is stored of it."""
+
     network: Network
-    query: Query
+    query: ReachQuery
     heuristic: str
     """As asked for; the finding says which of a portfolio won."""
     wanted: Wanted
@@ -53,18 +49,23 @@ class ReachResult:
     found: Found
 
     @property
-    def outcome(self) -> ReachOutcome:
+    def outcome(self) -> Outcome:
+        """The outcome in the words of campaigns: an `A[]` is falsified, an `E<>` reached."""
         if self.found.best is not None:
-            return ReachOutcome.REACHED
-        return ReachOutcome.NOT_REACHED if self.found.failure is None else ReachOutcome.MODEL_ERROR
+            return Outcome.FALSIFIED if self.query.universal else Outcome.REACHED
+        if self.found.failure is not None:
+            return Outcome.MODEL_ERROR
+        if self.found.stopped == "timeout":
+            return Outcome.INCONCLUSIVE
+        return Outcome.NOT_FALSIFIED if self.query.universal else Outcome.NOT_REACHED
 
     @property
-    def finding(self) -> Finding | None:
+    def finding(self) -> ReachFinding | None:
         return self.found.best or self.found.failure
 
     @property
     def steps(self) -> list[dict[str, Any]]:
-        """Of the trace found, in words and numbers; none where nothing was found."""
+        """Steps of the trace found, in words and numbers; none where nothing was found."""
         return [] if self.finding is None else trace_json(self.network, self.finding.trace)["steps"]
 
     def to_dataframe(self) -> pandas.DataFrame:
@@ -76,29 +77,59 @@ class ReachResult:
 
     def in_words(self) -> str:
         """The outcome as a sentence."""
-        query, finding = self.query, self.finding
-        if self.outcome is ReachOutcome.REACHED:
-            trace = finding.trace
+        query, best, failure = self.query, self.found.best, self.found.failure
+        if best is not None:
+            trace = best.trace
             return (
                 f"{query.text}: {query.holds_word.upper()}{' (deadlock)' if trace.deadlocked else ''} after "
-                f"{len(trace.steps)} steps and {float(trace.time):g} time units, by {finding.heuristic.value} in its "
-                f"walk {finding.walk}; every step re-checked by the exact interpreter"
+                f"{len(trace.steps)} steps and {float(trace.time):g} time units, by {best.heuristic.value} in its "
+                f"walk {best.walk}; every step re-checked by the exact interpreter"
             )
-        if self.outcome is ReachOutcome.MODEL_ERROR:
-            return f"{query.text}: THE MODEL FAILS after {len(finding.trace.steps)} steps: {finding.trace.error}"
+        if failure is not None:
+            return f"{query.text}: THE MODEL FAILS after {len(failure.trace.steps)} steps: {failure.trace.error}"
         why = "the time is up" if self.found.stopped == "timeout" else "all walks are made"
         word = "not falsified" if query.universal else "not reached"
         return f"{query.text}: {word.upper()} ({why}; random walks prove nothing)"
+
+    def row(self, id: str, text: str, file: str | None) -> QueryResult:
+        """The result to store; `file` holds the trace."""
+        found, finding = self.found, self.finding
+        trace = None if finding is None else finding.trace
+        return QueryResult(
+            id=id,
+            text=text,
+            query=self.query.text,
+            outcome=self.outcome,
+            in_words=self.in_words(),
+            heuristic=self.heuristic if finding is None else finding.heuristic.value,
+            walk=None if finding is None else finding.walk,
+            walks=found.walks,
+            steps=found.steps,
+            seconds=round(found.seconds, 3),
+            stopped=found.stopped,
+            length=None if trace is None else len(trace.steps),
+            time=None if trace is None else float(trace.time),
+            error=None if trace is None else trace.error,
+            timelocks=found.timelocks,
+            zeno=found.zeno,
+            unconfirmed=tuple(found.unconfirmed),
+            improvements=tuple(
+                Improvement(f.seconds, len(f.trace.steps), float(f.trace.time), f.heuristic.value)
+                for f in found.findings
+            ),
+            actions=() if trace is None else tuple(step.action for step in trace.steps),
+            file=file,
+        )
 
 
 def reach(
     model: str | Path | Network,
     query: str,
     *,
-    heuristic: str = "portfolio",
-    trace: str = "some",
+    heuristic: str = ReachSettings.heuristic,
+    trace: str = ReachSettings.trace,
     depth: int | None = None,
-    timeout: float | None = DEFAULT_TIMEOUT_S,
+    timeout: float | None = ReachSettings.timeout,
     walks: int | None = None,
     seed: int | None = None,
     jobs: int | None = None,
@@ -106,7 +137,7 @@ def reach(
     watch: Callable[[Found], None] = lambda found: None,
     report: Callable[[Standing], None] = lambda standing: None,
     standing: Standing | None = None,
-) -> ReachResult:
+) -> SearchResult:
     """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
 
     `walks` limits the walks of each heuristic, `timeout` the seconds; None is no limit.  With `trace` "shortest" or
@@ -116,6 +147,7 @@ def reach(
     now and then; `report` how the search stands between two turns: a search that was interrupted goes on from such a
     `standing` and ends as it would have ended.
     """
+    ReachSettings(heuristic=heuristic, trace=trace, depth=depth, timeout=timeout, walks=walks)  # refuses what is wrong
     wanted, heuristics = Wanted(trace), heuristics_named(heuristic)
     if timeout is None and walks is None:
         raise UserError("a search for a state that may not exist needs a timeout or a number of walks.")
@@ -127,12 +159,11 @@ def reach(
     used = 0.0 if standing is None else standing.found.seconds
     ends = None if timeout is None else time.monotonic() + timeout - used
     with Team(target, ends, os.cpu_count() or 1 if jobs is None else jobs, executor) as team:
+        plan = SearchPlan(heuristics, SeedTree(seed).child("reach"), wanted, depth, walks)
         found = search(
-            target, asked, team.execute, heuristics=heuristics, seeds=SeedTree(seed).child("reach"), wanted=wanted,
-            depth=depth, walks=walks, go_on=team.go_on, watch=watch, report=report,
-            standing=standing,
-        )  # fmt: skip
-    return ReachResult(network, asked, heuristic, wanted, seed, found)
+            target, asked, team.execute, plan, go_on=team.go_on, watch=watch, report=report, standing=standing
+        )
+    return SearchResult(network, asked, heuristic, wanted, seed, found)
 
 
 def heuristics_named(name: str) -> tuple[Heuristic, ...]:

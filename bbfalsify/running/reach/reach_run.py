@@ -1,7 +1,7 @@
 """Searches for states as a recorded run: queries about one model in, a run directory with exact traces out.
 
-    results = reach_all(network, [Question("Q1", "no two inside", "A[] not (P(1).cs && P(2).cs)")], about={"model": …})
-    results["requirements"][0]["outcome"], results["run_directory"]
+    result = reach_all(network, [Question("Q1", "no two inside", "A[] not (P(1).cs && P(2).cs)")], about={"model": …})
+    result.requirements[0].outcome, result.directory
 
 A run that was interrupted is continued: queries that are answered are not asked again, and the one that was being
 searched goes on between two turns, from the last standing on disk (`checkpoint.py`).
@@ -28,13 +28,15 @@ from bbfalsify.core.events import (
     WalksMade,
 )
 from bbfalsify.core.seeds import draw_seed
-from bbfalsify.core.verdict import FOUND, Outcome, StopReason
+from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.reachability.search import Found, Standing
+from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.modelling import Network
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.run_directory import RunDirectory, begin_or_continue, file_name, recorded_seed
+from bbfalsify.results.reach_result import QueryResult, ReachResult
 from bbfalsify.running.reach.checkpoint import StandingFile
-from bbfalsify.running.reach.reach import DEFAULT_TIMEOUT_S, ReachOutcome, ReachResult, reach
+from bbfalsify.running.reach.reach import SearchResult, reach
 from bbfalsify.running.reach.trace_files import write_trace
 
 RECORD_EVERY_S = 1.0
@@ -51,17 +53,9 @@ class Question:
         """What it says, as a specification file has it."""
         return {"query": self.query}
 
-
-@dataclass(frozen=True)
-class Settings:
-    heuristic: str = "portfolio"
-    trace: str = "some"
-    depth: int | None = None
-    timeout: float | None = DEFAULT_TIMEOUT_S
-    walks: int | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return dict(self.__dict__)
+    def not_searched(self) -> QueryResult:
+        in_words = f"{self.query}: not searched to the end"
+        return QueryResult(id=self.id, text=self.text, query=self.query, in_words=in_words)
 
 
 def reach_all(
@@ -69,7 +63,7 @@ def reach_all(
     questions: Sequence[Question],
     *,
     about: Mapping[str, Any],
-    settings: Settings | None = None,
+    settings: ReachSettings | None = None,
     budget: Budget | None = None,
     seed: int | None = None,
     jobs: int | None = None,
@@ -79,11 +73,13 @@ def reach_all(
     name: str = "reach",
     listeners: Iterable[Listener] = (),
     configuration: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """The results, as they are also stored.  `about` says where the model comes from: `model` and `model_sha256`, or
-    `example`; trace files repeat it.  The seconds of `budget` are for all queries together.
+) -> ReachResult:
+    """Search for each query and store the result.
+
+    `about` says where the model comes from: `model` and `model_sha256`, or `example`; trace files repeat it.  The
+    seconds of `budget` are for all queries together.
     """
-    settings, budget = settings or Settings(), budget or Budget()
+    settings, budget = settings or ReachSettings(), budget or Budget()
     seed = recorded_seed(directory) if seed is None else seed
     seed = draw_seed() if seed is None else seed
     decided_by = {
@@ -95,7 +91,7 @@ def reach_all(
     place, tape = begin_or_continue(
         out, name, directory, seed=seed, decided_by=decided_by, configuration=configuration or decided_by
     )
-    answered = {event.data["requirement"]: event.data["row"] for event in tape.events if event.kind == "QueryAnswered"}
+    answered = {e.data["requirement"]: e.data["row"] for e in tape.events if e.kind == "QueryAnswered"}
     started = time.monotonic()
     with place.recorder(*listeners, tape=tape) if place is not None else Recorder(None, listeners) as recorder:
         workers = jobs or 1
@@ -105,32 +101,34 @@ def reach_all(
             else RunStarted(name, network.name, tuple(q.id for q in questions), seed, None, budget.seconds, workers)
         )
         asking = _Asking(network, settings, about, seed, jobs, executor, place, recorder, len(questions) > 1)
-        rows: list[dict[str, Any]] = []
+        rows: list[QueryResult] = []
         reason = StopReason.COMPLETED
         for question in questions:
             left = None if budget.seconds is None else budget.seconds - tape.seconds - (time.monotonic() - started)
             if question.id in answered:
-                rows.append(answered[question.id])
+                rows.append(QueryResult.from_json(answered[question.id]))
                 continue
             if reason is StopReason.COMPLETED and left is not None and left <= 0:
                 reason = StopReason.BUDGET_TIME
             if reason is not StopReason.COMPLETED:
-                rows.append(_not_asked(question))
+                rows.append(question.not_searched())
                 continue
             try:
                 rows.append(asking.answer(question, left))
             except KeyboardInterrupt:
                 reason = StopReason.INTERRUPTED
-                rows.append(_not_asked(question))
+                rows.append(question.not_searched())
                 continue
-            recorder.record(QueryAnswered(question.id, rows[-1]))
+            recorder.record(QueryAnswered(question.id, rows[-1].as_json()))
         seconds = tape.seconds + time.monotonic() - started
-        walks = sum(row["walks"] for row in rows)
-        recorder.record(RunStopped(reason.value, walks, round(seconds, 3)))
-    results = _results(name, seed, rows, reason, seconds, None if place is None else place.path)
+        result = ReachResult(
+            name=name, requirements=tuple(rows), stop_reason=reason, seconds=seconds, seed=seed,
+            directory=None if place is None else place.path,
+        )  # fmt: skip
+        recorder.record(RunStopped(reason.value, result.walks, round(seconds, 3)))
     if place is not None:
-        place.write_results(results)
-    return results
+        place.write_results(result.as_json())
+    return result
 
 
 @dataclass(frozen=True)
@@ -138,7 +136,7 @@ class _Asking:
     """Everything that the queries of a run have in common."""
 
     network: Network
-    settings: Settings
+    settings: ReachSettings
     about: Mapping[str, Any]
     seed: int
     jobs: int | None
@@ -147,8 +145,8 @@ class _Asking:
     recorder: Recorder
     several: bool
 
-    def answer(self, question: Question, left: float | None) -> dict[str, Any]:
-        """Search for one query; the row of results about it."""
+    def answer(self, question: Question, left: float | None) -> QueryResult:
+        """Search for one query."""
         asked, recorder = self.settings, self.recorder
         timeout = min((limit for limit in (asked.timeout, left) if limit is not None), default=None)
         each = 5 if asked.heuristic == "portfolio" else 1
@@ -171,9 +169,9 @@ class _Asking:
         file = self._write(question, result)
         if kept is not None:
             kept.remove()
-        return _row(question, result, file)
+        return result.row(question.id, question.text, file)
 
-    def _write(self, question: Question, result: ReachResult) -> str | None:
+    def _write(self, question: Question, result: SearchResult) -> str | None:
         """The trace file, where something was found."""
         if self.place is None or result.finding is None:
             return None
@@ -221,92 +219,3 @@ class _Telling:
 
     def turn(self, now: Standing) -> None:
         self._depth = now.depth
-
-
-def outcome_of(result: ReachResult) -> Outcome:
-    """In the words of campaigns: an `A[]` is falsified, an `E<>` reached."""
-    if result.outcome is ReachOutcome.MODEL_ERROR:
-        return Outcome.MODEL_ERROR
-    if result.outcome is ReachOutcome.REACHED:
-        return Outcome.FALSIFIED if result.query.universal else Outcome.REACHED
-    if result.found.stopped == "timeout":
-        return Outcome.INCONCLUSIVE
-    return Outcome.NOT_FALSIFIED if result.query.universal else Outcome.NOT_REACHED
-
-
-def _row(question: Question, result: ReachResult, file: str | None) -> dict[str, Any]:
-    found, finding = result.found, result.finding
-    return {
-        "id": question.id,
-        "requirement": question.id,
-        "text": question.text,
-        "query": result.query.text,
-        "outcome": outcome_of(result).value,
-        "in_words": result.in_words(),
-        "heuristic": finding.heuristic.value if finding else result.heuristic,
-        "walk": finding.walk if finding else None,
-        "walks": found.walks,
-        "steps": found.steps,
-        "seconds": round(found.seconds, 3),
-        "stopped": found.stopped,
-        "length": len(finding.trace.steps) if finding else None,
-        "time": float(finding.trace.time) if finding else None,
-        "error": finding.trace.error if finding else None,
-        "timelocks": found.timelocks,
-        "zeno": found.zeno,
-        "unconfirmed": list(found.unconfirmed),
-        "improvements": [
-            {"seconds": f.seconds, "length": len(f.trace.steps), "time": float(f.trace.time),
-             "heuristic": f.heuristic.value}
-            for f in found.findings
-        ],
-        "actions": [step.action for step in finding.trace.steps] if finding else [],
-        "file": file,
-    }  # fmt: skip
-
-
-def _not_asked(question: Question) -> dict[str, Any]:
-    """The row of a query that was not searched to its end."""
-    return {
-        "id": question.id, "requirement": question.id, "text": question.text, "query": question.query,
-        "outcome": Outcome.INCONCLUSIVE.value, "in_words": f"{question.query}: not searched to the end",
-        "heuristic": None, "walk": None, "walks": 0, "steps": 0, "seconds": 0.0, "stopped": "not searched",
-        "length": None, "time": None, "error": None, "timelocks": 0, "zeno": 0, "unconfirmed": [], "improvements": [],
-        "actions": [], "file": None,
-    }  # fmt: skip
-
-
-_WEIGHT = (
-    Outcome.MODEL_ERROR, Outcome.FALSIFIED, Outcome.REACHED, Outcome.INCONCLUSIVE, Outcome.NOT_FALSIFIED,
-    Outcome.NOT_REACHED,
-)  # fmt: skip
-"""What a run is called by: its most telling query."""
-
-
-def _results(
-    name: str, seed: int, rows: list[dict[str, Any]], reason: StopReason, seconds: float, path: Path | None
-) -> dict[str, Any]:
-    outcomes = {row["outcome"] for row in rows}
-    found = [row for row in rows if row["outcome"] in FOUND]
-    return {
-        "engine": "reach",
-        "name": name,
-        "outcome": next((o.value for o in _WEIGHT if o in outcomes), Outcome.INCONCLUSIVE.value),
-        "requirements": rows,
-        "counterexamples": [
-            {
-                "rank": rank, "requirement": row["id"], "status": "confirmed", "actions": row["actions"],
-                "probability": None, "first_violation_time": row["time"], "robustness": None, "file": row["file"],
-            }
-            for rank, row in enumerate(found, start=1)
-        ],
-        "found_probability": None,
-        "smc": None,
-        "simulations": sum(row["walks"] for row in rows),
-        "steps": sum(row["steps"] for row in rows),
-        "stop_reason": reason.value,
-        "seconds": round(seconds, 3),
-        "seed": seed,
-        "run_directory": None if path is None else str(path),
-        "notes": [],
-    }  # fmt: skip

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from bbfalsify.engines.reachability.schedule import Unit
-from bbfalsify.engines.reachability.search import Answer, Bounds, Walking, in_this_process
+from bbfalsify.engines.reachability.search import Bounds, UnitAnswer, Walking, in_this_process
 from bbfalsify.kernel.target_search import Heuristic, Target
 from bbfalsify.running.workers.executors import opened
 
@@ -43,7 +43,7 @@ class Team:
         can_fork = "fork" in multiprocessing.get_all_start_methods()
         self._workers = workers if (can_fork or self._executor is not None) and executor != "in-process" else 1
         self._alone = in_this_process(target, self.go_on)
-        self._submit: Callable[[Unit, Bounds, np.ndarray | None], Future[Answer]] | None = None
+        self._submit: Callable[[Unit, Bounds, np.ndarray | None], Future[UnitAnswer]] | None = None
         self._open = ExitStack()
 
     def __enter__(self) -> Team:
@@ -55,13 +55,13 @@ class Team:
     def go_on(self) -> bool:
         return self._ends is None or time.monotonic() < self._ends
 
-    def execute(self, units: Sequence[Unit], bounds: Bounds, coverage: Coverage) -> Iterator[Answer]:
+    def execute(self, units: Sequence[Unit], bounds: Bounds, coverage: Coverage) -> Iterator[UnitAnswer]:
         if self._workers == 1 or len(units) == 1 or time.monotonic() - self._start < ALONE_S:
             yield from self._alone(units, bounds, coverage)
             return
         if self._submit is None:
             self._submit = self._own_processes() if self._executor is None else self._elsewhere(self._executor)
-        waiting: list[Future[Answer]] = []
+        waiting: list[Future[UnitAnswer]] = []
         answered = 0
         try:
             waiting += [self._submit(unit, bounds, coverage.get(unit.heuristic)) for unit in units]
@@ -76,7 +76,7 @@ class Team:
             for future in waiting:
                 future.cancel()
 
-    def _own_processes(self) -> Callable[..., Future[Answer]]:
+    def _own_processes(self) -> Callable[..., Future[UnitAnswer]]:
         """Forked, so that they have the model without being sent it."""
         context = multiprocessing.get_context("fork")
         stop = context.Event()
@@ -87,12 +87,12 @@ class Team:
         self._open.callback(stop.set)
         return functools.partial(pool.submit, _work)
 
-    def _elsewhere(self, executor: str | Executor) -> Callable[..., Future[Answer]]:
+    def _elsewhere(self, executor: str | Executor) -> Callable[..., Future[UnitAnswer]]:
         pool = self._open.enter_context(opened(executor, self._workers))
         target = pickle.dumps(self._target)
         name = hashlib.sha256(target).hexdigest()
 
-        def submit(unit: Unit, bounds: Bounds, coverage: np.ndarray | None) -> Future[Answer]:
+        def submit(unit: Unit, bounds: Bounds, coverage: np.ndarray | None) -> Future[UnitAnswer]:
             left = None if self._ends is None else self._ends - time.monotonic()
             return pool.submit(_work_for, name, target, left, unit, bounds, coverage)
 
@@ -112,7 +112,7 @@ def _prepare(target: Target, ends: float | None, stop: Any) -> None:
     _go_on = lambda: not stop.is_set() and (ends is None or time.monotonic() < ends)  # noqa: E731
 
 
-def _work(unit: Unit, bounds: Bounds, coverage: np.ndarray | None) -> Answer:
+def _work(unit: Unit, bounds: Bounds, coverage: np.ndarray | None) -> UnitAnswer:
     assert _walking is not None
     return _walking.walk(unit, bounds, coverage, _go_on)
 
@@ -123,7 +123,7 @@ _mine = threading.local()
 
 def _work_for(
     name: str, target: bytes, left: float | None, unit: Unit, bounds: Bounds, coverage: np.ndarray | None
-) -> Answer:
+) -> UnitAnswer:
     """In a worker that may work for several searches: the last model stays ready."""
     if getattr(_mine, "name", None) != name:
         _mine.name, _mine.walking = name, Walking(pickle.loads(target))

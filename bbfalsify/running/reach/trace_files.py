@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, Step, fails, follow, met
-from bbfalsify.engines.reachability.search import Finding
-from bbfalsify.logic.queries import parse_query
+from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, TraceStep, fails, follow, met
+from bbfalsify.engines.reachability.search import ReachFinding
+from bbfalsify.logic.reach_query import parse_query
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.reference.state import Move, State
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
@@ -63,7 +63,7 @@ def _number(name: str, value: Fraction | float) -> dict[str, Any]:
     return {name: float(value), **({f"{name}_exact": str(value)} if exact else {})}
 
 
-def _step_json(network: Network, step: Step) -> dict[str, Any]:
+def _step_json(network: Network, step: TraceStep) -> dict[str, Any]:
     return {
         **_number("time", step.time),
         **_number("delay", step.delay),
@@ -82,7 +82,7 @@ def who(network: Network, move: Move) -> str:
     return f"{process.name}: {source} -> {target}"
 
 
-def write_trace(path: Path, network: Network, finding: Finding, about: Mapping[str, Any]) -> None:
+def write_trace(path: Path, network: Network, finding: ReachFinding, about: Mapping[str, Any]) -> None:
     """`about`: model or example, query, heuristic, seed."""
     data = {
         "format_version": FORMAT_VERSION,
@@ -134,7 +134,7 @@ def read_trace(data: Mapping[str, Any], network: Network) -> ConcreteTrace:
     return ConcreteTrace(tuple(steps), waits, end, data["deadlock"], data["error"], failing)
 
 
-def _followed(data: Mapping[str, Any], replayer: Replayer) -> tuple[list[Step], State]:
+def _followed(data: Mapping[str, Any], replayer: Replayer) -> tuple[list[TraceStep], State]:
     moves = [tuple(map(_move, step["moves"])) for step in data["steps"]]
     times = [_exact(step, "time") for step in data["steps"]]
     drawn = [tuple(step["values"]) if "values" in step else None for step in data["steps"]]

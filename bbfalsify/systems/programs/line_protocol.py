@@ -1,7 +1,7 @@
 """The line protocol between bbfalsify and a program that stays alive from one simulation to the next.
 
 One JSON object per line, UTF-8.  The program speaks first and describes itself; then it answers each request with one
-line that repeats the request's number.  adapters/README.md defines it, with an example.
+line that repeats the request's number.  docs/how-to/program.md defines it, with an example.
 
     program    {"bbfalsify": 1, "name": "heater", "inputs": {"heat": "1"}, "outputs": {"T": "degC"}}
     bbfalsify  {"id": 1, "request": "run", "times": [0, 1, 2], "inputs": {"heat": [1, 1, 0]}, "events": …, "seed": 0}

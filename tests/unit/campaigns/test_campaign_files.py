@@ -14,12 +14,14 @@ from bbfalsify.campaigns.categories import category, worst
 from bbfalsify.campaigns.json_schema import schema_of
 from bbfalsify.campaigns.plan import plan_document
 from bbfalsify.campaigns.requirements.stl import load_requirements
-from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS, Entry
+from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
 from bbfalsify.cli.check import check
 from bbfalsify.cli.falsify import falsify
+from bbfalsify.cli.options import Session
 from bbfalsify.cli.reach import reach
 from bbfalsify.cli.session import run_campaign
 from bbfalsify.core.errors import UserError
+from bbfalsify.core.settings import Settings, engine_name, keys_of, setting
 from bbfalsify.examples import example_folder
 from bbfalsify.records.documents import Document
 from bbfalsify.records.run_directory import RunDirectory
@@ -145,7 +147,7 @@ def test_every_option_of_the_command_line_is_a_key_of_a_campaign(command, only_i
                "example": "model"}  # fmt: skip
     options = {renamed.get(name, name) for name in inspect.signature(command).parameters} - about_output
     kind = engine_kind(command.__name__)
-    keys = {*CAMPAIGN_SECTIONS, *kind.named("settings").model_fields} - set(kind.ignores)
+    keys = {*CAMPAIGN_SECTIONS, *keys_of(kind.named("settings"))} - set(kind.ignores)
     assert options <= keys
     assert keys - options == {"format_version", "name", "engine", "expected", "kind", "budget", *only_in_files}
 
@@ -153,7 +155,7 @@ def test_every_option_of_the_command_line_is_a_key_of_a_campaign(command, only_i
 def test_every_engine_is_complete():
     for name in engine_names():
         kind = engine_kind(name)
-        assert "kind" in kind.named("settings").model_fields and kind.says
+        assert keys_of(kind.named("settings"))["kind"].default == name and kind.says
         for function in ("run", "shown", "page", "found", "progress"):
             assert callable(kind.named(function))
         for function in ("files", "compiling"):
@@ -162,9 +164,9 @@ def test_every_engine_is_complete():
         assert not {*kind.needs} & {*kind.ignores}
 
 
-class MineEntry(Entry):
-    kind: str
-    depth: int = 3
+class MineSettings(Settings):
+    kind: str = engine_name("mine")
+    depth: int = setting("How deep to look.", default=3)
 
 
 def mine(plan, recording):
@@ -183,7 +185,7 @@ def mine(plan, recording):
 
 def test_an_engine_of_another_package(monkeypatch):
     """Named by an entry point, loaded when a campaign names it; what it does not need may be left out."""
-    mine = EngineKind("tries nothing", f"{__name__}:MineEntry", f"{__name__}:mine", needs=("system",))
+    mine = EngineKind("tries nothing", f"{__name__}:MineSettings", f"{__name__}:mine", needs=("system",))
     monkeypatch.setitem(ENGINES, "mine", mine)
     data = {"format_version": 1, "system": "system.py:heater", "engine": {"kind": "mine"}, "seed": 1}
     [plan] = plan_document(Document("c.yaml", data, {}), base=HEATER).runs
@@ -194,14 +196,14 @@ def test_an_engine_of_another_package(monkeypatch):
 
 def test_the_results_of_another_packages_engine_are_shown_reported_and_compared(monkeypatch, tmp_path, capsys):
     """With no function of its own to show them."""
-    mine = EngineKind("tries nothing", f"{__name__}:MineEntry", f"{__name__}:mine", needs=("system",))
+    mine = EngineKind("tries nothing", f"{__name__}:MineSettings", f"{__name__}:mine", needs=("system",))
     monkeypatch.setitem(ENGINES, "mine", mine)
     runs = []
     for depth in (4, 3):
         engine = {"kind": "mine", "depth": depth}
         data = {"format_version": 1, "name": "m", "system": "system.py:heater", "engine": engine, "seed": 1}
         campaign = plan_document(Document("c.yaml", data, {}), base=HEATER)
-        assert run_campaign(campaign, out=tmp_path, as_json=False, quiet=True, verbose=False) == (depth == 3)
+        assert run_campaign(campaign, Session(out=tmp_path, quiet=True)) == (depth == 3)
         shown = capsys.readouterr().out
         assert ("M1 falsified: not <3> deep" in shown) == (depth == 3) and "seed: 1" in shown
         runs.append(tmp_path / f"m-{date.today().isoformat()}-{len(runs) + 1}")

@@ -3,8 +3,10 @@
 import pytest
 
 from bbfalsify.campaigns.engine_entries import read_engines
-from bbfalsify.campaigns.reading import Reader, dotted
-from bbfalsify.campaigns.schema import FalsifyEntry, RequirementEntry
+from bbfalsify.campaigns.reading import Reader
+from bbfalsify.campaigns.schema import RequirementEntry
+from bbfalsify.core.setting_values import dotted
+from bbfalsify.engines.falsification.settings import FalsifySettings
 from bbfalsify.records.documents import parse_yaml
 
 
@@ -44,11 +46,11 @@ def problems_of(adapter, text: str) -> list[str]:
     ],
 )
 def test_wrong_engine_settings(text, message):
-    assert problems_of(FalsifyEntry, text) == [message]
+    assert problems_of(FalsifySettings, text) == [message]
 
 
 def test_unknown_key_names_the_closest():
-    (message,) = problems_of(FalsifyEntry, "kind: falsify\nhorizon: 20\ntrace: 3\n")
+    (message,) = problems_of(FalsifySettings, "kind: falsify\nhorizon: 20\ntrace: 3\n")
     assert message.startswith("c.yaml:3: unknown key 'trace'. Allowed: adaptive_duration, batch,")
     assert message.endswith("Did you mean 'traces'?")
 
@@ -62,7 +64,7 @@ def test_all_mistakes_come_together():
 def test_numbers_in_scientific_notation_are_numbers():
     document = parse_yaml("{kind: falsify, horizon: 1e3}", file="c.yaml")
     assert document.data["horizon"] == "1e3", "YAML 1.1 reads it as text"
-    assert Reader(document, []).check(FalsifyEntry, document.data, ()).horizon == [1000.0]
+    assert Reader(document, []).check(FalsifySettings, document.data, ()).horizon == 1000.0
 
 
 def test_key_paths_read_like_the_file():
@@ -73,7 +75,7 @@ def test_columns_are_one_value_and_do_not_multiply():
     document = parse_yaml("{kind: falsify, horizon: [10, 20], columns: [d8, d9]}", file="c.yaml")
     points = read_engines(Reader(document, []), document.data)
     assert [(p.horizon, p.columns) for p in points] == [(10.0, ("d8", "d9")), (20.0, ("d8", "d9"))]
-    assert Reader(document, []).check(FalsifyEntry, {**document.data, "columns": "d8"}, ()).columns == ("d8",)
+    assert Reader(document, []).check(FalsifySettings, {**document.data, "columns": "d8"}, ()).columns == ("d8",)
 
 
 def test_quasi_random_needs_the_conditional_estimator():

@@ -8,7 +8,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification import columns
 from bbfalsify.engines.falsification.columns import Counts
-from bbfalsify.engines.falsification.estimating import estimate_word
+from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
 from bbfalsify.engines.falsification.genealogy import Genealogy, Split
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Particles, StepResult, compile_network
@@ -142,9 +142,7 @@ def test_d8_judges_particles_before_they_are_killed(estimator):
         asked.extend(queries)
         return late_starts_violate(queries)
 
-    found = estimate_word(
-        ask, usage, ("start", "go"), passes=40, traces=100, seeds=SeedTree(5), estimator=estimator, columns=("d8",)
-    )
+    found = estimate_word(ask, usage, ("start", "go"), PassPlan(40, 100, estimator, columns=("d8",)), SeedTree(5))
     d8 = found.columns["d8"]
     assert abs(d8.value - 0.1) <= 4.5 * np.sqrt(0.09 / 4000) and d8.low <= 0.1 <= d8.high
     assert found.columns["d6"].value < 0.02
@@ -164,10 +162,10 @@ def test_d8_costs_nothing_where_nothing_is_resampled():
         asked.extend(queries)
         return late_starts_violate(queries)
 
-    found = estimate_word(ask, usage, ("start", "go"), passes=2, traces=50, seeds=SeedTree(5), columns=("d8",))
+    found = estimate_word(ask, usage, ("start", "go"), PassPlan(2, 50, columns=("d8",)), SeedTree(5))
     assert len(asked) == 100 and set(found.columns) == {"d6", "d8"}
     asked.clear()
-    found = estimate_word(ask, usage, ("start", "go"), passes=2, traces=50, seeds=SeedTree(5), columns=("d9",))
+    found = estimate_word(ask, usage, ("start", "go"), PassPlan(2, 50, columns=("d9",)), SeedTree(5))
     assert set(found.columns) == {"d6", "d9_set", "d9_multiset", "d9_traces"}
     assert sum("/d9/" in q.name for q in asked) > 0
 
@@ -191,7 +189,7 @@ def test_failures_that_count_as_violations_are_located_in_their_step():
         return answers
 
     word = ("start", "go", "rest", "rest", "rest")
-    found = estimate_word(ask, usage, word, passes=2, traces=100, seeds=SeedTree(1), columns=("d8",))
+    found = estimate_word(ask, usage, word, PassPlan(2, 100, columns=("d8",)), SeedTree(1))
     # Time 1.5 is passed in the second to fifth step; nobody starts that late, so the parts add up to those who pass it.
     assert cuts and found.columns["d6"].value == pytest.approx(found.cylinder.value, rel=0.2)
     assert found.probability.value < found.columns["d6"].value

@@ -13,7 +13,7 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.estimating import estimate_word
+from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
 from bbfalsify.engines.falsification.exact import NotExact, exact_cylinder, why_not_exact
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import CompiledModel, compile_network, stochastic_walks
@@ -185,9 +185,8 @@ INPUT = "inputs: {u: {actions: {a: 1}, initial: 0}}\n"
 def estimated(text: str, word: str, **options):
     profile = parse_profile(text + INPUT)
     usage = Usage(profile, compile_network(profile.network), 10.0, 1.0)
-    return estimate_word(
-        first_half_violates, usage, word.split(), passes=10, traces=10, seeds=SeedTree(1), columns=("d8",), **options
-    )
+    plan = PassPlan(10, 10, columns=("d8",), **options)
+    return estimate_word(first_half_violates, usage, word.split(), plan, SeedTree(1))
 
 
 RARE = """

@@ -13,7 +13,7 @@ from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage, violating_step
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import parse_stl
-from bbfalsify.logic.stl.monitor import judge
+from bbfalsify.logic.stl.stl_monitor import judge
 from bbfalsify.modelling import parse_profile
 from tests import heater
 

@@ -10,9 +10,9 @@ from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verd
 from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.engine import Options, Progress, run
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
-from bbfalsify.engines.falsification.pool import MOST_RUNS, Pool, Word
+from bbfalsify.engines.falsification.word_pool import MOST_RUNS, Pool, Word
 from bbfalsify.logic import parse_stl
-from bbfalsify.logic.stl.monitor import judge
+from bbfalsify.logic.stl.stl_monitor import judge
 from tests import heater
 from tests.unit.engines.test_falsification import FORMULA, simulate_heater, usage_of
 
@@ -172,9 +172,9 @@ def test_guiding_and_other_estimators_work_together_with_it():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"search": "probably"}, "probable"),
-        ({"patience": -1}, "patience must be 0 or more"),
-        ({"plain_walks": 1.5}, "between 0 and 1"),
+        ({"search": "probably"}, "search cannot be 'probably'.*Did you mean 'probable'"),
+        ({"patience": -1}, "patience must be at least 0; found -1"),
+        ({"plain_walks": 1.5}, "plain_walks must be at most 1; found 1.5"),
     ],
 )
 def test_wrong_options_from_python_are_named(options, message):

@@ -6,11 +6,11 @@ import pytest
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.reachability.concrete_trace import follow
 from bbfalsify.engines.reachability.schedule import CYCLE, LAST_DEPTH, turns
-from bbfalsify.engines.reachability.search import PORTFOLIO, Wanted, in_this_process, search
+from bbfalsify.engines.reachability.search import PORTFOLIO, SearchPlan, Wanted, in_this_process, search
 from bbfalsify.examples.models import FAMILIES, named_model
 from bbfalsify.kernel import compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target
-from bbfalsify.logic.queries import parse_query
+from bbfalsify.logic.reach_query import parse_query
 from bbfalsify.modelling import Network, NetworkBuilder
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
 from bbfalsify.running.reach.reach import reach
@@ -25,7 +25,8 @@ def look_in(network: Network, query: str, heuristics, seed: int = 1, **options):
     asked = parse_query(query, network)
     target = Target(compile_network(network), asked.alive, asked.dead)
     execute = in_this_process(target, lambda: True)
-    return search(target, asked, execute, heuristics=heuristics, seeds=SeedTree(seed), **options)
+    plan = {name: options.pop(name) for name in ("wanted", "depth", "walks") if name in options}
+    return search(target, asked, execute, SearchPlan(heuristics, SeedTree(seed), **plan), **options)
 
 
 def test_eleven_distributions_then_twice_as_deep():

@@ -10,7 +10,6 @@ import pytest
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.sensitivity import (
-    Elasticity,
     influence_of,
     logarithmic_variance,
     of_total,
@@ -18,6 +17,7 @@ from bbfalsify.engines.falsification.sensitivity import (
     widened,
 )
 from bbfalsify.modelling import profile_parameters
+from bbfalsify.results.falsify_insights import Elasticity
 from tests import heater
 from tests.unit.engines.test_falsification import falsify, usage_of
 

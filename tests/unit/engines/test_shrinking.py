@@ -10,7 +10,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.accelerator import Run, Search
 from bbfalsify.engines.falsification.delta_debugging import Cut, cuts_of_size, latest_places, next_size
-from bbfalsify.engines.falsification.directed_walks import LATEST, Follower, Wish
+from bbfalsify.engines.falsification.directed_walks import LATEST, Wish, WordFollower
 from bbfalsify.engines.falsification.routes import Routes
 from bbfalsify.engines.falsification.shrinking import Tools, shrink
 from bbfalsify.kernel import stochastic_walks
@@ -96,7 +96,7 @@ def contains(*core):
 def finding_of(usage, box, word, requirement=0, seed=1, quantiles=None):
     """A run along the word that violates, as a search would hand it over."""
     wishes = [Wish(action, quantile) for action, quantile in zip(word, quantiles or [0.3] * len(word), strict=True)]
-    followed = Follower(usage.model).follow(wishes, SeedTree(seed))
+    followed = WordFollower(usage.model).follow(wishes, SeedTree(seed))
     search, stimulus = Search(), usage.stimulus(followed.walk)
     search.begin(len(box.laws))
     run = Run(1, followed.walk, stimulus, box.answer(stimulus))
@@ -154,7 +154,7 @@ def test_the_latest_places_of_a_word():
 
 def test_quantiles_are_places_in_the_law_of_a_delay():
     """Delays of `letters` are uniform on [1, 3] whatever the action."""
-    follower = Follower(usage_of(FREE).model)
+    follower = WordFollower(usage_of(FREE).model)
     quantiles = (0.0, 0.25, 0.5, LATEST)
     found = follower.follow([Wish("a", q) for q in quantiles], SeedTree(1))
     np.testing.assert_allclose(np.diff(found.walk.times, prepend=0.0), [1, 1.5, 2, 3], atol=1e-9)
@@ -167,10 +167,10 @@ def test_a_walk_is_retraced_from_its_times(text):
     walks = stochastic_walks(usage.model, np.arange(5, dtype=np.uint64), until=60.0, max_steps=1000)
     for walk in map(walks.walk, range(5)):
         word = list(zip(walk.times.tolist(), walk.actions(usage.model), strict=True))
-        found = Follower(usage.model).retrace(word, SeedTree(1))
+        found = WordFollower(usage.model).retrace(word, SeedTree(1))
         np.testing.assert_allclose(found.walk.times, walk.times, atol=1e-3)
         assert allowed(usage, found.walk)
-    assert Follower(usage.model).retrace([(1.5, "press")], SeedTree(1)) is None if text is OFFICE else True
+    assert WordFollower(usage.model).retrace([(1.5, "press")], SeedTree(1)) is None if text is OFFICE else True
 
 
 # --- fewer actions ----------------------------------------------------------------------------------------------------

@@ -270,5 +270,5 @@ def test_stuck_profiles_and_wrong_options_are_refused_by_name():
         simulate(usage=usage_of(stuck))
     with pytest.raises(UserError, match="batch must be"):
         Options(batch=0)
-    with pytest.raises(UserError, match="stopping rule 'sequental'"):
+    with pytest.raises(UserError, match="rule cannot be 'sequental'.*Did you mean 'sequence'"):
         Options(rule="sequental")

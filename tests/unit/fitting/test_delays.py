@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bbfalsify.fitting.delays import check_law, check_uniform, exponential_or_uniform, fit_bounds, fit_rate
-from bbfalsify.fitting.log_replay import Stay
+from bbfalsify.fitting.stays import Stay
 
 
 def stays(delays, *, low=0.0, bound=None):

@@ -9,9 +9,10 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.kernel import CompiledModel, Sampler, accelerated_walks, compile_network, sample_expressions
-from bbfalsify.kernel.state_inspection import State, enabled_windows, fire
+from bbfalsify.kernel.state_inspection import ConcreteState
 from bbfalsify.modelling import parse_expression, parse_network
-from bbfalsify.modelling.reference.flow import Flow
+from bbfalsify.modelling.reference.flow import RealFlow
+from tests.support.kernel_states import enabled_windows, fire
 from tests.unit.kernel.kernel_models import BRAKING, model, one, several
 
 TIMES = np.array([0.0, 0.013, 0.5, 1.0, 2.75, 7.0, 30.0])
@@ -64,7 +65,7 @@ def test_values_agree_with_the_reference(rate):
     """The reference interpreter integrates everything by its own Runge–Kutta; the steps differ, so to 1e-8."""
     m = flowing(rate)
     reals = tuple([2.0, *m.network.initial_reals()[1:]])
-    flow = Flow(m.network, (0,), tuple(m.network.initial_integers()), reals, step=1 / 128)
+    flow = RealFlow(m.network, (0,), tuple(m.network.initial_integers()), reals, step=1 / 128)
     expected = [float(flow.concrete(float(t))[0]) for t in TIMES]
     np.testing.assert_allclose(values_of(m, 2.0, TIMES), expected, rtol=1e-8)
 
@@ -111,7 +112,7 @@ def test_a_receiver_that_looks_at_the_flow_leaves_nothing_stale(rate):
         "broadcast chan c;\nclock y;",
     )
     m = model(text)
-    start = State(np.zeros(3, int), np.zeros(0, int), np.array([100.0]))
+    start = ConcreteState(np.zeros(3, int), np.zeros(0, int), np.array([100.0]))
     sender, low = 0, 2
     after = fire(m, start, (sender,), 1.0)
     assert after.reals[0] == 80.0

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from bbfalsify.kernel.state_inspection import State, enabled_windows, fire, maximal_delay
+from bbfalsify.kernel.state_inspection import ConcreteState, maximal_delay
+from tests.support.kernel_states import enabled_windows, fire
 from tests.unit.kernel.kernel_models import COOLING, model, one, several
 
 INF = math.inf
@@ -17,7 +18,7 @@ INF = math.inf
 def windows(text: str, *, fired: Sequence[tuple[int, float]] = ()) -> dict[str, list]:
     """Windows by action in the initial state, or after firing some (edge number, delay)."""
     m = model(text)
-    s = State.initial(m)
+    s = ConcreteState.initial(m)
     for edge, delay in fired:
         s = fire(m, s, (edge,), delay)
     return {m.edge(edges[0])[1].action: w for edges, w in enabled_windows(m, s)}
@@ -136,13 +137,13 @@ def test_handshakes_and_broadcasts():
         "chan c;\nbroadcast chan b;",
     )
     m = model(text)
-    found = dict(enabled_windows(m, State.initial(m)))
+    found = dict(enabled_windows(m, ConcreteState.initial(m)))
     assert found == {
         (0, 2): [(2, False, 4, True)],
         (0, 4): [(2, False, 9, False)],
         (1,): [(6, False, 7, False)],  # the receiver must be able to enter T
     }
-    after = fire(m, State.initial(m), (1,), 6.5)
+    after = fire(m, ConcreteState.initial(m), (1,), 6.5)
     assert list(after.locations) == [0, 1, 0]
 
 
@@ -194,14 +195,14 @@ def test_urgent_channels_stop_time():
 
 def test_a_violated_invariant_leaves_nothing():
     m = model(one("clock x;", {"S": 'invariant: "x >= 1"'}, ["from: S, to: S, action: a"]))
-    assert enabled_windows(m, State.initial(m)) == []
-    assert maximal_delay(m, State.initial(m))[0] < 0
+    assert enabled_windows(m, ConcreteState.initial(m)) == []
+    assert maximal_delay(m, ConcreteState.initial(m))[0] < 0
 
 
 def test_event_location_on_an_ode():
     """T' = −T/10 from 100: T <= 50 from 10·ln 2 on, and the invariant T >= 20 ends at 10·ln 5."""
     m = model(COOLING)
-    start = State(np.array([0]), np.zeros(0, int), np.array([100.0, 0.0]))
+    start = ConcreteState(np.array([0]), np.zeros(0, int), np.array([100.0, 0.0]))
     ((_, found),) = enabled_windows(m, start)
     ((low, _, high, _),) = found
     assert low == pytest.approx(10 * math.log(2), abs=1e-9)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.logic import Requirement, parse_stl
-from bbfalsify.logic.stl.monitor import judge, judge_batch, robustness_over_time, warm_up
+from bbfalsify.logic.stl.stl_monitor import judge, robustness_over_time, warm_up
 
 VIOLATED, SATISFIED, INCONCLUSIVE = Verdict.VIOLATED, Verdict.SATISFIED, Verdict.INCONCLUSIVE
 BOTH = pytest.mark.parametrize("time", ["dense", "discrete"])
@@ -144,18 +143,6 @@ def test_one_sample():
 def test_vacuity(text, values, vacuous, time):
     found = judge(parse_stl(text), np.arange(3.0), {"x": values}, time=time)
     assert found.vacuous is vacuous
-
-
-def test_a_batch_is_its_traces():
-    rng = np.random.default_rng(1)
-    formula = parse_stl("always(x < 1 implies eventually[0:2] y > 0)")
-    traces = []
-    for n in (1, 2, 10, 50):
-        times = np.cumsum(rng.uniform(0.1, 1, n))
-        traces.append(Trace(times, {"x": rng.normal(size=n), "y": rng.normal(size=n), "z": rng.normal(size=n)}))
-    expected = [judge(formula, t.times, t.signals) for t in traces]
-    assert judge_batch(formula, traces) == judge_batch(formula, [(t.times, t.signals) for t in traces]) == expected
-    assert judge_batch(formula, []) == []
 
 
 def test_robustness_over_time_is_that_of_the_body():

@@ -75,7 +75,7 @@ def test_until_and_since(rng, name, function):
         f = Pieces(rng)
 
         def run(plain, f=f):
-            return function(*f.arrays, f.at["p"], f.count["p"], f.at["q"], f.count["q"], f.out, plain)
+            return function(f.arrays, f.at["p"], f.count["p"], f.at["q"], f.count["q"], f.out, plain)
 
         for made, sign in both_readings(f, run):
             assert f.agrees(Reach(name, 0.0, math.inf, P, Q), made, sign)
@@ -85,7 +85,7 @@ def test_minimum_and_maximum(rng):
     for _ in range(50):
         f = Pieces(rng)
         for operator, smaller in (("and", True), ("or", False)):
-            made = pointwise(*f.arrays, f.at["p"], f.count["p"], f.at["q"], f.count["q"], f.out, smaller)
+            made = pointwise(f.arrays, f.at["p"], f.count["p"], f.at["q"], f.count["q"], f.out, smaller)
             assert f.agrees(Connective(operator, P, Q), made)
 
 
@@ -98,7 +98,7 @@ def test_windows(rng, function, every, some):
         delay, width = np.int64(rng.integers(3)), np.int64(rng.integers(4))
         endless = bool(rng.random() < 0.2)
         for name, smaller in ((every, True), (some, False)):
-            made = function(*f.arrays, f.at["p"], f.count["p"], f.out, delay, width, endless, smaller, False)
+            made = function(f.arrays, f.at["p"], f.count["p"], f.out, delay, width, endless, smaller, False)
             upper = math.inf if endless else float(delay + width)
             assert f.agrees(Window(name, float(delay), upper, P), made)
 
@@ -109,7 +109,7 @@ def test_half_open_windows(rng, function, name):
     for _ in range(100):
         f = Pieces(rng)
         width = int(rng.integers(1, 4))
-        made = function(*f.arrays, f.at["p"], f.count["p"], f.out, np.int64(0), np.int64(width), False, True, True)
+        made = function(f.arrays, f.at["p"], f.count["p"], f.out, np.int64(0), np.int64(width), False, True, True)
         oracle = f.oracle()
         always_q = Oracle(
             lambda node, t, o=oracle: math.inf if node == Q else o.atom(node, t),

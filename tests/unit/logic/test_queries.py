@@ -2,7 +2,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.examples.models.protocols import fischer
-from bbfalsify.logic.queries import parse_query, simplified
+from bbfalsify.logic.reach_query import parse_query, simplified
 from bbfalsify.modelling.language.folding import FALSE, TRUE
 from bbfalsify.modelling.network.expressions import AtLocation, Binary, Kind, Read, Unary
 

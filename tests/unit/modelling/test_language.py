@@ -223,16 +223,15 @@ def test_folding_leaves_run_time_errors_to_the_run():
 def test_implicit_booleans_as_in_uppaal():
     from bbfalsify.core.errors import Place
     from bbfalsify.modelling.language.model_text import BranchText, EdgeText, LocationText, ModelText, TemplateText
-    from bbfalsify.modelling.language.resolve import assemble, new_assembly
+    from bbfalsify.modelling.language.resolve import assemble
     from bbfalsify.records.documents import Text
 
     place = Place("m.xml", 1)
     edge = EdgeText("L", place, (BranchText("L", place, None, Text("n = b + 1, b = n", place)),), Text("n", place))
     template = TemplateText("P", place, None, locations=[LocationText("L", place)], edges=[edge])
     text = ModelText("m", place, [Text("int n; bool b;", place)], [template], as_uppaal=True)
-    network = assemble(text, assembly := new_assembly(text))
+    network, assembly = assemble(text)
     assert not assembly.problems
     assert network.processes[0].edges[0].guard == Binary("!=", Read(0, Kind.INT), Constant(0, Kind.INT), Kind.BOOL)
     text.as_uppaal = False
-    assemble(text, assembly := new_assembly(text))
-    assert "a condition (bool) is needed, found an int" in assembly.problems[0].message
+    assert "a condition (bool) is needed, found an int" in assemble(text)[1].problems[0].message

@@ -83,7 +83,7 @@ def test_what_is_found_is_kept_once_and_can_be_replayed(filled):
 def test_known_ones_are_replayed_ranked_and_not_found_again(store):
     before = {file.name: file.read_bytes() for file in store.glob("*.json")}
     result = run(store, options=replace(SMALL, simulations=110), seed=7)
-    assert len(result.known) == len(before) and {k["outcome"] for k in result.known} == {"same"}
+    assert len(result.known) == len(before) and {k.outcome for k in result.known} == {"same"}
     keys = [c.actions for c in result.counterexamples]
     assert len(keys) == len(set(keys)) and set(keys) <= set(heater.EXACT)
     assert all(c.known and c.iteration is None and c.traces == 30 for c in result.counterexamples)
@@ -107,23 +107,21 @@ def test_the_result_does_not_depend_on_the_number_of_workers(store, tmp_path):
 def test_fixed_is_marked_not_deleted_and_noticed_when_it_comes_back(store):
     files = sorted(store.glob("*.json"))
     fixed = run(store, weaker(0.5))
-    assert fixed.outcome is Outcome.NOT_FALSIFIED and {k["outcome"] for k in fixed.known} == {"fixed"}
+    assert fixed.outcome is Outcome.NOT_FALSIFIED and {k.outcome for k in fixed.known} == {"fixed"}
     assert sorted(store.glob("*.json")) == files
     assert {e.state for e in Store(store).read()[0]} == {State.FIXED}
     length = len(history(store))
     run(store, weaker(0.5))
     assert len(history(store)) == length  # nothing changed, nothing is written
     again = run(store)
-    assert {(k["before"], k["outcome"]) for k in again.known} == {("fixed", "same")}
+    assert {(k.before, k.outcome) for k in again.known} == {("fixed", "same")}
     assert {e.state for e in Store(store).read()[0]} == {State.OPEN}
 
 
 def test_what_fails_at_another_moment_has_changed_and_is_kept_as_it_is_now(store):
     """A little less heat: still violated, later; where that is another step, the key is another one."""
     result = run(store, weaker(0.97), options=replace(SMALL, simulations=0))
-    assert {k["outcome"] for k in result.known} <= {"changed", "fixed"} and "changed" in {
-        k["outcome"] for k in result.known
-    }
+    assert {k.outcome for k in result.known} <= {"changed", "fixed"} and "changed" in {k.outcome for k in result.known}
     assert result.outcome is Outcome.FALSIFIED and result.counterexamples
     entries = {e.counterexample.actions: e for e in Store(store).read()[0]}
     for found in result.counterexamples:
@@ -164,15 +162,15 @@ def test_what_cannot_be_read_is_named_and_left_alone(store):
 def test_a_word_that_this_profile_never_does_is_told_but_not_ranked(store):
     text = heater.PROFILE.replace("action: on", "action: heat").replace("{on: 1,", "{heat: 1,")
     result = run(store, profile=parse_profile(text), options=replace(SMALL, simulations=0))
-    assert {k["outcome"] for k in result.known} == {"same"} and result.counterexamples == ()
-    assert all("no action on" in k["explanation"] for k in result.known)
+    assert {k.outcome for k in result.known} == {"same"} and result.counterexamples == ()
+    assert all("no action on" in k.explanation for k in result.known)
     never_on_twice = (
         heater.PROFILE.replace("locations:", 'locations:\n      Q: {invariant: "x <= 5"}')
         .replace("to: S, action: on,", "to: Q, action: on,")
         .replace("inputs:", '      - {from: Q, to: S, action: off, guard: "x >= 3", update: "x = 0"}\ninputs:')
     )
     result = run(store, profile=parse_profile(never_on_twice), options=replace(SMALL, simulations=0))
-    assert result.counterexamples == () and all("never does" in k["explanation"] for k in result.known)
+    assert result.counterexamples == () and all("never does" in k.explanation for k in result.known)
 
 
 def test_a_failing_simulation_is_known_where_failing_violates(tmp_path):
@@ -188,7 +186,7 @@ def test_a_failing_simulation_is_known_where_failing_violates(tmp_path):
     second = run(tmp_path, box, on_failure="violation", options=replace(options, simulations=0))
     assert {c.actions for c in second.counterexamples} == {c.actions for c in first.counterexamples}
     third = run(tmp_path, box, options=replace(options, simulations=0))
-    assert third.counterexamples == () and all("no violation here" in k["explanation"] for k in third.known)
+    assert third.counterexamples == () and all("no violation here" in k.explanation for k in third.known)
 
 
 def test_the_same_failure_stored_by_many_at_once_is_one_whole_file(filled, tmp_path):
@@ -243,5 +241,5 @@ def test_a_file_put_in_by_hand_counts_and_is_not_doubled(filled, tmp_path):
     (tmp_path / "from_a_colleague.json").write_text(json.dumps(data))
     assert Counterexample.read(tmp_path / "from_a_colleague.json").system.name == ""
     result = run(tmp_path, options=replace(SMALL, simulations=0))
-    assert [k["outcome"] for k in result.known] == ["same"]
+    assert [k.outcome for k in result.known] == ["same"]
     assert [p.name for p in tmp_path.glob("*.json")] == ["from_a_colleague.json"]

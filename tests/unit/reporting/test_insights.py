@@ -15,7 +15,7 @@ from bbfalsify.reporting.terminal.insight_lines import (
     time_lines,
     time_plot,
 )
-from bbfalsify.results.recorded import result_from_json
+from bbfalsify.results.falsify_result import FalsificationResult
 from tests.unit.reporting.test_tables import estimate, results
 
 ON, OFF = "weight of User.S -> S (on)", "weight of User.S -> S (off)"
@@ -62,7 +62,7 @@ def rich_results() -> dict:
     return data
 
 
-RESULT = result_from_json(rich_results())
+RESULT = FalsificationResult.from_json(rich_results())
 ROW = RESULT.requirements[0]
 
 
@@ -91,13 +91,13 @@ def test_the_table_of_elasticities_leaves_out_what_does_not_matter():
 
 
 def test_coverage_in_a_line_and_in_full():
-    assert list(coverage_lines(RESULT)) == [
+    assert list(coverage_lines(RESULT.profile_coverage)) == [
         "profile coverage: 1 of 3 edges; never taken: User.S -> T (pause), line 12; User.T -> S (on)"
     ]
-    short, branches, locations = coverage_lines(RESULT, everything=True)
+    short, branches, locations = coverage_lines(RESULT.profile_coverage, everything=True)
     assert branches == "  and 1 of 2 branches; never taken: User.S -> S (on) no. 2, line 11"
     assert locations == "  and 0 of 1 locations; never taken: User.T, line 9"
-    assert "branch User.S -> S (on) no. 2" in text_of(coverage_table(RESULT))
+    assert "branch User.S -> S (on) no. 2" in text_of(coverage_table(RESULT.profile_coverage))
 
 
 def test_times_in_a_line():
@@ -107,7 +107,7 @@ def test_times_in_a_line():
 
 
 def test_the_plot_shows_the_list_and_its_first_counterexamples():
-    root = ET.fromstring(time_plot(RESULT, ROW))
+    root = ET.fromstring(time_plot("heater R1", ROW, RESULT.listed("R1")))
     texts = [e.text for e in root.iter() if e.text and e.text.strip()]
     assert {"list", "#1", "heater R1", "probability of a violation by then"} <= set(texts)
     axis = texts[-6:]
@@ -122,7 +122,11 @@ def test_the_interval_with_the_profile_s_uncertainty_is_the_one_shown():
 
 
 def test_results_of_older_versions_show_nothing_more():
-    old = result_from_json(results())
+    old = FalsificationResult.from_json(results())
     row = old.requirements[0]
-    assert not [*swap_lines(row), *time_lines(row), *coverage_lines(old, everything=True)]
-    assert elasticity_table(row) is None and coverage_table(old) is None and time_plot(old, row) is None
+    assert not [*swap_lines(row), *time_lines(row), *coverage_lines(old.profile_coverage, everything=True)]
+    assert (
+        elasticity_table(row) is None
+        and coverage_table(old.profile_coverage) is None
+        and time_plot("", row, ()) is None
+    )

@@ -1,7 +1,7 @@
 """What of the counterexamples matters, in words."""
 
-from bbfalsify.reporting.terminal.shrunk import FEW, shrunk_lines
-from bbfalsify.results.recorded import result_from_json
+from bbfalsify.reporting.terminal.counterexamples import FEW, shrunk_lines
+from bbfalsify.results.falsify_result import FalsificationResult
 from tests.unit.reporting.test_tables import estimate, results
 
 
@@ -17,7 +17,8 @@ def lines(*cores, **options):
                 "file": None, "probability": estimate(1e-3), "probability_with_uncertainty": None,
             }  # fmt: skip
         rows.append(row)
-    return list(shrunk_lines(result_from_json(results(counterexamples=rows)), "R1", 80, **options))
+    result = FalsificationResult.from_json(results(counterexamples=rows))
+    return list(shrunk_lines(result.listed("R1"), 80, **options))
 
 
 def test_rows_with_one_core_are_one_line():

@@ -4,9 +4,10 @@ import pytest
 from rich.console import Console
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.reporting.terminal.equations import equations_table, equations_title
-from bbfalsify.reporting.terminal.tables import closing_lines, result_table
-from bbfalsify.results.recorded import read_results, result_from_json
+from bbfalsify.reporting.terminal.counterexamples import equations_table, equations_title, result_table
+from bbfalsify.reporting.terminal.falsify import closing_lines
+from bbfalsify.results.falsify_result import FalsificationResult
+from bbfalsify.results.recorded import read_results
 
 
 def estimate(value: float) -> dict:
@@ -45,7 +46,7 @@ def results(**changes) -> dict:
 def rendered(width: int, **changes) -> list[str]:
     console = Console(width=width, no_color=True, markup=False, highlight=False)
     with console.capture() as capture:
-        console.print(result_table(result_from_json(results(**changes)), "R1", width))
+        console.print(result_table(FalsificationResult.from_json(results(**changes)).listed("R1"), width))
     return capture.get().splitlines()
 
 
@@ -73,7 +74,7 @@ def test_numbers_make_room_for_words_that_cannot_be_told_apart():
 
 
 def test_the_last_lines_say_outcomes_place_seed_and_how_to_replay():
-    assert list(closing_lines(result_from_json(results()))) == [
+    assert list(closing_lines(FalsificationResult.from_json(results()))) == [
         "R1 falsified (as expected): never above 75",
         "R2 not falsified (expected: falsified)",
         "run directory: runs/x",
@@ -83,7 +84,7 @@ def test_the_last_lines_say_outcomes_place_seed_and_how_to_replay():
 
 
 def test_not_falsified_is_not_called_verified():
-    lines = list(closing_lines(result_from_json(results(outcome="not_falsified", counterexamples=[]))))
+    lines = list(closing_lines(FalsificationResult.from_json(results(outcome="not_falsified", counterexamples=[]))))
     assert any("not falsified is not verified" in line for line in lines)
     assert not any(line.startswith("replay") for line in lines)
 
@@ -94,7 +95,7 @@ def test_results_are_read_from_a_run_directory(tmp_path):
     (tmp_path / "results.json").write_text(json.dumps(results()))
     read = read_results(tmp_path)
     assert read.counterexamples[0].share == pytest.approx(0.082)
-    assert [row.as_expected for row in read.requirements] == [True, False]
+    assert [row.expected == row.outcome for row in read.requirements] == [True, False]
 
 
 def test_a_run_names_its_files_from_where_it_is_now(tmp_path):
@@ -107,7 +108,7 @@ def test_a_run_names_its_files_from_where_it_is_now(tmp_path):
     assert read_results(here).counterexamples[0].file == "runs/x/counterexamples/001-on.json", "a file on its own"
     (here / "manifest.json").write_text('{"format_version": 1}')
     found = read_results(here)
-    assert found.run_directory == str(here) and found.store == "runs/xylophone"
+    assert found.directory == here and str(found.store) == "runs/xylophone"
     assert found.counterexamples[0].file == str(here / "counterexamples" / "001-on.json")
     (here / "manifest.json").write_text('{"format_version": 2}')
     with pytest.raises(UserError, match="format 2; this version of bbfalsify reads format 1"):
@@ -127,11 +128,11 @@ def test_the_equations_have_a_line_each_and_fit():
     data = results(columns=["d9", "d6"])
     names = ("d6", "d9_set", "d9_multiset", "d9_traces")
     data["counterexamples"][0]["estimates"] = {name: estimate(10.0**-i) for i, name in enumerate(names, start=3)}
-    result = result_from_json(data)
-    assert "(D.6, D.9)" in equations_title(result)
+    result = FalsificationResult.from_json(data)
+    assert "(D.6, D.9)" in equations_title(result.columns)
     console = Console(width=80, no_color=True, markup=False, highlight=False)
     with console.capture() as capture:
-        console.print(equations_table(result, "R1", 80))
+        console.print(equations_table(result.listed("R1"), result.columns, 80))
     lines = [line.rstrip() for line in capture.get().splitlines()]
     assert max(map(len, lines)) <= 80
     assert lines[2].split()[:2] == ["1", "key"] and "on×40·off[2]" in lines[2] and "2.22e-3 [1.77e-3" in lines[2]

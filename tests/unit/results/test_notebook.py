@@ -17,9 +17,17 @@ def result(count: int) -> FalsificationResult:
     estimate = Estimate(0.25, 0.2, 0.3, 0.95, "m", 100)
     return FalsificationResult(
         name=EVIL, outcome=Outcome.FALSIFIED, seed=1, simulations=10, iterations=10, stop_reason=StopReason.COMPLETED,
-        requirements=(RequirementResult(EVIL, EVIL, "T < 1", Outcome.FALSIFIED, estimate, -1.0),),
+        requirements=(
+            RequirementResult(
+                id=EVIL, text=EVIL, stl="T < 1", outcome=Outcome.FALSIFIED, found_probability=estimate,
+                best_robustness=-1.0,
+            ),
+        ),
         counterexamples=tuple(
-            RankedCounterexample(rank, EVIL, "confirmed", ("on", EVIL), estimate, None, 1, 2, math.inf, -1.0, 3, None)
+            RankedCounterexample(
+                rank=rank, requirement=EVIL, status="confirmed", actions=("on", EVIL), probability=estimate,
+                violating=1, traces=2, first_violation_time=math.inf, robustness=-1.0, iteration=3,
+            )
             for rank in range(1, count + 1)
         ),
         found_probability=estimate, seconds=1.0, directory=None,

@@ -15,8 +15,8 @@ from bbfalsify import UserError
 from bbfalsify.automata.equivalence import difference
 from bbfalsify.automata.mealy import MealyMachine, read_dot
 from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.engines.checking.claims import CheckVerdict
 from bbfalsify.records.word_counterexample import WordCounterexample
+from bbfalsify.results.check_result import CheckVerdict
 from bbfalsify.running.check.check import check
 from bbfalsify.running.check.replay_word import replay_word
 from bbfalsify.running.replay import ReplayOutcome

@@ -55,10 +55,10 @@ def refined(tmp_path_factory):
 def test_what_samples_miss_is_found_at_a_shorter_period(refined):
     """Almost every use switches on once: 'on' has probability 1/4 in each of four to six decisions."""
     result = refined
-    first = result.sampling["checks"][0]
-    assert first["violating"] > 0 and first["matters"] and first["finer"] == pytest.approx(0.02)
-    assert result.sampling["period"] == pytest.approx(0.02) and result.sampling["first_period"] == pytest.approx(0.2)
-    assert not result.sampling["checks"][-1]["matters"]
+    first = result.sampling.checks[0]
+    assert first.violating > 0 and first.matters and first.finer == pytest.approx(0.02)
+    assert result.sampling.period == pytest.approx(0.02) and result.sampling.first_period == pytest.approx(0.2)
+    assert not result.sampling.checks[-1].matters
     assert result.requirements[0].baseline.probability.low > 0.5
     assert any("samples were taken every 0.02" in note for note in result.notes)
     given = run(spike, ALWAYS_COOL, period=0.2, baseline=smc.Options(simulations=300))
@@ -96,15 +96,15 @@ def test_a_refined_run_is_the_same_for_any_number_of_workers_and_when_it_is_cont
 
 def test_a_given_period_is_kept_and_the_note_is_loud():
     result = run(spike, ALWAYS_COOL, period=0.2)
-    assert result.sampling["period"] == 0.2 and result.sampling["given"] and len(result.sampling["checks"]) == 1
+    assert result.sampling.period == 0.2 and result.sampling.given and len(result.sampling.checks) == 1
     [note] = [note for note in result.notes if "TOO LONG" in note]
     assert "passing runs violate" in note
 
 
 def test_artefacts_of_sampling_are_no_counterexamples():
     result = run(pulses, OFTEN_WARM)
-    assert result.sampling["checks"][0]["not_confirmed"] > 0
-    assert result.sampling["checks"][0]["artefacts"][0]["requirement"] == "R1"
+    assert result.sampling.checks[0].not_confirmed > 0
+    assert result.sampling.checks[0].artefacts[0].requirement == "R1"
     assert result.outcome is Outcome.NOT_FALSIFIED and result.counterexamples == ()
 
 
@@ -124,7 +124,7 @@ def test_a_system_with_a_step_is_not_judged_again():
         return {"T": np.floor(2 * stimulus.times) * 3}
 
     result = run(stairs, "always[0:20](T <= 200)")
-    assert result.sampling == {"period": 0.5, "given": False, "first_period": 0.5, "checks": []}
+    assert result.as_json()["sampling"] == {"period": 0.5, "given": False, "first_period": 0.5, "checks": []}
     assert result.simulations == 220
 
 
@@ -137,6 +137,6 @@ def test_chance_is_no_reason_to_refine():
         return {"T": np.full(len(stimulus.times), 90.0 if rng.random() < 0.4 else 0.0)}
 
     result = run(noise, ALWAYS_COOL)
-    [check] = result.sampling["checks"]
-    assert check["violating"] > 0 and check["by_chance"] > 0 and not check["matters"]
-    assert result.sampling["period"] == pytest.approx(0.2) and result.counterexamples
+    [check] = result.sampling.checks
+    assert check.violating > 0 and check.by_chance > 0 and not check.matters
+    assert result.sampling.period == pytest.approx(0.2) and result.counterexamples

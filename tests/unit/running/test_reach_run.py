@@ -6,17 +6,19 @@ from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 import pytest
 
 from bbfalsify.core.budget import Budget
+from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.examples.models import named_model
 from bbfalsify.running.reach import reach_run
-from bbfalsify.running.reach.reach_run import Question, Settings, reach_all
+from bbfalsify.running.reach.reach_run import Question, reach_all
 
-SHORTEST = Settings(heuristic="portfolio", trace="shortest", timeout=None, walks=220)
+SHORTEST = ReachSettings(heuristic="portfolio", trace="shortest", timeout=None, walks=220)
 
 
 def ask(folder, *, settings=SHORTEST, model="fischer-faulty:4", query=None, **options):
     network, family = named_model(model)
     questions = [Question("Q1", "", query or family.query)]
-    return reach_all(network, questions, about={"example": model}, settings=settings, seed=4, out=folder, **options)
+    about = {"example": model}
+    return reach_all(network, questions, about=about, settings=settings, seed=4, out=folder, **options).as_json()
 
 
 def without_times(results):
@@ -97,7 +99,7 @@ def test_workers_that_die_cost_nothing(tmp_path, monkeypatch):
     ],
 )
 def test_outcomes_in_the_words_of_campaigns(tmp_path, query, walks, timeout, outcome):
-    settings = Settings(heuristic="ret", walks=walks, timeout=timeout)
+    settings = ReachSettings(heuristic="ret", walks=walks, timeout=timeout)
     results = ask(tmp_path, settings=settings, query=query, jobs=1)
     assert results["outcome"] == results["requirements"][0]["outcome"] == outcome
     assert len(results["counterexamples"]) == (outcome in ("reached", "falsified"))
@@ -106,10 +108,10 @@ def test_outcomes_in_the_words_of_campaigns(tmp_path, query, walks, timeout, out
 def test_the_seconds_of_a_run_are_for_all_its_queries(tmp_path):
     network, _ = named_model("fischer:3")
     questions = [Question(f"Q{i}", "", "E<> false") for i in range(3)]
-    settings = Settings(heuristic="ret", timeout=None, walks=10**9)
-    results = reach_all(
+    settings = ReachSettings(heuristic="ret", timeout=None, walks=10**9)
+    result = reach_all(
         network, questions, about={"example": "fischer:3"}, settings=settings, seed=1, out=tmp_path, jobs=1,
         budget=Budget(seconds=0.3),
     )  # fmt: skip
-    assert results["stop_reason"] == "budget: time" and results["seconds"] < 60
-    assert [row["stopped"] for row in results["requirements"]] == ["timeout", "not searched", "not searched"]
+    assert result.stop_reason == "budget: time" and result.seconds < 60
+    assert [row.stopped for row in result.requirements] == ["timeout", "not searched", "not searched"]

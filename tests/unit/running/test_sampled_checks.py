@@ -7,10 +7,10 @@ import pytest
 
 from bbfalsify import UserError, load_profile, system
 from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.engines.checking.claims import CheckVerdict
 from bbfalsify.examples import example_folder
 from bbfalsify.modelling import parse_network
 from bbfalsify.records.word_counterexample import WordCounterexample
+from bbfalsify.results.check_result import CheckVerdict
 from bbfalsify.running.check.check import check
 from bbfalsify.running.check.replay_word import replay_word
 from bbfalsify.running.replay import ReplayOutcome

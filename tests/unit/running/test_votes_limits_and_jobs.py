@@ -82,7 +82,7 @@ def test_a_memory_limit_holds_in_the_run_and_in_its_replay(tmp_path):
     again = replay(file, box(hungry))
     assert again.outcome is ReplayOutcome.SAME and "MemoryError" in again.answers[0].message
     known = run(box(hungry), out=tmp_path, memory_limit_mb=200, on_failure="violation", store=tmp_path / "known")
-    assert {row["outcome"] for row in known.known} == {"same"}
+    assert {row.outcome for row in known.known} == {"same"}
 
 
 def own_number(stimulus):

@@ -10,7 +10,7 @@ from bbfalsify.core.query import Query
 from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.running import WorkerPool
 from bbfalsify.systems import FmuSystem
-from bbfalsify.systems.fmu.instances import Instances
+from bbfalsify.systems.fmu.instance_reuse import Instances
 from tests.fmus.asking import ask, driven, satisfied, signals, stimulus
 from tests.fmus.building import edited
 

@@ -1,21 +1,21 @@
-"""Conformance testing: words that tell a hypothesis from every box of at most so many states.
+"""Conformance testing: words that separate a hypothesis from every other box of at most so many states.
 
     for words in test_batches("h", hypothesis, extra=1, tree=tree):
         …                                # ask the box; the first answer that differs is a counterexample
     # no difference: the box is equivalent to the hypothesis, or has more than len(hypothesis) + 1 states
 
 Each method follows one plan: reach every state by its access word, go on with every *middle part* of up to `extra` + 1
-inputs, then find out which state this is.  They differ in the last part:
+inputs, then identify the state reached.  They differ in the last part:
 
     w     all words of a characterising set (Vasilevskii; Chow)
     wp    that for the shorter middle parts, then only the words that identify the state to be reached (Fujiwara et al.)
     hsi   words that identify the state, harmonised, everywhere (Petrenko, Yevtushenko)
-    h     whatever tells the word apart, in the tree, from the access words and from its own prefixes (Dorofeeva et al.)
+    h     words that separate it, in the tree, from the access words and from its own prefixes (Dorofeeva et al.)
 
 All four are complete: a box of at most len(hypothesis) + extra states that passes all the words is equivalent.  That
-counts everything in `tree`, which must agree with the hypothesis (`first_disagreement`): what is known is not asked
-again, and `h` builds on it.  Words come in the order of extra = 0, 1, 2, …, so that an error that needs few states is
-found at the price of few; `already` leaves out what an earlier call for the same hypothesis has covered.
+includes the words of `tree`, which must agree with the hypothesis (`first_disagreement`): known words are not asked
+again, and `h` builds on them.  Words come in the order of extra = 0, 1, 2, …, so that an error that needs few states is
+found with few words.
 
 `random-w`, `random-wp` and `random-hsi` draw access word, middle part (geometric, on average `extra` + 1 inputs) and
 identifier at random, without an end.  They often find errors sooner, and prove nothing.
@@ -31,11 +31,7 @@ from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.automata.words import Words
 from bbfalsify.core.errors import UserError, unknown_name
-
-METHODS = ("w", "wp", "hsi", "h")
-"""Complete for their bound."""
-RANDOM_METHODS = ("random-w", "random-wp", "random-hsi")
-"""Endless, and complete for none."""
+from bbfalsify.engines.checking.settings import METHODS, RANDOM_METHODS
 
 
 def test_batches(
@@ -43,14 +39,13 @@ def test_batches(
     machine: MealyMachine,
     extra: int,
     *,
-    already: int | None = None,
     tree: ObservationTree | None = None,
     rng: np.random.Generator | None = None,
 ) -> Iterator[Words]:
-    """Words for a bound of len(machine) + extra states, in batches that begin small and grow.
+    """Generate words for a bound of len(machine) + extra states, in batches that begin small and grow.
 
     No word of a batch is a prefix of another one, or known in the tree.  `rng` chooses another order of the same items;
-    the tree is read when the first batch is asked for.
+    the tree is read when the first batch is generated.
     """
     if method not in METHODS + RANDOM_METHODS:
         raise UserError(unknown_name("test method", method, METHODS + RANDOM_METHODS))
@@ -61,7 +56,7 @@ def test_batches(
     generator = Generator(machine, tree, rng)
     if method in RANDOM_METHODS:
         return generator.random(method.removeprefix("random-"), extra + 1)
-    return generator.complete(method, range(0 if already is None else already + 1, extra + 1))
+    return generator.complete(method, range(extra + 1))
 
 
 def test_words(
@@ -69,14 +64,13 @@ def test_words(
     machine: MealyMachine,
     extra: int,
     *,
-    already: int | None = None,
     tree: ObservationTree | None = None,
     rng: np.random.Generator | None = None,
 ) -> Iterator[tuple[str, ...]]:
     """As `test_batches`, word by word."""
-    for words in test_batches(method, machine, extra, already=already, tree=tree, rng=rng):
+    for words in test_batches(method, machine, extra, tree=tree, rng=rng):
         yield from words
 
 
-# pytest collects what is called test_…; these are for users.
+# pytest collects functions called test_…; these are no tests.
 test_batches.__test__ = test_words.__test__ = False  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""From a hypothesis and a tree to batches of words: levels, passes, chunks."""
+"""Generate batches of test words from a hypothesis and a tree."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from bbfalsify.automata.identification import (
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.automata.words import Words
-from bbfalsify.engines.checking.conformance.identifiers import empty_beam, empty_pools
+from bbfalsify.engines.checking.conformance.identifiers import Beam, Pools, empty_beam, empty_pools
 from bbfalsify.engines.checking.conformance.ordering import chunks
-from bbfalsify.engines.checking.conformance.sketch import Machine, emit, sketch_of, with_room
+from bbfalsify.engines.checking.conformance.sketch import MachineTables, Sketch, emit, sketch_of, with_room
 from bbfalsify.engines.checking.conformance.suites import (
     Identifiers,
     empty_choice,
@@ -31,19 +31,22 @@ from bbfalsify.engines.checking.conformance.suites import (
 )
 
 _BATCH = 64
-"""Words given out together."""
+"""Words returned together."""
 _MOST_NEW = 200_000
 """Nodes of one chunk, roughly."""
 _RANDOM_BATCH = 64
 _GIVE_UP = 50
-"""Batches of random words in a row that held nothing new."""
+"""Batches of random words in a row without a new word, after which to end."""
 
 Enter = Callable[[np.ndarray], int]
-"""Enters items; how many there was room for."""
+"""A function that enters items and returns for how many there was room."""
 
 
 class Generator:
-    """Draws up suites for one hypothesis."""
+    """Generator of the suites for one hypothesis."""
+
+    _sketch: Sketch
+    _access: np.ndarray
 
     def __init__(self, machine: MealyMachine, tree: ObservationTree | None, rng: np.random.Generator | None) -> None:
         access, separations = access_numbers(machine), Separations(machine)
@@ -53,7 +56,7 @@ class Generator:
         self._machine, self._separations = machine, separations
         self._access_words = [word for _, word in sorted(access.items())]
         successor, answer = self._machine.successor, self._machine.answer
-        self._tables = Machine(np.ascontiguousarray(successor, np.int32), np.ascontiguousarray(answer, np.int32))
+        self._tables = MachineTables(np.ascontiguousarray(successor, np.int32), np.ascontiguousarray(answer, np.int32))
         self._tree, self._rng = tree if tree is not None else ObservationTree(), rng
 
     # ------------------------------------------------------------------ complete suites
@@ -65,7 +68,7 @@ class Generator:
                 yield from self._chunks(middle, enter)
 
     def _passes(self, method: str, extra: int) -> Iterator[tuple[int, Enter]]:
-        """The middle parts that are new at this level, with what follows them."""
+        """Yield the lengths of middle parts that are new at this level, each with the function that enters items."""
         if method == "wp":
             yield extra, self._sets(self._characterising, extra)
             yield extra + 1, self._sets(self._identifying, extra + 1)
@@ -102,7 +105,7 @@ class Generator:
     # ------------------------------------------------------------------ random words
 
     def random(self, method: str, average_middle: float) -> Iterator[Words]:
-        """Ends only when nothing new turned up for a long time, as on a machine of one input."""
+        """Yield random words, until none was new for a long time, as on a machine of one input."""
         self._start()
         rng = self._rng if self._rng is not None else np.random.default_rng(0)
         sets = {"w": self._characterising, "wp": self._identifying, "hsi": self._harmonised}[method]
@@ -129,7 +132,7 @@ class Generator:
         whole = np.array([*self._access_words[state], *middle, *last], np.int32)
         self._enter_word(whole)
 
-    # ------------------------------------------------------------------ what everything needs
+    # ------------------------------------------------------------------ common parts
 
     def _start(self) -> None:
         self._sketch = sketch_of(self._machine, self._tree)
@@ -157,9 +160,9 @@ class Generator:
         return flattened(harmonised_numbers(self._separations))
 
     @cached_property
-    def _pools(self):
+    def _pools(self) -> Pools:
         return empty_pools(self._separations)
 
     @cached_property
-    def _beam(self):
+    def _beam(self) -> Beam:
         return empty_beam(len(self._machine))

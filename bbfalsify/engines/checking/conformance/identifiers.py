@@ -1,7 +1,7 @@
-"""Words that tell a state from many others at once: what the H method chooses from.
+"""Pools of words that separate a state from many others at once, for the H method.
 
-For each state a pool of words, found by a beam search over the machine: a word is good that separates the state from
-many others, and leaves it in a state that can soon be told from the rest.  A word that separates it from all others (a
+Each state has a pool of words, found by a beam search over the machine: a good word separates the state from many
+others, and leads to a state that can soon be separated from the rest.  A word that separates it from all others (a
 unique input/output sequence) ends the search; most states of real machines have one.
 """
 
@@ -19,18 +19,18 @@ POOL = 24
 BEAM = 10
 LONGEST = 14
 _MERGED = 20
-"""How bad it is that two states cannot be told apart any more, in symbols."""
+"""Penalty, in symbols, for two states that cannot be separated any more."""
 
 
 class Pools(NamedTuple):
-    count: np.ndarray
-    """[state]; -1 while nobody has asked for it."""
+    filled: np.ndarray
+    """[state]: number of its words, -1 before the search."""
     length: np.ndarray
     """[state, word]"""
     word: np.ndarray
     """[state, word, position]"""
     separates: np.ndarray
-    """[state, word, other state] → after how many symbols, 0 for never"""
+    """[state, word, other state] → number of symbols that separates them, 0 for never"""
     needed: np.ndarray
     """[state, other state]: the length of their shortest separating word"""
     first: np.ndarray
@@ -50,13 +50,13 @@ def empty_pools(separations: Separations) -> Pools:
 
 
 class Beam(NamedTuple):
-    """Scratch of the search: rows 0…BEAM-1 are the present words, the others the next ones."""
+    """Work space of the search: rows 0…BEAM-1 are the present words, the others the next ones."""
 
     word: np.ndarray
     now: np.ndarray
-    """[row, state]: where the word leads from each state."""
+    """[row, state]: the state to which the word leads from each state."""
     separated: np.ndarray
-    """[row, state]: after how many symbols the state is told from the one in question; 0 for not yet."""
+    """[row, state]: number of symbols that separates the state from the one in question; 0 for not yet."""
     score: np.ndarray
 
 
@@ -72,7 +72,7 @@ def empty_beam(states: int) -> Beam:
 
 @jit(reference_counting=False, called_from_python=False)
 def _score(machine, pools, beam, row, i, state):
-    """(separated so far, what is left to do) after another input."""
+    """Compute (number of separated states, cost of the others) after another input."""
     s = beam.now[row, state]
     output, s_next = machine.answer[s, i], machine.successor[s, i]
     separated, left = 0, 0
@@ -91,7 +91,7 @@ def _score(machine, pools, beam, row, i, state):
 @jit(reference_counting=False, called_from_python=False)
 def _keep(pools, beam, row, length, state):
     """Put a word of the beam into the pool, unless one there is as short and separates as much."""
-    count, states = pools.count[state], pools.separates.shape[2]
+    count, states = pools.filled[state], pools.separates.shape[2]
     for other in range(count):
         for t in range(states):
             if beam.separated[row, t] and not pools.separates[state, other, t]:
@@ -105,14 +105,14 @@ def _keep(pools, beam, row, length, state):
         pools.word[state, count, position] = beam.word[row, position]
     for t in range(states):
         pools.separates[state, count, t] = beam.separated[row, t]
-    pools.count[state] = count + 1
+    pools.filled[state] = count + 1
 
 
 @jit(reference_counting=False, called_from_python=False)
 def fill_pool(machine, pools, beam, state):
     """Search words for a state, shorter ones first."""
     states, inputs = machine.answer.shape
-    pools.count[state] = 0
+    pools.filled[state] = 0
     present, rows = 0, 1
     for t in range(states):
         beam.now[0, t] = t
@@ -158,6 +158,6 @@ def fill_pool(machine, pools, beam, state):
                     best = row
             _keep(pools, beam, best, length, state)
             beam.score[best] = -(1 << 61)
-        if complete or found == 0 or pools.count[state] == POOL:
+        if complete or found == 0 or pools.filled[state] == POOL:
             return
         present, rows = following, found

@@ -1,8 +1,8 @@
-"""The order in which items (access word and middle part) are tested.
+"""Order items (access word and middle part) so that errors are found early.
 
-Errors hide where a machine does something, so items whose middle parts change the state at every input come first; and
-most of what leads to a state that everything leads to (an error state, a closed connection) is alike, so the states
-that items lead to take turns.  On models of protocols this needs about half of the symbols of a random order.
+Items whose middle parts change the state at every input come first, because errors are where a machine does something.
+Items that lead to the same state (an error state, a closed connection) are often alike, so the target states take
+turns.  On models of protocols this needs about half of the symbols of a random order.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from bbfalsify.jit import jit
 
 _FIRST_CHUNK = 128
 _LARGEST_CHUNK = 32768
-"""Items that are drawn up before their words are given out: few at first, because the first answers may be the last."""
+"""Items that are entered before their words are returned: few at first, because the first answers may end the test."""
 _BLOCK = 2**20
-"""Items that are put into order together."""
+"""Items that are sorted together."""
 _MOST_ITEMS = 2**62
 _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 
 
 def chunks(successor: np.ndarray, middle: int, rng: np.random.Generator | None) -> Iterator[np.ndarray]:
-    """The numbers of all items with middle parts of this length, each once, in chunks that grow."""
+    """Yield the numbers of all items with middle parts of this length, each once, in growing chunks."""
     states, inputs = successor.shape
     count = states * inputs**middle
     if count > _MOST_ITEMS:
         raise UserError(f"middle parts of {middle} inputs: there are more of them than numbers.")
-    # Equal steps through all numbers, evenly spread (or by chance): what is alike in all other respects is mixed.
+    # Equal steps through all numbers, evenly spread (or random), mix items that are alike in all other respects.
     first, step = 0, round(count * _GOLDEN_RATIO)
     if rng is not None:
         first, step = int(rng.integers(count)), int(rng.integers(count))
@@ -53,7 +53,7 @@ def chunks(successor: np.ndarray, middle: int, rng: np.random.Generator | None) 
 
 @jit(reference_counting=False)
 def _describe(successor, middle, first, step, count, items, changes, target):
-    """The items of a block, how often each changes the state, and where it leads."""
+    """Compute the items of a block, how often each changes the state, and its target state."""
     inputs = successor.shape[1]
     power = inputs**middle
     item = first
@@ -75,7 +75,7 @@ def _describe(successor, middle, first, step, count, items, changes, target):
 
 @jit(reference_counting=False)
 def _arrange(items, changes, target, middle, turn, turns, starts, arranged):
-    """By turns, each state's most lively items first; two counting sorts, so order is otherwise kept."""
+    """Sort items by turns of their target states, most changes first; two counting sorts keep the order otherwise."""
     for wanted in range(middle, -1, -1):
         for index in range(len(items)):
             if changes[index] == wanted:

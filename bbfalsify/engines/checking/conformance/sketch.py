@@ -1,10 +1,10 @@
-"""The tree a test suite is drawn up in: words seen, and words to be tested, answered as the hypothesis answers them.
+"""The tree in which a test suite is built: words seen, and words to be tested with the hypothesis's answers.
 
-As long as the box agrees with the hypothesis, what will be seen is known beforehand; so a suite can be adapted to the
-tree as it will be, in compiled code and without asking.  The first answer that differs ends the suite anyway.
+As long as the box agrees with the hypothesis, its answers are known beforehand; so a suite can be adapted to the future
+tree, in compiled code and without asking.  The first answer that differs ends the suite anyway.
 
-Nodes are numbered as they are made, so those that have not been emitted are the last ones; only words to leaves among
-them ever are.
+Nodes are numbered in the order of creation, so those that have not been emitted are the last ones; only words to leaves
+among them are emitted.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from bbfalsify.automata.words import Words
 from bbfalsify.jit import jit
 
 FULL = -1
-"""What a function returns that found no room for another node; calling it again after growing does no harm."""
+"""Return value of a function that found no room for another node; it can be called again after growing."""
 
 _LEAST_ROOM = 4096
 
 
-class Machine(NamedTuple):
+class MachineTables(NamedTuple):
     """The tables of a hypothesis, for compiled code."""
 
     successor: np.ndarray
@@ -37,18 +37,18 @@ class Sketch(NamedTuple):
     child: np.ndarray
     """Node × input → node, 0 for none."""
     state: np.ndarray
-    """Of the hypothesis."""
+    """State of the hypothesis."""
     parent: np.ndarray
     symbol: np.ndarray
     depth: np.ndarray
     inner: np.ndarray
     """1 where a node has children."""
     size: np.ndarray
-    """[number of nodes, how many of them have been seen or emitted]"""
+    """[number of nodes, number of those seen or emitted]"""
 
 
 def sketch_of(machine: MealyMachine, tree: ObservationTree) -> Sketch:
-    """What is known, as far as the machine agrees with it."""
+    """Copy the part of the tree with which the machine agrees."""
     states = tree.states(machine)
     nodes = len(states.state)
     room = nodes + max(_LEAST_ROOM, nodes // 2)
@@ -60,7 +60,8 @@ def sketch_of(machine: MealyMachine, tree: ObservationTree) -> Sketch:
     inner = np.zeros(room, np.uint8)
     inner[:nodes] = child[:nodes].any(axis=1)
     per_node = (states.state, states.parent, states.inputs[states.symbol], states.depth)
-    return Sketch(child, *(_longer(array, room) for array in per_node), inner, np.array([nodes, nodes], np.int64))
+    state, parent, symbol, depth = (_longer(array, room) for array in per_node)
+    return Sketch(child, state, parent, symbol, depth, inner, np.array([nodes, nodes], np.int64))
 
 
 def _longer(array: np.ndarray, length: int) -> np.ndarray:
@@ -70,13 +71,13 @@ def _longer(array: np.ndarray, length: int) -> np.ndarray:
 
 
 def with_room(sketch: Sketch) -> Sketch:
-    """Twice as large."""
-    return Sketch(*(_longer(array, 2 * len(sketch.state)) for array in sketch[:-1]), sketch.size)
+    """Return a sketch of twice the size."""
+    return Sketch._make([*(_longer(array, 2 * len(sketch.state)) for array in sketch[:-1]), sketch.size])
 
 
 @jit(reference_counting=False, called_from_python=False)
 def step(sketch, machine, node, i):
-    """The child of a node, made where there is none; FULL where there is no room."""
+    """Return the child of a node, made if there is none; FULL if there is no room."""
     child = sketch.child[node, i]
     if child:
         return child
@@ -95,7 +96,7 @@ def step(sketch, machine, node, i):
 
 @jit(reference_counting=False, called_from_python=False)
 def append(sketch, machine, node, word, length):
-    """Enter the first `length` symbols of a word behind a node; its last node, or FULL."""
+    """Enter the first `length` symbols of a word behind a node; return its last node, or FULL."""
     for position in range(length):
         node = step(sketch, machine, node, word[position])
         if node == FULL:
@@ -105,8 +106,10 @@ def append(sketch, machine, node, word, length):
 
 @jit(reference_counting=False, called_from_python=False)
 def cost(sketch, node, word, length):
-    """Symbols that testing a word behind a node adds: none if it is there; the rest, if a word not emitted yet can be
-    prolonged; else a word of its own, from the reset on."""
+    """Count the symbols that testing a word behind a node adds.
+
+    None if it is there; the rest, if it prolongs a word not emitted yet; else a whole word from the reset on.
+    """
     for position in range(length):
         child = sketch.child[node, word[position]]
         if child == 0:
@@ -118,7 +121,7 @@ def cost(sketch, node, word, length):
 
 @jit(reference_counting=False, called_from_python=False)
 def apart(sketch, machine, one, other, stack):
-    """Does a word behind both nodes tell them apart?"""
+    """Tell whether a word behind both nodes separates them."""
     stack[0, 0], stack[0, 1] = one, other
     top = 1
     inputs = sketch.child.shape[1]
@@ -139,7 +142,7 @@ def apart(sketch, machine, one, other, stack):
                 continue
             if machine.answer[s, i] != machine.answer[t, i]:
                 return True
-            if top < len(stack):  # what is left out is at worst tested again
+            if top < len(stack):  # a pair that is left out is at worst tested again
                 stack[top, 0], stack[top, 1] = a, b
                 top += 1
     return False
@@ -171,7 +174,7 @@ def _take_leaves(sketch, symbols, ends):
 
 
 def emit(sketch: Sketch, inputs: tuple[str, ...]) -> Words:
-    """The words entered since the last time, without those that begin others; from now on they are done."""
+    """Return the words entered since the last time, without prefixes of others, and mark them as done."""
     count, length = _count_leaves(sketch)
     symbols, ends = np.empty(length, np.int32), np.empty(count, np.int64)
     _take_leaves(sketch, symbols, ends)

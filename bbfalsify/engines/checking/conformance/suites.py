@@ -1,4 +1,4 @@
-"""Which words a method asks for: middle parts of one length, entered into the sketch item by item.
+"""Enter the words of a test method into the sketch, item by item.
 
 An item is an access word followed by a middle part of so many inputs.  Items are numbered, and visited in an order that
 spreads over states and middle parts, so that an error is not found last because its state has the last number.
@@ -36,7 +36,7 @@ def flattened(sets: list[list[Numbers]]) -> Identifiers:
 
 @jit(reference_counting=False, called_from_python=False)
 def _reach(sketch, machine, access, item, middle, path):
-    """Enter an item; its nodes behind the access word go into `path`.  The last node, or FULL."""
+    """Enter an item; return its last node, or FULL.  Its nodes behind the access word go into `path`."""
     inputs = sketch.child.shape[1]
     rest = item
     for position in range(middle - 1, -1, -1):
@@ -53,13 +53,13 @@ def _reach(sketch, machine, access, item, middle, path):
 
 @jit(reference_counting=False)
 def enter_word(sketch, machine, word):
-    """A word from the root on; its last node, or FULL."""
+    """Enter a word from the root on; return its last node, or FULL."""
     return append(sketch, machine, 0, word, len(word))
 
 
 @jit(reference_counting=False)
 def enter_sets(sketch, machine, access, identifiers, middle, path, items):
-    """W, Wp, HSI: behind each item the words of its state; how many of the items were entered before it was FULL."""
+    """W, Wp, HSI: enter the words of its state behind each item; return the number of items before it was FULL."""
     for done in range(len(items)):
         node = _reach(sketch, machine, access, items[done], middle, path)
         if node == FULL:
@@ -73,16 +73,16 @@ def enter_sets(sketch, machine, access, identifiers, middle, path, items):
 
 
 class Choice(NamedTuple):
-    """Scratch of the H method."""
+    """Work space of the H method."""
 
     opponents: np.ndarray
-    """Nodes the item has to be told apart from: the access words, then its own prefixes."""
+    """Nodes from which the item has to be separated: the access words, then its own prefixes."""
     open: np.ndarray
-    """Those it is not told apart from yet, the first `n` entries."""
+    """Those from which it is not separated yet, the first `n` entries."""
     stack: np.ndarray
     word: np.ndarray
     usual: np.ndarray
-    """[state]: the word that told the last item of this state from all access words, or -1."""
+    """[state]: the word that separated the last item of this state from all access words, or -1."""
 
 
 def empty_choice(access: np.ndarray, longest_middle: int, longest_separation: int) -> Choice:
@@ -99,7 +99,7 @@ def empty_choice(access: np.ndarray, longest_middle: int, longest_separation: in
 
 @jit(reference_counting=False, called_from_python=False)
 def _still_open(sketch, machine, choice, node, opponents):
-    """Fill `choice.open`; how many."""
+    """Fill `choice.open`; return the number of its entries."""
     count, state = 0, sketch.state[node]
     for index in range(opponents):
         other = choice.opponents[index]
@@ -111,14 +111,14 @@ def _still_open(sketch, machine, choice, node, opponents):
 
 @jit(reference_counting=False, called_from_python=False)
 def _best_word(sketch, machine, pools, choice, node, count, reuse):
-    """The word of the pool that settles the open opponents with the fewest symbols; -1 where none settles any.
+    """Choose the word of the pool that settles the open opponents with the fewest symbols; -1 if none settles any.
 
-    What it costs behind the item, what it costs behind its opponents (shared with items to come), and a further word
-    of the same length for what it leaves open, in proportion.
+    The price is its cost behind the item, its cost behind the opponents (shared with later items), and a further word
+    of the same length for the opponents it leaves open, in proportion.
     """
     state = sketch.state[node]
     best, best_cost = -1, 0.0
-    for candidate in range(pools.count[state]):
+    for candidate in range(pools.filled[state]):
         word = pools.word[state, candidate]
         settled, longest, elsewhere = 0, 0, 0
         for index in range(count):
@@ -141,7 +141,7 @@ def _best_word(sketch, machine, pools, choice, node, count, reuse):
 
 @jit(reference_counting=False, called_from_python=False)
 def _shortest_word(sketch, machine, pools, choice, node):
-    """Where the pool does not help: the shortest word that settles the first open opponent; its length."""
+    """Write the shortest word that settles the first open opponent to `choice.word`; return its length."""
     s, t = sketch.state[node], sketch.state[choice.open[0]]
     length = pools.needed[s, t]
     for position in range(length):
@@ -153,11 +153,11 @@ def _shortest_word(sketch, machine, pools, choice, node):
 
 @jit(reference_counting=False, called_from_python=False)
 def _settle(sketch, machine, pools, beam, choice, node, opponents, reuse):
-    """Enter words until the node is told apart from all its opponents; False where there is no room."""
+    """Enter words until the node is separated from all its opponents; return False if there is no room."""
     state = sketch.state[node]
     fresh = sketch.inner[node] == 0
     count = _still_open(sketch, machine, choice, node, opponents)
-    if count and pools.count[state] < 0:
+    if count and pools.filled[state] < 0:
         fill_pool(machine, pools, beam, state)
     first = True
     while count:
@@ -191,7 +191,7 @@ def _settle(sketch, machine, pools, beam, choice, node, opponents, reuse):
 
 @jit(reference_counting=False)
 def enter_apart(sketch, machine, access, pools, beam, choice, middle, path, items):
-    """H: each item is told apart from the access words, and from its own prefixes behind its access word."""
+    """H: separate each item from the access words, and from its own prefixes behind its access word."""
     states = len(access)
     reuse = 1.0 * sketch.child.shape[1] ** middle
     for done in range(len(items)):

@@ -11,15 +11,14 @@ from bbfalsify.automata.observation_tree import ObservationTree
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.checking.box import Box, NonDeterministic
-from bbfalsify.engines.checking.claims import CheckVerdict, Claim, Progress
-from bbfalsify.engines.checking.deadlock import find_deadlock
+from bbfalsify.engines.checking.claims import CheckProgress, Claim
 from bbfalsify.engines.checking.learners import from_aalpy, to_aalpy
-from bbfalsify.engines.checking.off_line import identify
-from bbfalsify.engines.checking.on_the_fly import search
 from bbfalsify.engines.checking.strategy import Options, run
 from bbfalsify.logic.ltl import find_violation, ltl, violates
+from bbfalsify.results.check_result import CheckVerdict
 from tests.support.boxes import AskedBox, combination_lock
 from tests.support.machines import random_machine
+from tests.support.other_strategies import identify, search
 
 TURNSTILE = MealyMachine.from_transitions(
     {
@@ -51,7 +50,7 @@ class Heard:
 
 def check(machine, *formulas, older=None, tree=None, answer=None, **options):
     """Progress, the box with what was asked of it, and what the listener heard."""
-    asked, heard, progress = AskedBox(answer or machine.run), Heard(), Progress()
+    asked, heard, progress = AskedBox(answer or machine.run), Heard(), CheckProgress()
     claims = [Claim(f"R{i}", "", ltl(text)) for i, text in enumerate(formulas, start=1)]
     tree = ObservationTree() if tree is None else tree
     run(
@@ -201,20 +200,6 @@ def test_all_strategies_agree_on_small_boxes(seed):
 
 def test_off_line_identification_says_when_there_are_more_states():
     assert identify(boxed(combination_lock("ab", "ab")), ("a", "b"), 2) is None
-
-
-def test_deadlock_detection():
-    stuck = MealyMachine.from_transitions(
-        {
-            ("s", "a"): ("t", "ok"), ("s", "b"): ("s", "ok"),
-            ("t", "a"): ("t", "no"), ("t", "b"): ("u", "ok"),
-            ("u", "a"): ("u", "no"), ("u", "b"): ("u", "no"),
-        },
-        "s",
-    )  # fmt: skip
-    assert find_deadlock(boxed(stuck), stuck.inputs, 3, {"no"}) == ("a", "b")
-    assert find_deadlock(boxed(stuck), stuck.inputs, 2, {"no"}) is None  # a box of two states could not be so deep
-    assert find_deadlock(boxed(TURNSTILE), TURNSTILE.inputs, 4, {"no"}) is None
 
 
 def test_machines_survive_the_way_to_aalpy_and_back():

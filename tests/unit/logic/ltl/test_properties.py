@@ -19,7 +19,7 @@ from bbfalsify.logic.ltl import (
     vacuity,
     violates,
 )
-from bbfalsify.logic.ltl.sampled_stl import from_stl
+from bbfalsify.logic.ltl.sampled_stl import Sampling
 
 INPUTS = ["get", "put"]
 
@@ -383,11 +383,14 @@ def test_an_input_that_is_always_refused():
 def test_windows_of_samples_are_no_triggers():
     table = {("s", "i"): ("s", "x>3"), ("s", "j"): ("s", "x<=3")}
     machine = MealyMachine.from_transitions(table, "s")
-    assert vacuity(machine, from_stl(parse_stl("always((x > 3) implies (eventually[0:100](x > 3)))"), 1.0)) is None
-    high = from_stl(parse_stl("always((x > 9) implies (eventually[0:5](x > 3)))"), 1.0)
+    assert (
+        vacuity(machine, Sampling([parse_stl("always((x > 3) implies (eventually[0:100](x > 3)))")], 1.0).properties[0])
+        is None
+    )
+    high = Sampling([parse_stl("always((x > 9) implies (eventually[0:5](x > 3)))")], 1.0).properties[0]
     assert vacuity(machine, high) == "'x > 9' never happens where 'eventually[0:5](x > 3)' would be asked for"
     nested = "always[0:60](eventually[0:60](not((x > 9) and (x > 3))))"
-    assert vacuity(machine, from_stl(parse_stl(nested), 1.0)) is None
+    assert vacuity(machine, Sampling([parse_stl(nested)], 1.0).properties[0]) is None
 
 
 def test_of_an_empty_word_nothing_is_known():

@@ -13,7 +13,7 @@ from bbfalsify.logic import parse_stl
 from bbfalsify.logic.ltl import Property, hoa, ltl, ltlf, monitor, patterns, read_property
 from bbfalsify.logic.ltl.ltl_formula import Atom, Unary
 from bbfalsify.logic.ltl.ltl_parser import parse
-from bbfalsify.logic.ltl.sampled_stl import from_stl
+from bbfalsify.logic.ltl.sampled_stl import Sampling
 
 
 def message(text, **facts):
@@ -156,7 +156,7 @@ EVERY_KIND = (
     monitor(MONITOR),
     hoa(AUTOMATON),
     hoa(AUTOMATON, accepts="violations"),
-    from_stl(parse_stl("always((T > 3) implies (eventually[0:2](T < 2)))"), 0.5),
+    Sampling([parse_stl("always((T > 3) implies (eventually[0:2](T < 2)))")], 0.5).properties[0],
 )
 
 
@@ -223,7 +223,6 @@ def test_patterns_are_functions_too():
         "precedence(in == a, out == e)": patterns.precedence("in == a", "out == e"),
         "handshake(in == a, out == e)": patterns.handshake("in == a", "out == e"),
         "next(in == a, out == e)": patterns.next_step("in == a", "out == e"),
-        "always in == a": patterns.always("in == a"),
         "never in == a": patterns.never("in == a"),
     }
     for text, formula in made.items():

@@ -10,9 +10,9 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import parse_stl
 from bbfalsify.logic.ltl import first_bad_prefix, violates
-from bbfalsify.logic.ltl.sampled_stl import Sampling, from_stl
+from bbfalsify.logic.ltl.sampled_stl import Sampling
 from bbfalsify.logic.ltl.word_semantics import satisfies
-from bbfalsify.logic.stl.monitor import judge
+from bbfalsify.logic.stl.stl_monitor import judge
 
 
 def test_thresholds_and_symbols():
@@ -101,7 +101,7 @@ def test_held_samples_in_dense_time_are_judged_alike():
 
 
 def test_unbounded_operators():
-    wanted = from_stl(parse_stl("always((x > 0) implies (eventually(y > 0)))"), 1.0)
+    wanted = Sampling([parse_stl("always((x > 0) implies (eventually(y > 0)))")], 1.0).properties[0]
     assert str(wanted.formula).startswith("G(") and "F(" in str(wanted.formula)
     assert wanted.text == "always((x > 0) implies (eventually(y > 0)))"
     waiting = [("i", "x>0, y<=0")]
@@ -110,7 +110,7 @@ def test_unbounded_operators():
 
 
 def test_long_windows_stay_small():
-    wanted = from_stl(parse_stl("always((x > 3) implies (eventually[0:200](x < 2)))"), 1.0)
+    wanted = Sampling([parse_stl("always((x > 3) implies (eventually[0:200](x < 2)))")], 1.0).properties[0]
     assert len(wanted.bad_words(["i"])) < 210
     again = pickle.loads(pickle.dumps(wanted))
     word = [("i", "x>3"), *[("i", "2<=x<=3")] * 201]
@@ -131,7 +131,7 @@ def test_long_windows_stay_small():
 )
 def test_what_has_no_counterpart_is_refused(text, words):
     with pytest.raises(UserError) as caught:
-        from_stl(parse_stl(text), 0.5)
+        Sampling([parse_stl(text)], 0.5).properties[0]
     assert words in str(caught.value)
 
 

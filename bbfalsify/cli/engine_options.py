@@ -1,0 +1,113 @@
+"""Options made from the declarations of settings, and those that every run has.
+
+    @with_settings(*settings_of_engine("falsify"))
+    def falsify(system: …, given: dict[str, Any], session: Session) -> int: ...
+
+The command has an option for each setting beside the parameters of the function.  `given` holds those that were given,
+as a campaign file would have them; `session` says what is printed and written.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from enum import Enum, StrEnum
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from bbfalsify.cli.options import Session
+from bbfalsify.core.setting_values import Setting
+from bbfalsify.core.settings import keys_of
+from bbfalsify.registry import engine_kind
+from bbfalsify.running.execution import Execution
+
+Command = Callable[..., int]
+
+
+def settings_of_engine(name: str) -> list[Setting]:
+    """Return the settings of an engine and of its execution that the command line has as options."""
+    kind = engine_kind(name)
+    declared = {**keys_of(kind.named("settings")), **keys_of(Execution)}
+    return [one for key, one in declared.items() if one.rules.option and key not in kind.ignores]
+
+
+def with_settings(*settings: Setting) -> Callable[[Command], Command]:
+    """Give a command an option for each setting, and those of every session."""
+
+    def decorate(function: Command) -> Command:
+        own = inspect.signature(function, eval_str=True).parameters.values()
+        about_session = inspect.signature(Session, eval_str=True).parameters.values()
+        parameters = [
+            *(p for p in own if p.name not in ("given", "session")),
+            *map(_parameter, settings),
+            *about_session,
+        ]
+
+        @functools.wraps(function)
+        def command(**values: Any) -> int:
+            session = Session(**{p.name: values.pop(p.name) for p in about_session})
+            options = {one.name: _plain(one, values.pop(one.name)) for one in settings}
+            given = {key: value for key, value in options.items() if value is not None}
+            return function(**values, given=given, session=session)
+
+        keywords = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+        command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        return command
+
+    return decorate
+
+
+def _parameter(one: Setting) -> inspect.Parameter:
+    """Return the parameter of a command for a setting; None means that it was not given."""
+    rules = one.rules
+    kind: Any = one.types[0]
+    names = () if rules.short is None else (f"--{one.name.replace('_', '-')}", rules.short)
+    if rules.choices and rules.metavar is None:
+        kind = _enum(one)
+    elif one.plural:
+        kind = list[str] if rules.repeated else str
+    default = one.default_text
+    if isinstance(one.default, bool):
+        default = "yes" if one.default else "no"
+    option = typer.Option(
+        *names,
+        help=rules.sentence,
+        metavar=rules.metavar,
+        show_default=default or False,
+        rich_help_panel=rules.panel,
+    )
+    kind, absent = (kind, inspect.Parameter.empty) if one.required else (kind | None, None)
+    annotation: Any = Annotated[kind, option]
+    return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=absent, annotation=annotation)
+
+
+def _enum(one: Setting) -> Any:
+    make: Any = StrEnum  # typer takes choices as an enumeration
+    return make(one.name, [(str(choice), str(choice)) for choice in one.rules.choices])
+
+
+def _plain(one: Setting, value: Any) -> Any:
+    """Return what was given as a campaign file would have it; None where nothing was."""
+    if one.plural and not one.rules.repeated and value is not None:
+        return [word.strip() for word in value.split(",")]
+    return value.value if isinstance(value, Enum) else None if value == [] else value
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose help lists its options in groups."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            panel = getattr(parameter, "rich_help_panel", None)
+            panel = panel or ("Arguments" if parameter.param_type_name == "argument" else "Options")
+            if record is not None:
+                groups.setdefault(panel, []).append(record)
+        for panel, records in groups.items():
+            with formatter.section(panel):
+                formatter.write_dl(records)

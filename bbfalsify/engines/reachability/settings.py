@@ -1,0 +1,38 @@
+"""Settings of randomized reachability; this module imports nothing heavy, because `--help` reads it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from bbfalsify.core.heuristic import Heuristic
+from bbfalsify.core.settings import Settings, engine_name, setting
+
+
+class Wanted(StrEnum):
+    SOME = "some"
+    SHORTEST = "shortest"
+    FASTEST = "fastest"
+
+
+class ReachSettings(Settings):
+    """Everything that stands under `engine: {kind: reach}`."""
+
+    kind: str = engine_name("reach")
+    heuristic: str = setting(
+        "How walks choose their transitions; portfolio takes all heuristics in turn.",
+        default="portfolio", choices=("portfolio", *Heuristic),
+    )  # fmt: skip
+    trace: str = setting(
+        "some ends with the first trace, shortest and fastest go on for a better one until the time is up.",
+        default="some", choices=tuple(Wanted),
+    )  # fmt: skip
+    depth: int | None = setting(
+        "Steps of each walk.", default=None, at_least=1, absent="16, doubled per cycle, to 262144"
+    )
+    timeout: float | None = setting(
+        "Seconds for each query; the seconds of a budget are for all queries together.",
+        default=300.0, at_least=0, unit="s", absent="no limit",
+    )  # fmt: skip
+    walks: int | None = setting(
+        "Most walks of each heuristic, for each query.", default=None, at_least=1, absent="no limit"
+    )

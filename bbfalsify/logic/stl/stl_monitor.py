@@ -1,0 +1,187 @@
+"""Judge traces: verdict, robustness, time of the violation, vacuity.
+
+    judge(parse_stl("always[0:20](T <= 75)"), times, {"T": values})
+
+VIOLATED and SATISFIED are final, whatever follows the trace: a window that reaches past the last sample leaves the
+verdict INCONCLUSIVE unless what was seen already decides it.  (Certainty is that of Kleene's three-valued logic, so
+`p or not p` about an unseen moment is not recognised as true.)  The verdict never looks at the robustness: `T <= 75`
+is satisfied at exactly 75 and `T < 75` is violated, though both have robustness 0.
+
+Formulas are judged at the first sample.  Dense time: a sample's values hold until the next sample.  Discrete time:
+only the samples count, they must be one period apart, and bounds must be multiples of the period.  See `program.py`
+for vacuity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.verdict import Judgement, Verdict
+from bbfalsify.logic.stl.dense import is_sound, judge_dense, robustness_dense
+from bbfalsify.logic.stl.discrete import first_off_grid, judge_discrete
+from bbfalsify.logic.stl.formula import Compare, Formula, Number, Signal, Window, render, walk
+from bbfalsify.logic.stl.program import Program, atom_values, compile_formula
+from bbfalsify.logic.stl.requirement import dense_problems, period_problems
+
+Signals = Mapping[str, np.ndarray]
+
+
+def judge(
+    formula: Formula, times: np.ndarray, signals: Signals, *, time: str = "dense", period: float | None = None
+) -> Judgement:
+    """Judge one trace; `period` (discrete time) is taken from the samples if not given."""
+    program = compile_formula(formula)
+    times, margins, truths = _prepared(formula, program, times, signals)
+    if time == "dense":
+        if formula.discrete_only:
+            raise UserError(dense_problems(formula))
+        robustness, true_at, false_at, occurred, scale, ticks = judge_dense(
+            times, margins, truths, program.table, program.root, program.trigger
+        )
+        violated = math.inf if false_at == math.inf else _moment(false_at, times, ticks, scale)
+    elif time == "discrete":
+        lower, upper = _sample_bounds(formula, program, times, period)
+        found = judge_discrete(margins, truths, (*program.table[:3], lower, upper, program.table[5]))
+        robustness, true_at, false_at = found[program.root, :, 0].tolist()
+        occurred = float(found[program.trigger, 1, 0]) if program.trigger >= 0 else -math.inf
+        violated = math.inf if false_at == math.inf else float(times[max(0, int(max(false_at, 0.0)))])
+    else:
+        raise ValueError(f"time is 'dense' or 'discrete', not {time!r}")
+    verdict = Verdict.INCONCLUSIVE
+    if false_at < math.inf:
+        verdict = Verdict.VIOLATED
+    elif true_at < math.inf:
+        verdict = Verdict.SATISFIED
+    vacuous = bool(occurred == math.inf) and verdict is not Verdict.VIOLATED
+    return Judgement(verdict, float(robustness), violated, vacuous)
+
+
+def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) -> tuple[np.ndarray, np.ndarray]:
+    """Robustness of the body of the outermost always or eventually, as steps in dense time.
+
+    (The robustness of a whole `always` only ever falls towards time 0, and does not show the time of a violation.)
+    Entry i holds from its time until the next; the last time is that of the last sample.
+    """
+    body = formula.root
+    if isinstance(body, Window) and body.operator in ("always", "eventually"):
+        body = body.body
+    inner = Formula(body)
+    if inner.discrete_only:
+        raise UserError(dense_problems(inner))
+    program = compile_formula(inner)
+    times, margins, truths = _prepared(inner, program, times, signals)
+    only_robustness = (*program.table[:5], program.table[5] & 1)
+    keys, levels, scale, last = robustness_dense(times, margins, truths, only_robustness, program.root)
+    inside = keys <= 2 * last
+    keys, levels = keys[inside], levels[inside]
+    moments = times[0] + (keys >> 1) / scale
+    # A value held only for an instant shares its time with the one after it; the lower of the two is shown.
+    instant = np.flatnonzero(np.diff(keys >> 1) == 0)
+    levels[instant + 1] = np.minimum(levels[instant], levels[instant + 1])
+    moments, levels = np.delete(moments, instant), np.delete(levels, instant)
+    if moments[-1] < times[-1]:
+        moments, levels = np.append(moments, times[-1]), np.append(levels, levels[-1])
+    return moments, levels
+
+
+def _prepared(
+    formula: Formula, program: Program, times: np.ndarray, signals: Signals
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compute times, margins and truth of every comparison, or raise a `UserError` with all mistakes of the trace."""
+    try:
+        times = np.ascontiguousarray(times, np.float64)
+        values = {name: np.asarray(signals[name], np.float64) for name in formula.signals}
+        if all(value.shape == times.shape for value in values.values()):
+            margins, truths = atom_values(program.atoms, values, len(times))
+            if is_sound(times, margins):
+                return times, margins, truths
+    except KeyError:
+        pass
+    raise UserError(_diagnosis(formula, program, times, signals))
+
+
+def _diagnosis(formula: Formula, program: Program, times: np.ndarray, signals: Signals) -> list[Problem]:
+    n = len(times)
+    problems: list[Problem] = []
+    if n == 0:
+        problems.append(Problem("the trace has no samples; a requirement is judged at its first sample."))
+    elif not np.isfinite(times).all():
+        problems.append(Problem("the times of the trace must be finite."))
+    elif not (np.diff(times) > 0).all():
+        i = int(np.flatnonzero(np.diff(times) <= 0)[0]) + 1
+        problems.append(
+            Problem(f"the times must increase, but sample {i} at {times[i]:g} follows one at {times[i - 1]:g}.")
+        )
+    values: dict[str, np.ndarray] = {}
+    for name in formula.signals:
+        if name not in signals:
+            problems.append(unknown_name("signal", name, signals, where=f"in '{formula}'"))
+            continue
+        values[name] = value = np.asarray(signals[name], np.float64)
+        if value.shape != times.shape:
+            problems.append(Problem(f"signal '{name}' has {value.size} samples, the trace has {n}."))
+        elif np.isnan(value).any():
+            moment = times[int(np.flatnonzero(np.isnan(value))[0])]
+            problems.append(Problem(f"signal '{name}' is not a number at time {moment:g}."))
+    if problems:
+        return problems
+    margins, _ = atom_values(program.atoms, values, n)
+    for atom, margin in zip(program.atoms, margins, strict=True):
+        bad = np.flatnonzero(np.isnan(margin))
+        if len(bad):
+            names = sorted({node.name for node in walk(atom) if isinstance(node, Signal)})
+            problems.append(
+                Problem(
+                    f"'{render(atom)}' is undefined at time {times[bad[0]]:g} (division by zero, root of a negative "
+                    f"number or infinite values of {', '.join(names)})."
+                )
+            )
+    return problems
+
+
+def _moment(at: float, times: np.ndarray, ticks: np.ndarray, scale: float) -> float:
+    """Time of a tick: exactly that of the sample there, if there is one."""
+    if at <= 0:
+        return float(times[0])
+    index = int(np.searchsorted(ticks, at))
+    if index >= len(ticks):
+        return float(times[-1])
+    return float(times[index]) if ticks[index] == at else float(times[0]) + at / scale
+
+
+def _sample_bounds(
+    formula: Formula, program: Program, times: np.ndarray, period: float | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Convert the bounds to numbers of samples; -1 where there is none."""
+    n = len(times)
+    starts, ends = program.table[3], program.table[4]
+    farthest = n + 100_000  # longer bounds reach far past every sample, and need memory
+    if period is None and n == 1:
+        # A single sample does not show the period; every positive bound lies beyond it.
+        period = max([1.0, *ends[np.isfinite(ends)]])
+        step, problems = period, []
+    else:
+        step = float(times[-1] - times[0]) / (n - 1) if period is None else period
+        problems = period_problems(formula, step)
+    i = first_off_grid(times, step) if not problems else -1
+    if i >= 0:
+        problems.append(
+            Problem(
+                f"discrete time needs one sample every {step:g}, but sample {i} is at {times[i]:g}; use dense time."
+            )
+        )
+    if problems:
+        raise UserError(problems)
+    lower, upper = (np.minimum(np.ceil(bound / step - 1e-6), farthest) for bound in (starts, ends))
+    return lower.astype(np.int64), np.where(np.isinf(ends), -1, upper).astype(np.int64)
+
+
+def warm_up() -> None:
+    """Compile (or load from the cache) everything that judging needs, whatever the formula."""
+    always = Formula(Window("always", 0.0, 1.0, Compare("<=", Signal("x"), Number(0.0))))
+    for time in ("dense", "discrete"):
+        judge(always, np.array([0.0, 1.0]), {"x": np.zeros(2)}, time=time)

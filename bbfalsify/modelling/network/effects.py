@@ -1,0 +1,93 @@
+"""Analyse what expressions and statements read, write and draw, also through functions.
+
+A *place* is ("i", slot), ("r", slot) or ("l", process): an integer, a real, the location of a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bbfalsify.modelling.network import expressions as ex
+from bbfalsify.modelling.network.visit import children
+
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Effects:
+    reads: frozenset[Place] = frozenset()
+    writes: frozenset[Place] = frozenset()
+    random: bool = False
+    may_fail: bool = False
+    calls: bool = False
+
+    def __or__(self, other: Effects) -> Effects:
+        return Effects(
+            self.reads | other.reads,
+            self.writes | other.writes,
+            self.random or other.random,
+            self.may_fail or other.may_fail,
+            self.calls or other.calls,
+        )
+
+
+class EffectAnalysis:
+    def __init__(self, functions: Sequence[ex.Function]) -> None:
+        self.functions = functions
+        self._functions: dict[int, Effects] = {}
+
+    def expression(self, e: ex.Expression | None) -> Effects:
+        if e is None:
+            return Effects()
+        result = Effects()
+        for child in children(e):
+            result |= self.expression(child)
+        if isinstance(e, ex.Read):
+            result |= Effects(reads=places_of(e), may_fail=e.index is not None)
+        elif isinstance(e, ex.Bound):
+            result |= Effects(may_fail=e.index is not None)
+        elif isinstance(e, ex.AtLocation):
+            result |= Effects(reads=frozenset({("l", e.process)}))
+        elif isinstance(e, ex.Random):
+            result |= Effects(random=True)
+        elif isinstance(e, ex.Binary) and e.operator in ("/", "%"):
+            result |= Effects(may_fail=True)
+        elif isinstance(e, ex.Builtin):
+            result |= Effects(may_fail=e.name not in ("abs", "min", "max"))
+        elif isinstance(e, ex.Call):
+            result |= self.function(e.function)
+        return result
+
+    def function(self, number: int) -> Effects:
+        if number not in self._functions:
+            self._functions[number] = Effects(may_fail=True, calls=True)  # cuts recursion; the fixpoint adds nothing
+            self._functions[number] |= self.statements(self.functions[number].body)
+        return self._functions[number]
+
+    def statements(self, statements: Iterable[ex.Statement]) -> Effects:
+        result = Effects()
+        for s in statements:
+            if isinstance(s, ex.Assign):
+                result |= self.expression(s.value) | self.expression(s.target.index)
+                if isinstance(s.target, ex.Read):
+                    may_fail = s.low is not None or s.target.index is not None
+                    result |= Effects(writes=places_of(s.target), may_fail=may_fail)
+            elif isinstance(s, ex.If):
+                result |= self.expression(s.condition) | self.statements(s.then) | self.statements(s.otherwise)
+            elif isinstance(s, ex.While):
+                result |= self.expression(s.condition) | self.statements(s.body) | Effects(may_fail=True)
+            elif isinstance(s, ex.Return):
+                result |= self.expression(s.value)
+            elif isinstance(s, ex.Evaluate):
+                result |= self.expression(s.expression)
+        return result
+
+
+def places_of(e: ex.Read) -> frozenset[Place]:
+    store = "r" if e.kind.is_real else "i"
+    if e.index is None:
+        return frozenset({(store, e.slot)})
+    if isinstance(e.index, ex.Constant) and 0 <= e.index.value < e.size:
+        return frozenset({(store, e.slot + int(e.index.value))})
+    return frozenset((store, slot) for slot in range(e.slot, e.slot + e.size))

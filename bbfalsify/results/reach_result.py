@@ -1,0 +1,107 @@
+"""Result of searches for states: objects for Python, `results.json` for everyone else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.verdict import FOUND, Outcome, StopReason
+from bbfalsify.results.stored import Stored, member
+
+
+@dataclass(frozen=True)
+class Improvement(Stored):
+    """A trace that was better than all before it."""
+
+    seconds: float
+    length: int
+    time: float
+    heuristic: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryResult(Stored):
+    """The search for one query; by default one that did not come to its end."""
+
+    id: str
+    text: str = ""
+    query: str
+    outcome: Outcome = Outcome.INCONCLUSIVE
+    in_words: str
+    heuristic: str | None = None
+    """The one that found the trace; as asked for where there is none."""
+    walk: int | None = None
+    walks: int = 0
+    steps: int = 0
+    """Steps of all walks."""
+    seconds: float = 0.0
+    stopped: str | None = "not searched"
+    length: int | None = None
+    time: float | None = None
+    error: str | None = None
+    """The model's error at the end of the trace."""
+    timelocks: int = 0
+    zeno: int = 0
+    unconfirmed: tuple[str, ...] = ()
+    """Walks that the exact interpreter did not confirm, and why."""
+    improvements: tuple[Improvement, ...] = ()
+    actions: tuple[str, ...] = ()
+    """Actions of the trace found."""
+    file: str | None = None
+    expected: str | None = member("expected", written=False, default=None)
+    """The outcome that a campaign expects; the campaign writes it."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {"id": self.id, "requirement": self.id, **super().as_json()}
+
+
+_WEIGHT = (
+    Outcome.MODEL_ERROR, Outcome.FALSIFIED, Outcome.REACHED, Outcome.INCONCLUSIVE, Outcome.NOT_FALSIFIED,
+    Outcome.NOT_REACHED,
+)  # fmt: skip
+"""The outcome of a run is that of its most telling query."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReachResult(Stored):
+    name: str
+    requirements: tuple[QueryResult, ...]
+    stop_reason: StopReason
+    seconds: float
+    seed: int
+    directory: Path | None = member("run_directory", default=None)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        outcomes = {row.outcome for row in self.requirements}
+        return next((outcome for outcome in _WEIGHT if outcome in outcomes), Outcome.INCONCLUSIVE)
+
+    @property
+    def walks(self) -> int:
+        return sum(row.walks for row in self.requirements)
+
+    @property
+    def steps(self) -> int:
+        return sum(row.steps for row in self.requirements)
+
+    def as_json(self) -> dict[str, Any]:
+        found = [
+            {
+                "rank": rank, "requirement": row.id, "status": "confirmed", "actions": list(row.actions),
+                "probability": None, "first_violation_time": row.time, "robustness": None, "file": row.file,
+            }
+            for rank, row in enumerate((row for row in self.requirements if row.outcome in FOUND), start=1)
+        ]  # fmt: skip
+        return {
+            "engine": "reach",
+            "outcome": self.outcome.value,
+            **super().as_json(),
+            "counterexamples": found,
+            "found_probability": None,
+            "smc": None,
+            "simulations": self.walks,
+            "steps": self.steps,
+            "seconds": round(self.seconds, 3),
+        }

@@ -1,0 +1,136 @@
+"""Use a functional mock-up unit (FMU) as a black box.
+
+    FmuSystem("house.fmu")
+    FmuSystem("house.fmu", inputs={"T_out": "weather.T"}, outputs=["room.T"], start_values={"room.size": 30}, step=0.1)
+
+Ports, units and start values come from the model description; neither reading it nor checking a campaign loads the
+FMU's library, which happens in worker processes only.  The archive is unpacked once, before the first worker starts,
+and removed after the last has ended.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.systems.fmu.archive import describe, remove, unpack
+from bbfalsify.systems.fmu.description import Description
+from bbfalsify.systems.fmu.fmu_settings import FmuSettings, Names, Plan, named
+from bbfalsify.systems.interface import Capabilities, Port
+
+
+class FmuSystem:
+    """An FMU whose inputs are driven and whose outputs are judged.
+
+    `inputs` (default: all numeric ones) may also name tunable parameters, `outputs` any variable; other variables keep
+    their start values.  `start_values` are set before every simulation.  With `step` the FMU runs on a grid of that
+    period, and inputs change only there; an FMU that cannot take steps of any size needs one, from here or from its own
+    description.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        start_values: Mapping[str, float | bool | str] | None = None,
+        inputs: Names | None = None,
+        outputs: Names | None = None,
+        step: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        inputs, outputs, start_values = named(inputs), named(outputs), dict(start_values or {})
+        self._arguments = (start_values, inputs, outputs, step, name)
+        self.path = Path(path).resolve()
+        self.name = name or self.path.stem
+        self.description = self._read()
+        settings = FmuSettings(self.description, str(self.path))
+        driven, seen = settings.inputs(inputs), settings.outputs(outputs)
+        numbers, texts = settings.start_values(start_values)
+        period = settings.period(step)
+        settings.finish(driven, seen)
+        self.plan = Plan(tuple(driven.values()), tuple(seen.values()), numbers, texts)
+        self.inputs = tuple(Port(port, element[0].unit) for port, element in driven.items())
+        self.outputs = tuple(Port(port, element[0].unit) for port, element in seen.items())
+        self.capabilities = Capabilities(
+            stepwise=True, snapshot=self.description.can_save, grid_period_s=period, step_s=period
+        )
+        self._users = 0
+        self._folder: Path | None = None
+        self._instances: Any = None
+
+    def _read(self) -> Description:
+        if not self.path.is_file():
+            others = {p.name for p in self.path.parent.glob("*.fmu")}
+            closest = unknown_name("file", self.path.name, others).closest
+            raise UserError(Problem(f"there is no file {self.path.name}.", file=str(self.path), closest=closest))
+        if importlib.util.find_spec("fmpy") is None:
+            raise UserError(Problem("FMUs need FMPy: pip install 'bbfalsify[fmi]'.", file=str(self.path)))
+        return describe(self.path)
+
+    # ------------------------------------------------------------------ the life of its folder and its library
+
+    def set_up(self) -> None:
+        """Unpack the FMU and import FMPy, in the process that starts workers, before the first."""
+        if self._folder is None:
+            try:
+                import fmpy.fmi2
+                import fmpy.fmi3  # noqa: F401
+            except ImportError as error:
+                raise UserError(Problem(f"FMPy cannot be imported: {error}.", file=str(self.path))) from None
+            self._unpack()
+        self._users += 1
+
+    def tear_down(self) -> None:
+        self._users -= 1
+        if self._users <= 0:
+            self.close()
+
+    def prepare(self) -> None:
+        """Load the library, in the process that simulates."""
+        if self._instances is None:
+            from bbfalsify.systems.fmu.instance_reuse import Instances
+            from bbfalsify.systems.fmu.native import Library
+
+            folder = self._unpack() if self._folder is None else self._folder
+            self._instances = Instances(Library(self.description, folder), self.plan)
+
+    def close(self) -> None:
+        """Free the model; remove the folder, if this is the process that made it."""
+        if self._instances is not None:
+            self._instances.close()
+            self._instances = None
+        if self._folder is not None and self._owner == os.getpid():
+            self._remover()
+            self._folder = None
+
+    def _unpack(self) -> Path:
+        folder, self._owner = unpack(self.path, self.description), os.getpid()
+        self._folder, self._remover = folder, weakref.finalize(self, _remove_own, folder, self._owner)
+        return folder
+
+    def open(self, seed: int) -> Any:
+        from bbfalsify.systems.fmu.fmu_session import FmuSession
+
+        self.prepare()
+        return FmuSession(self, self._instances)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remake, (str(self.path), *self._arguments)
+
+    def __repr__(self) -> str:
+        ports = [", ".join(port.name for port in side) for side in (self.inputs, self.outputs)]
+        return f"<FMU {self.name}: {ports[0]} -> {ports[1]}>"
+
+
+def _remove_own(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a forked worker must not remove what the others still use
+        remove(folder)
+
+
+def _remake(path: str, start_values: dict, inputs: Any, outputs: Any, step: float | None, name: str) -> FmuSystem:
+    return FmuSystem(path, start_values=start_values, inputs=inputs, outputs=outputs, step=step, name=name)

@@ -1,0 +1,115 @@
+"""A setting that an engine declares once is found in all five places."""
+
+import importlib.metadata
+import inspect
+import json
+import sys
+from importlib.metadata import EntryPoint
+
+import jsonschema
+import pytest
+import typer.main
+
+from bbfalsify.campaigns.json_schema import schema_of
+from bbfalsify.campaigns.plan import plan_document
+from bbfalsify.campaigns.settings_tables import settings_table, tables
+from bbfalsify.cli import main as command_line
+from bbfalsify.core.errors import UserError
+from bbfalsify.core.settings import Settings, engine_name, setting
+from bbfalsify.examples import example_folder
+from bbfalsify.records.documents import Document
+from bbfalsify.records.run_directory import RunDirectory
+from bbfalsify.registry import ENTRY_POINTS, EngineKind
+
+HEATER = example_folder("heater")
+
+
+class ToySettings(Settings):
+    kind: str = engine_name("toy")
+    depth: int = setting("Steps of each walk.", default=3, at_least=1, unit="steps")
+
+
+def run_toy(plan, recording):
+    place = RunDirectory.create(recording.out, plan.name)
+    place.write_manifest(seed=plan.seed, configuration=recording.configuration_of(plan))
+    results = {
+        "engine": "toy", "name": plan.name, "outcome": "inconclusive", "seed": plan.seed, "simulations": 0,
+        "requirements": [], "counterexamples": [], "stop_reason": "completed", "run_directory": str(place.path),
+        "found_probability": None, "depth": plan.engine.depth,
+    }  # fmt: skip
+    place.write_results(results)
+    return results
+
+
+TOY = EngineKind("tries nothing", f"{__name__}:ToySettings", f"{__name__}:run_toy", needs=("system",))
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """An engine of another package, named by an entry point."""
+    sys.modules.setdefault(__name__, inspect.getmodule(run_toy))
+    entry = EntryPoint("toy", f"{__name__}:TOY", ENTRY_POINTS)
+    real = importlib.metadata.entry_points
+    ours = lambda **which: [entry] if which["group"] == ENTRY_POINTS else real(**which)  # noqa: E731
+    monkeypatch.setattr("importlib.metadata.entry_points", ours)
+
+
+def planned(**engine):
+    data = {"format_version": 1, "system": "system.py:heater", "engine": {"kind": "toy", **engine}, "seed": 1}
+    return data, plan_document(Document("c.yaml", data, {}), base=HEATER).runs
+
+
+def test_as_a_key_of_a_campaign(toy):
+    _, runs = planned(depth=[1, 2])
+    assert [run.engine.depth for run in runs] == [1, 2] and planned()[1][0].engine.depth == 3
+    with pytest.raises(UserError, match="engine.depth must be at least 1; found 0"):
+        planned(depth=0)
+    with pytest.raises(UserError, match="unknown key 'deepth' in engine.*Did you mean 'depth'"):
+        planned(deepth=1)
+
+
+def test_in_the_json_schema(toy):
+    data, _ = planned(depth=2)
+    jsonschema.validate(data, schema_of("campaign"))
+    assert schema_of("campaign")["$defs"]["ToySettings"]["properties"]["depth"]["default"] == 3
+    data["engine"]["depth"] = 0
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(data, schema_of("campaign"))
+
+
+def test_as_an_option_of_the_command_line(toy, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(command_line, "COMMANDS", dict(command_line.COMMANDS))
+    monkeypatch.setattr(command_line.app, "registered_commands", [*command_line.app.registered_commands])
+    getattr(typer.main.get_command, "cache_clear", lambda: None)()
+
+    def call(*arguments: object) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["bbfalsify", "toy", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            command_line.main()
+        captured = capsys.readouterr()
+        return ended.value.code, captured.out + captured.err
+
+    try:
+        code, shown = call("--help")
+        assert code == 0 and "--depth <int>" in shown and "Steps of each walk.  [default: (3)]" in shown
+        system = ("--system", HEATER / "system.py:heater", "--out", tmp_path, "--json", "--quiet", "--seed", 1)
+        code, shown = call(*system, "--depth", 7)
+        assert json.loads(shown)["depth"] == 7
+        code, shown = call(*system, "--depth", 0)
+        assert code == 2 and "--depth must be at least 1; found 0." in shown
+    finally:
+        getattr(typer.main.get_command, "cache_clear", lambda: None)()
+
+
+def test_in_the_checks_of_the_python_api():
+    assert ToySettings().depth == 3
+    with pytest.raises(UserError, match="depth must be at least 1; found 0"):
+        ToySettings(depth=0)
+
+
+def test_in_the_tables_of_the_manual(toy):
+    assert "toy" in tables()
+    row = settings_table("toy")[1]
+    assert (row.key, row.values, row.default, row.unit) == ("depth", "whole number ≥ 1", "3", "steps")
+    assert row.sentence == "Steps of each walk."
+    assert all(row.sentence for name in tables() for row in settings_table(name))
