@@ -127,6 +127,9 @@ pair either(bool first) { if (first) return p; return o; }
          {"x": 8, "n": 6}),
         ("int x, n; int next() { n++; return n; } int a[4];", "a[next()] = next(), x = n", {"a": [0, 2, 0, 0], "x": 2}),
         ("int x; int f(int n) { assert(n > 0); assert n < 5; return n; }", "x = f(4)", {"x": 4}),
+        ("typedef struct { int a, b; } s; s t[3]; int i = 1; void g(s &v) { v.a = v.b = 3; } void h(s &v) { g(v); }",
+         "h(t[i])", {"t.a": [0, 3, 0], "t.b": [0, 3, 0]}),
+        ("int n; void f() { typedef int[0,3] small, row[2]; row r = {1, 2}; small x = r[1]; n = x; }", "f()", {"n": 2}),
         ("typedef int[0,3] small, row[2]; row r; small s; ;", "s = 2, r[1] \\\n = 3", {"s": 2, "r": [0, 3]}),
     ],
 )  # fmt: skip

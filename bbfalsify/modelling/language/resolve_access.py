@@ -247,7 +247,7 @@ class AccessResolver(NameResolver):
             for name, field in symbol.fields.items():
                 if isinstance(field, Stored):
                     fields[name] = self.portion(field, field.type.without_dimensions(count), number, index)
-            return StructSymbol(symbol.name, rest, fields)
+            return StructSymbol(symbol.name, rest, fields, source=(symbol, rest, index) if number is None else None)
         if isinstance(symbol, ConstantSymbol) and number is None:
             symbol = VariableSymbol(symbol.name, symbol.type, self.assembly.slot_of_constants(symbol))
         if isinstance(symbol, ConstantSymbol):

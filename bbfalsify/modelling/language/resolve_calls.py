@@ -19,6 +19,7 @@ from bbfalsify.modelling.language.symbols import (
     FunctionSymbol,
     LocalSymbol,
     ReferenceArgument,
+    StructSymbol,
     Symbol,
     Type,
     VariableSymbol,
@@ -252,6 +253,9 @@ class CallResolver(ChannelResolver):
             return ReferenceArgument(lambda _: replace(thing), None, identity)
         if isinstance(thing, VariableSymbol):
             return ReferenceArgument(lambda slot: replace(thing, offset=slot), thing.offset, (*identity, thing.extent))
+        if isinstance(thing, StructSymbol) and thing is symbol and thing.source is not None:  # passed on as it is
+            base, type_, index = thing.source
+            return ReferenceArgument(lambda slot: self.portion(base, type_, None, slot), index, (*identity, "moving"))
         if any(leaf.offset is not None for leaf in leaves_of(symbol) if isinstance(leaf, VariableSymbol)):
             self.fail(f"{what}: a part of a struct that was itself passed by reference cannot be passed on.", node.line)
             return None

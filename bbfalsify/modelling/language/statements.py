@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.folding import TRUE, make_conditional
@@ -40,6 +41,9 @@ from bbfalsify.modelling.network.expressions import (
     Statement,
     While,
 )
+
+if TYPE_CHECKING:
+    from bbfalsify.modelling.language.declarations import Declarer
 
 
 class StatementResolver(EffectResolver):
@@ -135,6 +139,9 @@ class StatementResolver(EffectResolver):
                 return [Assign(slot, holds, 1, 1, self.line(node.line), "the assertion")]
             case tree.VariableDeclaration():
                 return self.local_variables(node)
+            case tree.TypeDefinition():
+                self.declarer().typedef(node)
+                return []
         raise AssertionError(node)
 
     def evaluation(self, node: tree.Evaluation) -> list[Statement]:
@@ -231,11 +238,16 @@ class StatementResolver(EffectResolver):
 
     # --- local variables ---
 
+    def declarer(self) -> Declarer:
+        from bbfalsify.modelling.language.declarations import Declarer
+
+        return Declarer(self.expressions.assembly, self.expressions.scope, self.expressions.place)
+
     def local_variables(self, node: tree.VariableDeclaration) -> list[Statement]:
-        from bbfalsify.modelling.language.declarations import Declarer, define
+        from bbfalsify.modelling.language.declarations import define
 
         if node.constant:
-            Declarer(self.expressions.assembly, self.expressions.scope, self.expressions.place).variables(node)
+            self.declarer().variables(node)
             return []
         base = self.expressions.type_of(node.type)
         statements: list[Statement] = []

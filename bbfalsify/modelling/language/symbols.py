@@ -134,6 +134,8 @@ class StructSymbol:
     type: Type
     fields: dict[str, Symbol]
     line: int | None = None
+    source: tuple[StructSymbol, Type, Expression] | None = None
+    """For an element passed by reference: the array, the type of the element, and the index, if it is not constant."""
 
 
 @dataclass(eq=False)

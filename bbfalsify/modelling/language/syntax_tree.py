@@ -274,7 +274,10 @@ class Assertion:
     line: int
 
 
-Statement = Assignment | Evaluation | Block | If | While | For | Iteration | Return | Assertion | VariableDeclaration
+Statement = (
+    Assignment | Evaluation | Block | If | While | For | Iteration | Return | Assertion | VariableDeclaration
+    | TypeDefinition
+)  # fmt: skip
 
 
 # --- edges and systems -----------------------------------------------------------------------------------------------

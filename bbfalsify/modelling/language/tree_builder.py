@@ -99,7 +99,7 @@ class TreeBuilder(lark.Transformer):
     dimension = type = local = _only
 
     def declarations(self, items):
-        return tuple(part for item in items for part in (item if isinstance(item, tuple) else (item,)))
+        return tuple(part for item in items for part in (item if isinstance(item, tuple) else (item,)))  # typedef a, b;
 
     def nothing(self, items):
         return ()
@@ -224,7 +224,7 @@ class TreeBuilder(lark.Transformer):
         return tree.Assignment(f"{sign[0]}=", target, tree.Number(1, False, sign.line), sign.line, later)
 
     def block(self, items):
-        return tree.Block(tuple(items[1:]), items[0].line)
+        return tree.Block(self.declarations(items[1:]), items[0].line)
 
     def empty(self, items):
         return tree.Block((), 1)
