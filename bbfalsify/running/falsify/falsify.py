@@ -177,8 +177,9 @@ def _conclude(
     stages: Stages, place: RunDirectory | None, acceptances: Acceptances | None, *, began: float
 ) -> FalsificationResult:
     """What came out; the files of the counterexamples are written on the way."""
-    task, scribe, notes = stages.task, stages.scribe, stages.notes()
-    listing, rows = Listing(stages, place), []
+    task, scribe, (checked, met) = stages.task, stages.scribe, stages.self_check()
+    notes = [*checked.warnings, *stages.notes()]
+    listing, rows = Listing(stages, place, met), []
     for number, requirement in enumerate(task.requirements):
         total = scribe.total(number)
         baseline = stages.baseline(number, total)
@@ -224,4 +225,5 @@ def _conclude(
         profile_coverage=stages.coverage(),
         units=task.units,
         sampling=stages.sampling(),
+        self_check=checked,
     )
