@@ -6,14 +6,24 @@ told: given the recorded answers and the same seed, the engine takes the same de
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+ENVELOPE = ("sequence", "time", "event")
+"""Keys of a line of the event log that do not come from the event."""
+
 
 @dataclass(frozen=True)
 class Event:
-    """Base class; fields are numbers, strings, lists and dictionaries."""
+    """Base class; fields are numbers, strings, lists and dictionaries, and none is named like a key of `ENVELOPE`."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name in inspect.get_annotations(cls):
+            if name in ENVELOPE:
+                raise TypeError(f"the event {cls.__name__} cannot have a field '{name}': each line of the log has one")
 
 
 @dataclass(frozen=True)
@@ -187,7 +197,7 @@ class TraceFound(Event):
     heuristic: str
     walk: int
     steps: int
-    time: float
+    model_time: float
     """Model time at the end of the trace."""
     seconds: float
 

@@ -15,11 +15,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.events import Event, Listener, ListenerFailed, RunStopped
+from bbfalsify.core.events import ENVELOPE, Event, Listener, ListenerFailed, RunStopped, TraceFound
 from bbfalsify.records.disk import EVERY_S, soon, wait_for
 from bbfalsify.records.json_files import one_line, plain_number
 from bbfalsify.records.line_file import LineFile
@@ -129,7 +130,7 @@ def _plain(value: Any) -> Any:
 
 
 def _content(kind: str, data: dict[str, Any]) -> str:
-    return kind + one_line(data)
+    return kind + one_line(dict(sorted(data.items())))
 
 
 # ---------------------------------------------------------------------- reading
@@ -138,7 +139,8 @@ def _content(kind: str, data: dict[str, Any]) -> str:
 @dataclass(frozen=True)
 class RecordedEvent:
     sequence: int
-    time: str
+    time: str | None
+    """None where an older version wrote a field of the event in its place."""
     kind: str
     """The name of the event's class."""
     data: dict[str, Any] = field(repr=False)
@@ -167,7 +169,11 @@ def read_events(path: str | Path) -> Iterator[RecordedEvent]:
 def _event(line: bytes) -> RecordedEvent | None:
     try:
         data = json.loads(line)
-        return RecordedEvent(data.pop("sequence"), data.pop("time"), data.pop("event"), data)
+        sequence, time, kind = (data.pop(key) for key in ENVELOPE)
+        if kind == TraceFound.__name__ and isinstance(time, float):  # `model_time` was once called `time`
+            return RecordedEvent(sequence, None, kind, {**data, "model_time": time})
+        datetime.fromisoformat(time)
+        return RecordedEvent(sequence, time, kind, data)
     except (ValueError, KeyError, AttributeError, TypeError):
         return None
 

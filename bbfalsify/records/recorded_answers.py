@@ -48,7 +48,7 @@ class RecordedAnswers:
                 self.started = True
                 self.seconds += _seconds(began, last)
                 began = event.time
-            last = event.time
+            last = event.time or last
             if event.kind in ("BatchAnswered", "Repeated"):
                 for record in event.data["answers"]:
                     self._answers[record["query"]] = record

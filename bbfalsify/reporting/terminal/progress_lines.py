@@ -71,7 +71,7 @@ class ReachProgress:
             self._budget, self._found = event.simulations, 0
         elif kind == "TraceFound":
             self._found += 1
-            words = f"{event.steps} steps, {event.time:g} time units ({event.heuristic})"
+            words = f"{event.steps} steps, {event.model_time:g} time units ({event.heuristic})"
             self._progress.say(f"{event.seconds:8.2f} s: {words}")
         elif kind == "WalksMade":
             left = "" if event.timeout is None else f", {max(0.0, event.timeout - event.seconds):.0f} s left"

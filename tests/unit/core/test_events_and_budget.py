@@ -1,15 +1,18 @@
+import dataclasses
 import json
 import math
+from datetime import datetime
 
 import pytest
 
 from bbfalsify.core.budget import Budget, Spent
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.events import BatchAnswered, FindingReported, ListenerFailed
+from bbfalsify.core.events import ENVELOPE, BatchAnswered, Event, FindingReported, ListenerFailed, TraceFound
 from bbfalsify.core.query import Answer
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.records.answer_records import answer_from_record, answer_record
 from bbfalsify.records.event_log import Recorder, read_events
+from bbfalsify.records.recorded_answers import RecordedAnswers
 
 
 @pytest.mark.parametrize(
@@ -75,6 +78,51 @@ def test_a_record_is_continued_where_it_was_cut_off(tmp_path):
     with Recorder(file) as recorder:
         recorder.record(ListenerFailed("page", "c"))
     assert [(e.sequence, e.data["error"]) for e in read_events(file)] == [(0, "a"), (1, "c")]
+
+
+def all_events(base=Event):
+    for kind in base.__subclasses__():
+        yield kind
+        yield from all_events(kind)
+
+
+@pytest.mark.parametrize(
+    "kind", [k for k in all_events() if k.__module__ == Event.__module__], ids=lambda k: k.__name__
+)
+def test_no_field_of_an_event_takes_the_place_of_its_number_or_time(kind, tmp_path):
+    names = [field.name for field in dataclasses.fields(kind)]
+    with Recorder(tmp_path / "events.jsonl") as recorder:
+        recorder.record(kind(**{name: f"value of {name}" for name in names}))
+    [event] = read_events(tmp_path / "events.jsonl")
+    assert (event.sequence, event.kind, list(event.data)) == (0, kind.__name__, names)
+    assert datetime.fromisoformat(event.time).year >= 2025
+
+
+@pytest.mark.parametrize("name", ENVELOPE)
+def test_an_event_with_a_field_of_the_log_is_refused_when_it_is_defined(name):
+    with pytest.raises(TypeError, match=f"Hidden cannot have a field '{name}'"):
+        type("Hidden", (Event,), {"__annotations__": {name: float}})
+
+
+OLD_LOG = """\
+{"sequence":0,"time":"2026-11-01T10:00:00.000Z","event":"RunStarted","name":"reach","jobs":1}
+{"sequence":1,"time":"2026-11-01T10:00:07.000Z","event":"WalksMade","requirement":"Q1","walks":9}
+{"sequence":2,"time":12.5,"event":"TraceFound","requirement":"Q1","heuristic":"some","walk":3,"steps":4,"seconds":0.5}
+"""
+
+
+def test_a_log_whose_last_line_has_model_time_in_place_of_its_time_is_continued(tmp_path):
+    file = tmp_path / "events.jsonl"
+    file.write_text(OLD_LOG)
+    before = RecordedAnswers(file)
+    assert before.started and before.seconds == 7.0
+    found = TraceFound("Q1", "some", 3, 4, 12.5, 0.5)
+    with Recorder(file, again=before.events) as recorder:
+        recorder.record(found)
+        recorder.record(dataclasses.replace(found, walk=4))
+    *_, old, new = read_events(file)
+    assert (old.sequence, old.time, old.data["model_time"]) == (2, None, 12.5)
+    assert (new.sequence, new.data["walk"], new.data["model_time"]) == (3, 4, 12.5)
 
 
 def test_a_record_that_cannot_be_written_stops_the_run(tmp_path):
