@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.json_files import WritingFailed
 
 _LOCK_WAIT_S = 5.0
-"""Seconds to wait for a lock: workers of a run that was just killed hold it until they have gone, too."""
+"""Seconds to wait for a lock: a process that was just killed holds it until it has gone."""
+_open: weakref.WeakSet[LineFile] = weakref.WeakSet()
 
 
 class LineFile:
@@ -39,6 +41,7 @@ class LineFile:
         except BaseException:
             os.close(self.handle)
             raise
+        _open.add(self)
 
     def append(self, data: bytes) -> None:
         """Write whole lines; where there is no room for all of them, none stays."""
@@ -56,6 +59,7 @@ class LineFile:
     def close(self) -> None:
         with contextlib.suppress(OSError):
             os.close(self.handle)
+        self.handle = -1
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -64,6 +68,16 @@ class LineFile:
         except OSError as error:
             problem = Problem(f"{self._what} cannot be recorded: {error.strerror}.", file=str(self.path))
             raise WritingFailed(problem) from None
+
+
+def _let_go() -> None:
+    """Close the files in a forked process: the parent writes them, and a lock lasts until all copies are closed."""
+    for file in tuple(_open):
+        file.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def whole_lines(data: bytes, is_line: Callable[[bytes], bool]) -> bytes:
@@ -86,8 +100,20 @@ def _lock(file: int, path: Path) -> None:
             return
         except BlockingIOError:
             if time.monotonic() >= until:
-                problem = Problem("another process is still writing the record of this run.", file=str(path))
+                problem = Problem(f"{_owner(file)} is still writing the record of this run.", file=str(path))
                 raise UserError(problem) from None
             time.sleep(0.05)
         except OSError:  # a file system without locks
             return
+
+
+def _owner(file: int) -> str:
+    """Name the process that holds the lock, where the operating system tells (Linux)."""
+    status = os.fstat(file)
+    place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
+            fields = line.split()
+            if len(fields) > 5 and (fields[1], fields[5]) == ("FLOCK", place) and int(fields[4]) > 0:
+                return f"another process ({fields[4]})"
+    return "another process"

@@ -43,11 +43,12 @@ def worker_sessions(root: int) -> set[int]:
     return {table[pid][2] for pid in _below(root, table)} - {table[root][2]}
 
 
-def survivors(sessions: set[int], patience_s: float = 5.0) -> set[int]:
-    """Processes of these sessions that still live after they had time to die (a killed process needs a moment)."""
+def survivors(processes: set[int], patience_s: float = 5.0) -> set[int]:
+    """The living among these processes, and all of their sessions, after a moment in which killed ones can die."""
     until = time.monotonic() + patience_s
     while True:
-        living = {pid for pid, (state, _, session) in _table().items() if session in sessions and state not in "ZX"}
+        table = _table().items()
+        living = {pid for pid, (state, _, session) in table if {pid, session} & processes and state not in "ZX"}
         if not living or time.monotonic() > until:
             return living
 

@@ -18,13 +18,21 @@ import pytest
 
 from bbfalsify import falsify
 from bbfalsify.cli.main import main
+from bbfalsify.core.events import WalksMade
+from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.falsification.settings import Options
+from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.examples.heater.system import heater as heater_system
+from bbfalsify.examples.models import named_model
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.event_log import read_events
+from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory
+from bbfalsify.results.reach_result import ReachResult
+from bbfalsify.running import Execution
+from bbfalsify.running.reach.reach_run import Question, reach_all
 from tests import heater
-from tests.hostile.processes import survivors, worker_sessions
+from tests.hostile.processes import descendants, survivors, worker_sessions
 from tests.unit.running.test_resume import named
 
 FORK = multiprocessing.get_context("fork")
@@ -124,6 +132,39 @@ def test_one_run_killed_again_and_again_comes_to_its_end(whole, tmp_path):
         sessions += 1
         assert sessions < 60
     assert ranked(tmp_path / "again") == ranked(whole)
+
+
+def search(directory: Path, *listeners: Callable[[object], None]) -> ReachResult:
+    """Two workers look for a state that cannot be reached, so they would walk on for an hour."""
+    network, family = named_model("fischer:4")
+    return reach_all(
+        network,
+        [Question("Q1", "", family.query)],
+        about={"example": "fischer:4"},
+        settings=ReachSettings(timeout=3600.0),
+        seed=1,
+        execution=Execution(jobs=2),
+        recording=Recording(None, directory, listeners=listeners),
+    )
+
+
+def test_a_killed_search_for_states_leaves_no_worker_and_can_be_resumed(tmp_path):
+    child = FORK.Process(target=search, args=(tmp_path / "run",))
+    child.start()
+    while len(workers := descendants(child.pid)) < 2:
+        assert child.exitcode is None
+        time.sleep(0.01)
+    child.kill()
+    child.join()
+    assert survivors(workers) == set()
+
+    def interrupt(event: object) -> None:
+        if isinstance(event, WalksMade):
+            raise KeyboardInterrupt
+
+    assert search(tmp_path / "run", interrupt).stop_reason is StopReason.INTERRUPTED
+    kinds = [event.kind for event in read_events(tmp_path / "run" / "events.jsonl")]
+    assert kinds.count("RunStarted") == 1 and kinds.count("RunResumed") == 1
 
 
 # ---------------------------------------------------------------------- a campaign of several runs

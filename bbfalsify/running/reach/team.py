@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
 import pickle
 import threading
 import time
@@ -23,6 +24,7 @@ from bbfalsify.engines.reachability.search import Bounds, UnitAnswer, Walking, i
 from bbfalsify.kernel.target_search import Heuristic, Target
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.executors import opened
+from bbfalsify.running.workers.worker import end_with_parent
 
 ALONE_S = 0.5
 """A search that ends within this time is not worth starting workers for."""
@@ -80,8 +82,12 @@ class Team:
         """Forked, so that they have the model without being sent it."""
         context = multiprocessing.get_context("fork")
         stop = context.Event()
+        by_main_thread = threading.current_thread() is threading.main_thread()
         pool = ProcessPoolExecutor(
-            self._workers, mp_context=context, initializer=_prepare, initargs=(self._target, self._ends, stop)
+            self._workers,
+            mp_context=context,
+            initializer=_prepare,
+            initargs=(self._target, self._ends, stop, os.getpid(), by_main_thread),
         )
         self._open.callback(pool.shutdown, wait=True, cancel_futures=True)
         self._open.callback(stop.set)
@@ -103,11 +109,13 @@ _walking: Walking | None = None
 _go_on: Callable[[], bool] = lambda: True  # noqa: E731
 
 
-def _prepare(target: Target, ends: float | None, stop: Any) -> None:
+def _prepare(target: Target, ends: float | None, stop: Any, parent: int, by_main_thread: bool) -> None:
     global _walking, _go_on
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which tells us to stop
+    # Forked workers hold each other's ends of the queue, so none of them would see that the parent has closed it.
+    end_with_parent(parent, by_main_thread)
     _walking = Walking(target)
     _go_on = lambda: not stop.is_set() and (ends is None or time.monotonic() < ends)  # noqa: E731
 

@@ -12,6 +12,8 @@ import os
 import signal
 import socket
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Iterable
 from typing import Any
@@ -29,6 +31,9 @@ from bbfalsify.running.workers.execute_query import (
 )
 from bbfalsify.running.workers.worker_log import NEXT_SIMULATION
 from bbfalsify.systems.failures import SessionFailure
+
+_LOOK_EVERY_S = 0.5
+"""Seconds between two looks whether the parent is there."""
 
 
 def work(end: socket.socket, output: Any, inherited: Iterable[Any], assignment: Assignment, with_parent: bool) -> None:
@@ -120,6 +125,22 @@ def die_with_parent() -> None:
     """Linux: be killed when the parent is, even in the middle of a simulation that hangs."""
     if sys.platform.startswith("linux"):
         _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def end_with_parent(parent: int, by_main_thread: bool) -> None:
+    """End this process soon after its parent, the process `parent`, has gone for whatever reason.
+
+    Linux kills at once, but with the *thread* that forked, so only a main thread may ask for that; else we look.
+    """
+    if by_main_thread:
+        die_with_parent()
+    threading.Thread(target=_watch, args=(parent,), name="bbfalsify-parent-watch", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:  # also where it had gone before anybody could ask to be killed with it
+        time.sleep(_LOOK_EVERY_S)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _keep_grandchildren() -> None:

@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import math
+import multiprocessing
 from datetime import datetime
 
 import pytest
@@ -131,6 +132,29 @@ def test_a_record_that_cannot_be_written_stops_the_run(tmp_path):
             recorder.record(ListenerFailed("page", "a"))
     with pytest.raises(UserError, match="events cannot be recorded"):
         Recorder(tmp_path / "missing" / "events.jsonl")
+
+
+def test_a_forked_process_does_not_hold_the_lock_of_a_record(tmp_path):
+    context = multiprocessing.get_context("fork")
+    started, leave = context.Event(), context.Event()
+    recorder = Recorder(tmp_path / "events.jsonl")
+
+    def live_on():
+        started.set()
+        leave.wait()
+
+    child = context.Process(target=live_on)
+    child.start()
+    try:
+        started.wait()
+        recorder.record(ListenerFailed("page", "a"))
+        recorder.close()
+        with Recorder(tmp_path / "events.jsonl") as again:
+            again.record(ListenerFailed("page", "b"))
+    finally:
+        leave.set()
+        child.join()
+    assert [e.data["error"] for e in read_events(tmp_path / "events.jsonl")] == ["a", "b"]
 
 
 def test_budgets():

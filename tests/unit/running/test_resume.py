@@ -178,7 +178,7 @@ def test_two_processes_cannot_continue_one_run(undisturbed, tmp_path, monkeypatc
     whole, _, baseline = undisturbed
     directory = interrupted(whole, tmp_path / "again", 5000)
     with RunDirectory(directory).recorder():
-        with pytest.raises(UserError, match="another process is still writing"):
+        with pytest.raises(UserError, match=rf"another process \({os.getpid()}\) is still writing"):
             run(directory, baseline=baseline)
 
 
