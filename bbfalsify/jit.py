@@ -8,6 +8,9 @@ numba's own cache notices a change of the file of a function, not of a function 
 upgrade old machine code would go on running.  So the compiled code is in a folder of the user's cache named by a digest
 of all compiled sources, which another installation of the same sources can use, too.  With NUMBA_CACHE_DIR, or if the
 user's cache cannot be written, numba chooses the place.
+
+numba trusts its files; here each ends with a checksum.  Files that are damaged are removed, and compiled code that
+cannot be stored is used without: either is told once, and nothing fails for it.
 """
 
 from __future__ import annotations
@@ -16,20 +19,24 @@ import contextlib
 import functools
 import gc
 import hashlib
+import io
 import os
+import pickle
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 from numba.misc.appdirs import AppDirs
 
 COMPILED_ROOMS = ("kernel", "logic/stl", "automata", "engines/checking/conformance")
 FORGOTTEN_AFTER_DAYS = 60
 """Compiled code of other sources that was not used for so long is removed when new code is compiled."""
+_CHECKSUM = hashlib.sha256().digest_size
 
 
 @functools.cache
@@ -104,8 +111,76 @@ class _CacheInUsersFolder(CompileResultCacheImpl):
     _locator_classes = [_UserCache, *CompileResultCacheImpl._locator_classes]
 
 
+class _CheckedFiles(IndexDataCacheFile):
+    """Index and data files with a checksum at their end, which pickle does not read."""
+
+    def __init__(self, cache_path: str, filename_base: str, source_stamp: object) -> None:
+        super().__init__(cache_path=cache_path, filename_base=filename_base, source_stamp=source_stamp)
+        self._version += "+checked"  # files without a checksum are those of another version, and not damaged
+
+    def _dump(self, content: object) -> bytes:
+        body: bytes = super()._dump(content)
+        return body + hashlib.sha256(body).digest()
+
+    def _load_index(self) -> dict:
+        with contextlib.suppress(FileNotFoundError):
+            file = io.BytesIO(Path(self._index_path).read_bytes())
+            if pickle.load(file) == self._version:
+                _check(file.read())
+        index: dict = super()._load_index()
+        return index
+
+    def _load_data(self, name: str) -> object:
+        content = Path(self._data_path(name)).read_bytes()
+        _check(content)
+        return pickle.loads(content)
+
+    def remove(self) -> None:
+        """Remove the code of this function, and the stamp that says that all code is there."""
+        folder = Path(self._cache_path)
+        stem = self._index_name.removesuffix(".nbi")
+        files = [f for f in folder.iterdir() if f.suffix == ".compiled" or f.name.startswith(f"{stem}.")]
+        for file in files:
+            file.unlink(missing_ok=True)
+
+
+def _check(content: bytes) -> None:
+    if hashlib.sha256(content[:-_CHECKSUM]).digest() != content[-_CHECKSUM:]:
+        raise ValueError("the checksum is wrong")
+
+
+@functools.cache
+def _say(what: str) -> None:
+    """Tell the user, once in a process."""
+    sys.stderr.write(f"bbfalsify: {what}\n")
+    sys.stderr.flush()
+
+
 class _SourceKeyedCache(FunctionCache):
     _impl_class = _CacheInUsersFolder
+
+    def __init__(self, function: Callable) -> None:
+        super().__init__(function)
+        files = self._cache_file
+        self._cache_file = _CheckedFiles(self._cache_path, files._index_name.removesuffix(".nbi"), files._source_stamp)
+
+    def load_overload(self, sig: object, target_context: object) -> object:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # damaged bytes can make pickle raise anything
+            try:
+                self._cache_file.remove()
+            except OSError:
+                self.disable()
+            _say(f"compiled code in {self._cache_path} is damaged; it is removed and compiled again.")
+            return None
+
+    def save_overload(self, sig: object, data: object) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            self.disable()
+            _say(f"compiled code cannot be stored in {self._cache_path}: {error.strerror}; going on without.")
 
     def _index_key(self, sig: object, codegen: object) -> tuple:
         return (*super()._index_key(sig, codegen), source_digest())

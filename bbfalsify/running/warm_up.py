@@ -6,6 +6,7 @@ estimator's part meanwhile; both write into the same cache on disk, and each use
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import multiprocessing
 import os
@@ -79,7 +80,8 @@ def compile_everything() -> None:
         helper.join()  # whatever became of it: what is missing in the cache is compiled below
     _second_half()
     if not is_compiled():
-        _stamp().touch()
+        with contextlib.suppress(OSError):  # no room: what could be stored is found without it
+            _stamp().touch()
 
 
 def _second_half() -> None:

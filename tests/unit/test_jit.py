@@ -3,12 +3,14 @@
 import importlib
 import os
 import re
+import resource
 import sys
 import time
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numba.core.caching import NullCache
 
 import bbfalsify.jit as jit_module
@@ -119,6 +121,44 @@ def test_where_the_users_cache_cannot_be_written_numba_chooses_the_place(tmp_pat
     place = module_in(tmp_path / "code")
     (tmp_path / "file").write_text("not a folder")
     assert [hits(place, "a", tmp_path / "file") for _ in range(2)] == [0, 1]
+
+
+def flipped(content):
+    """The content with one bit changed, in the middle."""
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize("files", ["*.nbi", "*.nbc"], ids=["index", "data"])
+@pytest.mark.parametrize(
+    "damage",
+    [lambda _: b"", lambda content: content[:-10], lambda content: content[: len(content) // 2], flipped,
+     lambda content: bytes(len(content)), lambda content: np.random.default_rng(1).bytes(len(content))],
+    ids=["empty", "cut off", "half", "flipped bit", "zeros", "garbage"],
+)  # fmt: skip
+def test_a_damaged_cache_is_made_anew_and_told_once(tmp_path, capfd, files, damage):
+    place = module_in(tmp_path / "code")
+    assert hits(place, "a", tmp_path) == 0
+    [stored] = (tmp_path / "bbfalsify").glob(f"*/{files}")
+    whole = stored.read_bytes()
+    stored.write_bytes(damage(whole))
+    assert [hits(place, "a", tmp_path) for _ in range(2)] == [0, 1]
+    assert re.fullmatch(r"bbfalsify: compiled code in \S+ is damaged; it is removed and .*\n", capfd.readouterr().err)
+    assert [file.name for file in stored.parent.glob(files)] == [stored.name]
+
+
+def found_without_room(place, digest):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    return found_there(place, digest)
+
+
+def test_compiled_code_that_cannot_be_stored_is_used_all_the_same(tmp_path, capfd):
+    """A limit on the size of files fails like a full disk does."""
+    place = module_in(tmp_path / "code")
+    assert elsewhere(tmp_path, found_without_room, place, "a") == 0
+    assert re.fullmatch(r"bbfalsify: .* cannot be stored in \S+: File too large; .*\n", capfd.readouterr().err)
+    assert [hits(place, "a", tmp_path) for _ in range(2)] == [0, 1]
+    assert capfd.readouterr().err == ""
 
 
 def test_code_nobody_used_for_long_is_removed_when_new_code_comes(tmp_path, monkeypatch):
