@@ -6,24 +6,36 @@ acted give λ = n/T, also if others acted first or the log ended before, and
 
     2 λ T is chi-square with 2n degrees of freedom   (exactly, if every stay ended with an action)
 
-Under the law, the probability of having acted by the observed delay is uniform on [0, 1]; the distance of these values
-from the uniform law (Kolmogorov–Smirnov) tests it.
+Stays that ended without an action (another component acted, the session ended) are censored.  Leaving them out would
+make delays look short, so the tests go by hazards: put one stay after another, and measure time by the hazard that has
+accumulated.  Under the law, actions then happen like a Poisson process of rate 1 (the time-change theorem), whatever
+ended the other stays.  So the hazard from one action to the next is exponential, and 1 - e^-hazard is uniform on
+[0, 1]; its distance from the uniform law (Kolmogorov–Smirnov) tests the law.  If every stay ended with an action, these
+are the probabilities of having acted by the observed delay.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.fitting.stays import Stay
 
 _STEPHENS = ((0.926, 0.15), (0.990, 0.10), (1.094, 0.05), (1.190, 0.025), (1.308, 0.01))
 """Stephens (1974), table for the exponential law with its rate estimated: modified distance → p-value."""
+
+
+def delays_and_waits(stays: Iterable[Stay]) -> tuple[list[float], list[float]]:
+    """Split stays into delays up to an action, and waits that ended without one."""
+    ended: dict[bool, list[float]] = {True: [], False: []}
+    for stay in stays:
+        ended[stay.acted].append(stay.delay)
+    return ended[True], ended[False]
 
 
 def fit_rate(stays: Sequence[Stay], confidence: float = 0.95) -> Estimate | None:
@@ -52,15 +64,20 @@ class FittedBounds:
     confidence: float
 
 
-def fit_bounds(delays: Sequence[float], confidence: float = 0.95) -> FittedBounds | None:
+def fit_bounds(
+    delays: Sequence[float], confidence: float = 0.95, *, waits: Sequence[float] = ()
+) -> FittedBounds | None:
     """Unbiased ends (n·min - max)/(n - 1) and (n·max - min)/(n - 1), never below 0; None for fewer than two delays.
 
-    (end - max)/(max - min) exceeds t with probability (1 + t)^-(n-1), whatever the ends: hence the limits.
+    (end - max)/(max - min) exceeds t with probability (1 + t)^-(n-1), whatever the ends: hence the limits.  With
+    `waits` that ended without an action, the upper end is the likeliest one and its limit that of the likelihood ratio.
     """
     n = len(delays)
     if n < 2:
         return None
     least, most = min(delays), max(delays)
+    if (seen := _UniformWaits(delays, waits)).waits.size:
+        return seen.bounds(confidence)
     width = most - least
     beyond = width * ((1 - confidence) ** (-1 / (n - 1)) - 1)
     return FittedBounds(
@@ -71,6 +88,63 @@ def fit_bounds(delays: Sequence[float], confidence: float = 0.95) -> FittedBound
         n,
         confidence,
     )
+
+
+class _UniformWaits:
+    """Likelihood of the upper end of a uniform law whose lower end is the least delay, with censored waits.
+
+    A delay has density 1/(end - low), a wait of c without an action the probability (end - c)/(end - low).
+    """
+
+    def __init__(self, delays: Sequence[float], waits: Sequence[float]) -> None:
+        self.low = min(delays)
+        self.waits = np.array([wait for wait in waits if wait > self.low])
+        """A shorter wait says nothing: nobody could have acted yet."""
+        self.acted = len(delays)
+        self.stays = self.acted + len(self.waits)
+        self._seen = max(max(delays), float(self.waits.max(initial=0.0)))
+        self.high = self._likeliest()
+
+    def log_likelihood(self, high: float) -> float:
+        if high <= self.low:
+            return math.inf
+        with np.errstate(divide="ignore"):
+            return float(np.log(high - self.waits).sum()) - self.stays * math.log(high - self.low)
+
+    def _slope(self, high: float) -> float:
+        with np.errstate(divide="ignore"):
+            return float((1 / (high - self.waits)).sum()) - self.stays / (high - self.low)
+
+    def _likeliest(self) -> float:
+        """The slope changes its sign once, from plus to minus, or is negative from the longest wait on."""
+        least, width = self._seen, self._seen - self.low
+        if width <= 0 or self._slope(least) <= 0:
+            return least
+        most = least + width
+        while self._slope(most) > 0:
+            most += most - least
+        return float(optimize.brentq(self._slope, least + 1e-12 * width, most))
+
+    def bounds(self, confidence: float) -> FittedBounds:
+        width = self.high - self.low
+        best = self.log_likelihood(self.high)
+        drop = -math.log(1 - confidence)
+        most = self.high + width
+        while best - self.log_likelihood(most) < drop:
+            most += most - self.high
+        most = float(optimize.brentq(lambda end: best - self.log_likelihood(end) - drop, self.high, most))
+        # Where the longest stay ended with an action, the end lies beyond it by about 1/slope.
+        slope = -self._slope(self.high) if self.high == self._seen else math.inf
+        beyond = min(1 / slope, width / (self.acted - 1)) if slope > 0 else 0.0
+        before = width * ((1 - confidence) ** (-1 / (self.stays - 1)) - 1)
+        return FittedBounds(
+            max(0.0, self.low - width / (self.stays - 1)),
+            max(0.0, self.low - before),
+            self.high + beyond,
+            max(most, self.high + beyond),
+            self.acted,
+            confidence,
+        )
 
 
 @dataclass(frozen=True)
@@ -92,32 +166,52 @@ class LawTest:
         return f"{self.law} {verdict} ({self.count} delays, distance {self.distance:.3g}, {self.p_text})"
 
 
-def probability_of_having_acted(stay: Stay, rate: float | None) -> float:
-    """Probability under the law of acting no later than the end of the stay."""
+def accumulated_hazard(stay: Stay, rate: float) -> float:
+    """Hazard of the law up to the end of the stay: minus the logarithm of the probability of not having acted."""
     if stay.bound is None:
-        return -math.expm1(-(rate or 1.0) * stay.exposure)
+        return rate * stay.exposure
     waiting = 1.0
     for low, high in stay.pieces:
         waiting *= max(0.0, (stay.bound - high) / (stay.bound - low)) if stay.bound > low else 0.0
-    return 1 - waiting
+    return -math.log(waiting) if waiting > 0 else math.inf
 
 
 def check_law(stays: Sequence[Stay], rate: float | None, *, fitted: bool) -> LawTest | None:
-    """Test the law of the stays that ended with an action; None if too few of them had a choice."""
-    acted = [s for s in stays if s.acted and (s.bound is None or s.bound > 0)]
+    """Test the law of the stays; None if too few that ended with an action had a choice."""
     # A wait that may end at one moment only says nothing about a law.
-    acted = [s for s in acted if s.bound is None or s.exposure > 0 or any(low < s.bound for low, _ in s.pieces)]
+    free = [s for s in stays if s.bound is None or (s.bound > 0 and any(low < s.bound for low, _ in s.pieces))]
+    acted = [s for s in free if s.acted]
     if len(acted) < 5:
         return None
     exponential = all(s.bound is None for s in acted)
     law = "exponential" if exponential else "uniform" if all(s.bound is not None for s in acted) else "mixed"
-    values = np.sort([probability_of_having_acted(s, rate) for s in acted])
-    return _against_uniform(values, law, exponential and fitted)
+    hazards = np.array(_between_actions(free, rate or 1.0))
+    if exponential and fitted:
+        hazards /= hazards.mean()
+    return _against_uniform(np.sort(-np.expm1(-hazards)), law, exponential and fitted)
 
 
-def check_uniform(delays: Sequence[float]) -> LawTest | None:
-    """Test a uniform law with fitted ends: given the extremes, the delays between them are uniform."""
-    ordered = np.sort(np.asarray(delays, dtype=float))
+def _between_actions(stays: Sequence[Stay], rate: float) -> list[float]:
+    """Return the hazard accumulated from each action to the next, over stays that ended without one."""
+    gaps, waited = [], 0.0
+    for stay in stays:
+        hazard = accumulated_hazard(stay, rate)
+        if stay.acted:
+            gaps.append(waited + hazard)
+            waited = 0.0
+        elif math.isfinite(hazard):  # else it outlasted its bound, by less than the tolerance
+            waited += hazard
+    return gaps
+
+
+def check_uniform(stays: Sequence[Stay]) -> LawTest | None:
+    """Test a uniform law with fitted ends: given the extremes, the delays between them are uniform.
+
+    With censored stays the fitted ends, which the stays have as bounds, are taken as given: a little too lenient.
+    """
+    if any(not stay.acted and stay.exposure > 0 for stay in stays):
+        return check_law(stays, None, fitted=False)
+    ordered = np.sort([stay.delay for stay in stays if stay.acted])
     if len(ordered) < 7 or ordered[0] == ordered[-1]:
         return None
     inner = (ordered[1:-1] - ordered[0]) / (ordered[-1] - ordered[0])
@@ -137,14 +231,14 @@ def _against_uniform(values: np.ndarray, law: str, rate_fitted: bool) -> LawTest
     return LawTest(law, n, distance, p, f"p = {p:.2g}" if p >= 0.001 else "p < 0.001")
 
 
-def exponential_or_uniform(delays: Sequence[float]) -> tuple[str, float, float]:
-    """The more likely law of the delays, and the Akaike criterion of both (smaller is better).
+def exponential_or_uniform(delays: Sequence[float], waits: Sequence[float] = ()) -> tuple[str, float, float]:
+    """The more likely law of the delays and of waits without an action, and the Akaike criterion of both laws.
 
-    −2 ln L + 2 k: the exponential law has k = 1 parameter and L = (n/T)^n e^-n, the uniform one k = 2 and
-    L = (max - min)^-n.
+    −2 ln L + 2 k, smaller is better: the exponential law has k = 1 parameter and L = (n/T)^n e^-n, where T includes the
+    waits; the uniform one k = 2 and L = (high - low)^-n, times (high - c)/(high - low) for each wait c.
     """
-    n, total = len(delays), math.fsum(delays)
-    width = max(delays) - min(delays)
+    n, total = len(delays), math.fsum(delays) + math.fsum(waits)
+    seen = _UniformWaits(delays, waits)
     exponential = 2 * n * (1 - math.log(n / total)) + 2 if total > 0 else math.inf
-    uniform = 2 * n * math.log(width) + 4 if width > 0 else -math.inf
+    uniform = -2 * seen.log_likelihood(seen.high) + 4
     return ("exponential" if exponential <= uniform else "uniform"), exponential, uniform

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.fitting.delays import exponential_or_uniform, fit_bounds
+from bbfalsify.fitting.delays import delays_and_waits, exponential_or_uniform, fit_bounds
 from bbfalsify.fitting.log_replay import LogFollower
 from bbfalsify.fitting.logs import Log, LogSession, read_logs
 from bbfalsify.fitting.profile_fit import Fit, Told, fit_structure
@@ -137,13 +137,13 @@ def _choose_laws(data: dict[str, Any], log: Log, comments: dict[KeyPath, list[st
     automaton = data["automata"][AUTOMATON]
     seen = LogFollower(Structure.parse(as_yaml(data), "<learned>").profile.network).follow(log)
     for number, (location, content) in enumerate(automaton["locations"].items()):
-        delays = [s.delay for s in seen.stays.get((0, number), ()) if s.acted]
+        delays, waits = delays_and_waits(seen.stays.get((0, number), ()))
         if len(delays) < 2:
             continue
-        law, exponential, uniform = exponential_or_uniform(delays)
+        law, exponential, uniform = exponential_or_uniform(delays, waits)
         path = ("automata", AUTOMATON, "locations", location)
         comments[path] = [f"{law}: Akaike's criterion {exponential:.6g} exponential, {uniform:.6g} uniform"]
-        bounds = fit_bounds(delays)
+        bounds = fit_bounds(delays, waits=waits)
         if law == "uniform" and bounds is not None:
             content["invariant"] = f"x <= {outward(bounds.high, up=True)}"
             for edge in automaton["edges"]:

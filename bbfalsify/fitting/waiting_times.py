@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.fitting.delays import FittedBounds, LawTest, check_law, check_uniform, fit_bounds, fit_rate
+from bbfalsify.fitting.delays import (
+    FittedBounds,
+    LawTest,
+    check_law,
+    check_uniform,
+    delays_and_waits,
+    fit_bounds,
+    fit_rate,
+)
 from bbfalsify.fitting.profile_writer import ProfileDraft, interval_text, number_text
 from bbfalsify.fitting.stays import Observations, Stay
 from bbfalsify.fitting.structure import EdgeAt, LocationAt, Structure, compared_clock, constant, with_bound
@@ -49,7 +57,7 @@ def fit_rates(
         if not alone:
             continue
         if at in refitted:
-            test = check_uniform([s.delay for s in stays if s.acted])
+            test = check_uniform(stays)
         elif at in computed:
             test = None
         else:
@@ -83,7 +91,8 @@ def fit_location_bounds(
             if why:
                 draft.notes.append(f"{'.'.join(at)}: bounds kept as given, {why}")
             continue
-        found = fit_bounds([s.delay for s in stays if s.acted], confidence)
+        delays, waits = delays_and_waits(stays)
+        found = fit_bounds(delays, confidence, waits=waits)
         if found is None:
             draft.notes.append(f"{'.'.join(at)}: bounds kept as given, fewer than two delays were seen")
             continue

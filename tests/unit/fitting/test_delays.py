@@ -42,7 +42,7 @@ def test_a_wrong_law_is_noticed(law, fits):
     rng = np.random.default_rng(5)
     delays = rng.uniform(3, 5, 300) if law == "uniform" else 3 + 2 * rng.triangular(0, 0.5, 1, 300)
     with_ends = check_law(stays(delays, low=3.0, bound=5.0), None, fitted=False)
-    without = check_uniform(delays)
+    without = check_uniform(stays(delays))
     assert with_ends.doubtful is not fits and without.doubtful is not fits
     assert ("fits" in str(with_ends)) is fits and ("DOES NOT FIT" in str(with_ends)) is not fits
 

@@ -97,3 +97,15 @@ def test_wrong_input(tmp_path):
     (tmp_path / "inputs.yaml").write_text(HEATER)
     with pytest.raises(UserError, match="unknown action 'on'"):
         learn_profile([log], inputs=tmp_path / "inputs.yaml")
+
+
+def test_exponential_delays_in_short_sessions_are_learned_and_fit(tmp_path):
+    """200 sessions that end after twice the mean delay: the law was taken for uniform, or said not to fit."""
+    rng, lines = np.random.default_rng(1), ["session,time,action"]
+    for session in range(200):
+        times = np.cumsum(rng.exponential(2.0, size=40))
+        lines += [f"{session},0,", *(f"{session},{t:.6f},on" for t in times[times < 4.0]), f"{session},4,"]
+    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n")
+    found = learn_profile([tmp_path / "log.csv"])
+    tests = found.tests.values()
+    assert tests and not any(test.doubtful or test.law != "exponential" for test in tests)
