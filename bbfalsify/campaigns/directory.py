@@ -103,17 +103,36 @@ def origin_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_begun(out: Path, file: Path) -> Path | None:
-    """Return the newest directory under `out` that was made from this campaign file, finished or not."""
+    """Return the newest directory under `out` that was made from this campaign file, finished or not.
+
+    Refuse to choose where a newer one has recorded something and its manifest is damaged: it may be the one meant.
+    """
     wanted, found = str(file.resolve()), []
+    damage: list[tuple[int, UserError]] = []
     for path in out.glob("*/"):
         try:
             manifest = read_manifest(path)
-        except UserError:
-            continue  # something else, or a run that was killed before it had begun
+        except UserError as error:  # something else, or a run that was killed before it had begun
+            damage += [(manifest.stat().st_mtime_ns, error) for manifest in _damaged_manifests(path, wanted)]
+            continue
         if origin_in(manifest).get("file") == wanted:
             name = MANIFEST if (path / MANIFEST).is_file() else "manifest.json"
             found.append(((path / name).stat().st_mtime_ns, path))
-    return max(found)[1] if found else None
+    newest = max(found) if found else None
+    damage = [(when, refused) for when, refused in damage if newest is None or when > newest[0]]
+    if damage:
+        advice = "What it recorded can be read, but the run cannot be continued: start a new one, without --resume."
+        raise UserError([*(problem for _, refused in damage for problem in refused.problems), Problem(advice)])
+    return newest[1] if newest is not None else None
+
+
+def _damaged_manifests(path: Path, wanted: str) -> list[Path]:
+    """Return the manifests there that may be of this campaign file; none where nothing was recorded."""
+    if not any(file.stat().st_size for file in path.rglob("events.jsonl")):
+        return []
+    files = [file for name in (MANIFEST, "manifest.json") if (file := path / name).is_file()]
+    contents = {file: file.read_bytes() for file in files}
+    return [f for f, text in contents.items() if wanted.encode() in text or b'"campaign"' not in text]
 
 
 def _digest(configuration: Mapping[str, Any]) -> str:

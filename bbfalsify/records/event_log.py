@@ -149,7 +149,8 @@ class RecordedEvent:
 def read_events(path: str | Path) -> Iterator[RecordedEvent]:
     """The events of a run in order; what is spoilt at the end (the machine stopped there) is left out.
 
-    A line that is no event and has events after it was not left by an interruption, and is refused.
+    A line that is no event and has events after it, or is not in its place, was not left by an interruption: it is
+    refused.
     """
     path = Path(path)
     try:
@@ -161,9 +162,17 @@ def read_events(path: str | Path) -> Iterator[RecordedEvent]:
         event = _event(line)
         if event is None:
             if any(_event(later) is not None for later in lines[number:]):
-                raise UserError(Problem("not an event of bbfalsify.", file=str(path), line=number))
+                raise damaged(path, number, "not an event of bbfalsify")
             return
+        if event.sequence != number - 1:
+            raise damaged(path, number, f"event {event.sequence} where event {number - 1} belongs")
         yield event
+
+
+def damaged(path: Path, line: int, what: str) -> UserError:
+    """Name the damage, and what is left."""
+    before = f"the {line - 1} events before it are whole: cut the file off there to go on from them" if line > 1 else ""
+    return UserError(Problem(f"{what}{'; ' * bool(before)}{before}.", file=str(path), line=line))
 
 
 def _event(line: bytes) -> RecordedEvent | None:

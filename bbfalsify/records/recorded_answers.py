@@ -7,15 +7,18 @@ machine's arithmetic), its record cannot be continued, and it is refused rather 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
+from dataclasses import MISSING, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.events import Event
 from bbfalsify.core.query import Answer, AnyQuery
 from bbfalsify.records.answer_records import answer_from_record, checksum, recorded_trace
-from bbfalsify.records.event_log import RecordedEvent, read_events
+from bbfalsify.records.event_log import RecordedEvent, damaged, read_events
 
 _SESSION_STARTS = ("RunStarted", "RunResumed")
 _NOT_TO_REPEAT = ("BatchAnswered", "Repeated", "RunStopped", *_SESSION_STARTS)
@@ -28,6 +31,7 @@ class RecordedAnswers:
         self._path = path
         self._answers: dict[str, dict[str, Any]] = {}
         self._outputs: dict[str, dict[str, Any]] = {}
+        self._lines: dict[str, int] = {}
         self.events: list[RecordedEvent] = []
         """Events that a resumed run repeats and need not record again."""
         self.answers = 0
@@ -44,6 +48,8 @@ class RecordedAnswers:
     def _read(self, events: Iterator[RecordedEvent]) -> None:
         began = last = None
         for event in events:
+            if self._path is not None and (missing := _missing_fields(event)):
+                raise damaged(self._path, event.sequence + 1, f"{event.kind} without {', '.join(missing)}")
             if event.kind in _SESSION_STARTS:
                 self.started = True
                 self.seconds += _seconds(began, last)
@@ -52,6 +58,7 @@ class RecordedAnswers:
             if event.kind in ("BatchAnswered", "Repeated"):
                 for record in event.data["answers"]:
                     self._answers[record["query"]] = record
+                    self._lines[record["query"]] = event.sequence + 1
                     if isinstance(record.get("outputs"), dict):
                         self._outputs[record["query"]] = record
             elif event.kind == "TimeUp":
@@ -81,7 +88,26 @@ class RecordedAnswers:
                     file=None if self._path is None else str(self._path),
                 )
             )
-        return answer_from_record(record, recorded_trace(record, query, self._outputs))
+        try:
+            return answer_from_record(record, recorded_trace(record, query, self._outputs))
+        except (LookupError, ValueError, TypeError, zlib.error):
+            path, line = self._path or Path(), self._lines[query.name]
+            raise damaged(path, line, f"the answer to '{query.name}' is damaged") from None
+
+
+_FIELDS = {
+    kind.__name__: [field.name for field in fields(kind) if field.default is MISSING] for kind in Event.__subclasses__()
+}
+
+
+def _missing_fields(event: RecordedEvent) -> list[str]:
+    """Return the fields that an event of this kind has in every log, and this one has not."""
+    missing = [name for name in _FIELDS.get(event.kind, ()) if name not in event.data]
+    if not missing and event.kind in ("BatchAnswered", "Repeated"):
+        records = event.data["answers"]
+        whole = isinstance(records, list) and all(isinstance(r, dict) and "query" in r for r in records)
+        return [] if whole else ["the names of its queries"]
+    return missing
 
 
 def _seconds(began: str | None, ended: str | None) -> float:

@@ -196,6 +196,19 @@ def test_a_finished_run_of_another_format_is_not_shown_as_if_it_were_ours(cli, h
         assert called.code == 2 and "a run directory of format 7" in called.err
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [lambda text: text[: len(text) // 2], lambda text: "\0" * len(text), lambda text: text.replace(":", "", 1)],
+)
+def test_a_damaged_manifest_is_named_when_its_run_is_to_be_resumed(cli, heater, damage):
+    first = cli("run", heater / "campaign.yaml", "-q", "--json").json
+    manifest = Path(first["run_directory"]) / "manifest.json"
+    manifest.write_text(damage(manifest.read_text()))
+    called = cli("run", heater / "campaign.yaml", "--resume")
+    assert called.code == 2 and f"{manifest}:" in called.err and "start a new one, without --resume" in called.err
+    assert len(list(manifest.parent.parent.iterdir())) == 1
+
+
 def test_what_nobody_expected_is_in_the_summary(cli, heater):
     spec = heater / "specification.yaml"
     spec.write_text(spec.read_text().replace(", expected: falsified", ""))

@@ -70,6 +70,27 @@ def test_an_unfinished_last_line_is_left_out_and_a_spoilt_one_in_between_is_not(
         list(read_events(file))
 
 
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda lines: [lines[0], lines[2], lines[1]], "events.jsonl:2: event 2 where event 1 belongs; the 1 events"),
+        (lambda lines: [lines[0], "\0" * 40, lines[2]], "events.jsonl:2: not an event of bbfalsify; the 1 events"),
+        (lambda lines: [lines[0], lines[2]], "events.jsonl:2: event 2 where event 1 belongs"),
+        (lambda lines: [*lines[:2], lines[2].replace("error", "eror")], "events.jsonl:3: ListenerFailed without error"),
+        (lambda lines: [lines[0].replace('"sequence":0', '"sequence":"x"'), *lines[1:]], "events.jsonl:1: event x"),
+    ],
+    ids=["swapped", "zeros", "missing line", "missing field", "wrong number"],
+)
+def test_a_damaged_record_is_named_with_its_line_and_what_is_whole(tmp_path, damage, said):
+    file = tmp_path / "events.jsonl"
+    with Recorder(file) as recorder:
+        for text in "abc":
+            recorder.record(ListenerFailed("page", text))
+    file.write_text("\n".join(damage(file.read_text().splitlines())) + "\n")
+    with pytest.raises(UserError, match=said):
+        RecordedAnswers(file)
+
+
 def test_a_record_is_continued_where_it_was_cut_off(tmp_path):
     file = tmp_path / "events.jsonl"
     with Recorder(file) as recorder:
@@ -106,8 +127,8 @@ def test_an_event_with_a_field_of_the_log_is_refused_when_it_is_defined(name):
 
 
 OLD_LOG = """\
-{"sequence":0,"time":"2026-11-01T10:00:00.000Z","event":"RunStarted","name":"reach","jobs":1}
-{"sequence":1,"time":"2026-11-01T10:00:07.000Z","event":"WalksMade","requirement":"Q1","walks":9}
+{"sequence":0,"time":"2026-11-01T10:00:00.000Z","event":"RunResumed","answers":0,"jobs":1}
+{"sequence":1,"time":"2026-11-01T10:00:07.000Z","event":"ListenerFailed","listener":"page","error":"a"}
 {"sequence":2,"time":12.5,"event":"TraceFound","requirement":"Q1","heuristic":"some","walk":3,"steps":4,"seconds":0.5}
 """
 
