@@ -47,25 +47,29 @@ class Cylinders:
                 return self._probability[prefix]
         return self._probability[word]
 
-    def _follow(self, prefix: Key) -> None:
-        """Add a level; the particles of the prefix before it are made again if they were dropped."""
+    def _follow(self, word: Key) -> None:
+        """Add a level; the particles of the prefixes before it are made again if they were dropped."""
+        known = len(word) - 1
+        while known and word[:known] not in self._particles:
+            known -= 1
+        particles = self._particles[word[:known]] if word[:known] in self._particles else self._initial()
+        for length in range(known + 1, len(word) + 1):
+            particles = self._advance(word[:length], particles)
+
+    def _initial(self) -> Particles:
+        count = FEW if supports_conditional(self.model) is None else MANY
+        initial = self._particles[()] = Particles.initial(self.model, self.seeds.words(count))
+        return initial
+
+    def _advance(self, prefix: Key, particles: Particles | None) -> Particles | None:
+        """Take the last action of the prefix from the particles of the prefix before it."""
+        label = self.model.actions.index(prefix[-1])
+        share, after = (0.0, None) if particles is None else self._step(particles, label, self.seeds.child(*prefix))
         if len(self._particles) > MOST_PREFIXES:
             self._particles.clear()
-        seeds = self.seeds.child(*prefix)
-        before, particles = prefix[:-1], self._population(prefix[:-1])
-        label = self.model.actions.index(prefix[-1])
-        share, after = (0.0, None) if particles is None else self._step(particles, label, seeds)
-        self._probability[prefix] = self._probability[before] * share
+        self._probability[prefix] = self._probability[prefix[:-1]] * share
         self._particles[prefix] = after
-
-    def _population(self, prefix: Key) -> Particles | None:
-        if prefix not in self._particles:
-            if prefix:
-                self._follow(prefix)
-            else:
-                count = FEW if supports_conditional(self.model) is None else MANY
-                self._particles[()] = Particles.initial(self.model, self.seeds.words(count))
-        return self._particles[prefix]
+        return after
 
     def _step(self, particles: Particles, label: int, seeds: SeedTree) -> tuple[float, Particles | None]:
         """Return the share of the particles whose next action is this one, and as many that have taken it."""
