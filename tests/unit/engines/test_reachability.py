@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bbfalsify import reach
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.reachability.concrete_trace import follow
 from bbfalsify.engines.reachability.schedule import CYCLE, LAST_DEPTH, turns
@@ -13,7 +14,6 @@ from bbfalsify.kernel.target_search import Heuristic, Target
 from bbfalsify.logic.reach_query import parse_query
 from bbfalsify.modelling import Network, NetworkBuilder
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
-from bbfalsify.running.reach.reach import reach
 
 
 def look(name: str, query: str | None = None, heuristics=(Heuristic.RET,), **options):
