@@ -160,7 +160,7 @@ def varied(varies: Mapping[str, Any]) -> str:
 
 
 def show_in_one_line(data: dict[str, Any], varies: Mapping[str, Any]) -> None:
-    """heater (seed 1): R1 falsified; 4 counterexamples, 6068 simulations"""
+    """heater (seed 1): R1 falsified; 4 counterexamples, 7032 simulations"""
     outcomes = ", ".join(f"{row['id']} {row['outcome'].replace('_', ' ')}" for row in data["requirements"])
     cost = f"{len(data['counterexamples'])} counterexamples, {data['simulations']} simulations"
     print(f"{data['name']} ({varied(varies)}): {outcomes}; {cost}")

@@ -21,6 +21,7 @@ from bbfalsify.kernel.walk_frame import (
     STEP_LIMIT,
     TIMELOCK,
     begin_walk,
+    ends_well,
     record_end,
     record_state,
     record_step,
@@ -209,9 +210,10 @@ def ret_walk(
     while steps < max_steps:
         if full:
             refresh(T, F, S, X, R, False)
+        now = X[X_NOW]
         status, deadline, strict = stay(T, F, S, X, R)
         if status != 0:
-            return status, steps
+            return (REACHED_END if ends_well(status, steps, now, until) else status), steps
         e1 = -1
         e2 = -1
         count = 0
@@ -222,7 +224,8 @@ def ret_walk(
         if S[S_ERROR] != 0:
             return RUNTIME_ERROR, steps
         if count == 0:
-            return (DEADLOCK if deadline == math.inf else TIMELOCK), steps
+            status = DEADLOCK if deadline == math.inf else TIMELOCK
+            return (REACHED_END if ends_well(status, steps, now, until) else status), steps
         if capacity > 0 and steps == capacity:
             return 0, steps
         t = choose_moment(T, X, R, count, share_lower, share_uniform)
@@ -232,7 +235,7 @@ def ret_walk(
         if capacity > 0:
             record_step(T, S, X, e1, t, times, edges, branches, locations, integers, reals, b, steps)
         steps += 1
-        if t >= until:
+        if t > until:
             return REACHED_END, steps
     return STEP_LIMIT, steps
 

@@ -26,6 +26,7 @@ from bbfalsify.kernel.walk_frame import (
     STEP_LIMIT,
     TIMELOCK,
     begin_walk,
+    ends_well,
     record_end,
     record_state,
     record_step,
@@ -272,13 +273,14 @@ def stochastic_walk(T, F, S, X, R, until, max_steps, b, capacity, times, edges, 
     while steps < max_steps:
         if capacity > 0 and steps == capacity:
             return 0, steps
+        now = X[X_NOW]
         status, e, t = stochastic_transition(T, F, S, X, R, True)
         if status != 0:
-            return status, steps
+            return (REACHED_END if ends_well(status, steps, now, until) else status), steps
         if capacity > 0:
             record_step(T, S, X, e, t, times, edges, branches, locations, integers, reals, b, steps)
         steps += 1
-        if t >= until:
+        if t > until:
             return REACHED_END, steps
     return STEP_LIMIT, steps
 

@@ -79,6 +79,12 @@ def stay(T, F, S, X, R):
     return status, deadline, strict
 
 
+@inlined
+def ends_well(status, steps, now, until):
+    """A walk that cannot go on after its last moment is whole; only before that it is stuck."""
+    return status != RUNTIME_ERROR and steps > 0 and now >= until
+
+
 @compiled
 def record_state(T, S, X, locations, integers, reals, b, k):
     for p in range(T[H_PROCESSES]):

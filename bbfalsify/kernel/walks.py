@@ -1,5 +1,8 @@
 """Make batches of walks: accelerated ones (Algorithm 4) and stochastic ones.
 
+A walk goes on beyond its last moment, not only up to it: several transitions may share that moment (as in committed
+locations), and only all of them together say what the inputs are then.
+
 All walks of a batch run inside one compiled call.  States are recorded into arrays of a guessed length; a walk that
 finds no room is repeated from its seed with more.
 """
@@ -43,7 +46,7 @@ def accelerated_walks(
     *,
     recompute_everything: bool = False,
 ) -> Walks:
-    """Make RET walks that end with the first transition at or after `until` (which is recorded).
+    """Make RET walks that end with the first transition after `until` (which is recorded).
 
     `preferred`: one bool per action; if some eventually enabled transition has a preferred action, the choice is among
     those.  `recompute_everything` is for tests: it drops all caches before every step.
@@ -62,7 +65,7 @@ def accelerated_walks(
 
 
 def stochastic_walks(model: CompiledModel, seeds: np.ndarray, until: float, max_steps: int) -> Walks:
-    """Make walks under the stochastic semantics, to the first transition at or after `until` (which is recorded)."""
+    """Make walks under the stochastic semantics, to the first transition after `until` (which is recorded)."""
     refuse_handshakes(model)
     words = np.ascontiguousarray(seeds, np.uint64)
 

@@ -22,6 +22,7 @@ from bbfalsify.results.falsify_insights import (
     TimeToViolation,
 )
 from bbfalsify.results.notebook import counterexamples_frame, falsification_html
+from bbfalsify.results.self_check import Meetings, SelfCheck, note_line
 from bbfalsify.results.stored import Stored, member, to_json
 
 if TYPE_CHECKING:
@@ -68,6 +69,15 @@ class ShrunkCounterexample(EstimatedWord):
     """Position of each delay in the profile's law: ½ is the median, 0 as early as possible."""
 
 
+@dataclass(frozen=True)
+class Ordering(Stored):
+    """Further passes, whose only use is to order rows with overlapping intervals."""
+
+    value: float
+    """Their estimate."""
+    traces: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class RankedCounterexample(EstimatedWord):
     rank: int
@@ -86,6 +96,10 @@ class RankedCounterexample(EstimatedWord):
     """accepted, too probable, expired or new (see `records.accepted`); None where failures are not accepted."""
     time_to_violation: TimeDistribution | None = None
     shrunk: ShrunkCounterexample | None = None
+    ordered_by: Ordering | None = None
+    """The further passes that decided its rank, where its interval overlaps another."""
+    met_by_plain_walks: Meetings | None = None
+    """Meetings by walks under the profile's own law after it was found (see the self-check)."""
 
     @property
     def share(self) -> float | None:
@@ -192,6 +206,8 @@ class FalsificationResult(Stored):
     units: dict[str, str] = field(default_factory=dict)
     """Units of the signals that have one."""
     sampling: SamplingResult | None = None
+    self_check: SelfCheck | None = None
+    """Estimates that contradict what walks under the profile's law met."""
 
     @property
     def smc(self) -> Estimate | None:
@@ -221,7 +237,7 @@ class FalsificationResult(Stored):
             lines += [
                 f"  #{found.rank} {'·'.join(found.actions)}: {found.probability}" for found in self.listed(row.id)
             ]
-        return "\n".join([*lines, f"{self.simulations} simulations", *(f"note: {note}" for note in self.notes)])
+        return "\n".join([*lines, f"{self.simulations} simulations", *map(note_line, self.notes)])
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row per counterexample (needs pandas)."""

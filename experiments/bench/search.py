@@ -24,8 +24,8 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.engine import Progress, run
+from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.settings import Options
-from bbfalsify.engines.falsification.usage import violating_step
 from bbfalsify.kernel import stochastic_walks
 
 Key = tuple[str, ...]

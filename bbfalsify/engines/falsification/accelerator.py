@@ -20,8 +20,10 @@ from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason
 from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_actions
+from bbfalsify.engines.falsification.instants import moment_ends, violating_step
 from bbfalsify.engines.falsification.passing import Passing
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
+from bbfalsify.engines.falsification.self_check import PlainWalks
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
 from bbfalsify.results.falsify_insights import Convergence
 
@@ -88,6 +90,8 @@ class Search:
     zeno_walks: int = 0
     visits: Visits = field(default_factory=Visits)
     """Parts of the profile that the walks have used."""
+    plain: PlainWalks = field(default_factory=PlainWalks)
+    """Walks that follow the profile's own law, and the keys that they met."""
     statuses: dict[str, int] = field(default_factory=dict)
     best_robustness: list[float] = field(default_factory=list)
     judged: list[int] = field(default_factory=list)
@@ -154,6 +158,7 @@ class Search:
         """Drop the findings: the next search, at a shorter sampling period, begins with these violations."""
         self.findings[:] = [finding for finding in self.findings if finding.iteration is None]
         self.carried, self.stopped = list(carried), None
+        self.plain = PlainWalks()  # what they met at the longer period says nothing about the shorter one
 
 
 def findings_of(usage: Usage, run: Run, refined: int = 0) -> Iterator[Finding]:
@@ -304,20 +309,22 @@ def accelerate(
 def shortest_failing(ask: Ask, usage: Usage, run: Run) -> Run:
     """Cut the input of a failing simulation that counts as a violation after the step in which it fails.
 
-    Nobody sees when a simulation fails, only that it did; the shortest prefix that still fails ends with the step in
-    whose delay it happened.  Found by halving: a failure does not go away when the input goes on.
+    Nobody sees when a simulation fails, only that it did; the shortest prefix of whole moments that still fails ends
+    with the step in whose delay it happened.  Found by halving: a failure does not go away when the input goes on.
     """
     if run.answer.ok or not run.answer.judgements:
         return run
     walk, stimulus, answer = run.walk, run.stimulus, run.answer
-    passes, fails = 0, min(len(walk.times), violating_step(walk.times, stimulus.duration))
+    cuts = moment_ends(walk.times[: violating_step(walk.times, stimulus.duration)]).tolist()
+    passes, fails = -1, len(cuts) - 1
     name = query_name(run.iteration)
     while fails - passes > 1:
         middle = (passes + fails) // 2
-        shorter = usage.stimulus(walk.prefix(middle), stop=min(float(walk.times[middle - 1]), stimulus.duration))
-        [tried] = ask([Query(f"{name}/cut/{middle}", shorter, seed_name=name)])
+        steps = cuts[middle]
+        shorter = usage.stimulus(walk.prefix(steps), stop=min(float(walk.times[steps - 1]), stimulus.duration))
+        [tried] = ask([Query(f"{name}/cut/{steps}", shorter, seed_name=name)])
         if tried.ok:
             passes = middle
         else:
             fails, stimulus, answer = middle, shorter, tried
-    return Run(run.iteration, walk.prefix(fails), stimulus, answer)
+    return Run(run.iteration, walk.prefix(cuts[fails]), stimulus, answer)

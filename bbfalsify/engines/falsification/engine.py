@@ -7,7 +7,7 @@
                    that changes verdicts, the search is repeated at the finer period (`judging_again.py`);
     2. estimate    R passes of splitting per finding: traces that follow its word under the true stochastic semantics,
                    executed and judged, say how probable it is that a user meets exactly this failure;
-    3. rank        most probable first.
+    3. rank        most probable first; those that are not told apart by further passes (`ranking.py`).
 
 A counterexample's event is "the run follows a1…ak and is first violated in step k".  These events are disjoint, so
 their probabilities add up.
@@ -29,6 +29,7 @@ from bbfalsify.engines.falsification.estimating import PassPlan, Ranked, check_e
 from bbfalsify.engines.falsification.judging_again import Check, Sampling, judge_again
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.probable import ProbableSearch
+from bbfalsify.engines.falsification.ranking import close_rows, further_passes, order_row, ranking
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage
@@ -53,7 +54,11 @@ class Progress:
     """Findings that hold at the finer period but stay on the list, since the user chose the period."""
 
     def ranking(self, requirement: int) -> list[Ranked]:
-        return sorted((r for r in self.ranked if r.finding.requirement == requirement), key=lambda r: r.order)
+        return ranking(self.of(requirement))
+
+    def of(self, requirement: int) -> list[Ranked]:
+        """Its rows, in the order in which they were found."""
+        return [r for r in self.ranked if r.finding.requirement == requirement]
 
     def found_probability(self, requirement: int, confidence: float) -> Estimate:
         items = [r.passes for r in self.ranking(requirement)]
@@ -71,6 +76,9 @@ class FalsificationListener(Listener, Protocol):
         """The search is over; what follows are estimates of its findings."""
 
     def estimated(self, ranked: Ranked) -> None: ...
+
+    def ordering(self, traces: int) -> None:
+        """All are estimated; what follows are further passes, so many traces, that order similar ones."""
 
 
 def run(
@@ -102,6 +110,7 @@ def run(
         ranked = estimate_finding(ask, usage, finding, options, seeds.child("estimate"))
         progress.ranked.append(ranked)
         listener.estimated(ranked)
+    order_similar(ask, usage, progress, options, seeds.child("order"), listener)
 
 
 def _refine(
@@ -170,6 +179,25 @@ def _search(
         listener=listener,
     )
     return partial(probable.run, requirements, out_of_time)
+
+
+def order_similar(
+    ask: Ask,
+    usage: Usage,
+    progress: Progress,
+    options: Options,
+    seeds: SeedTree,
+    listener: FalsificationListener,
+) -> None:
+    """Make the further passes of rows that their intervals do not tell apart."""
+    requirements = sorted({row.finding.requirement for row in progress.ranked})
+    groups = [group for r in requirements for group in close_rows(progress.of(r)) if len(group) > 1]
+    rows = [row for group in groups for row in group]
+    if rows:
+        listener.ordering(len(rows) * further_passes(options.passes) * options.traces)
+    for row in rows:
+        place = next(i for i, r in enumerate(progress.ranked) if r is row)
+        progress.ranked[place] = order_row(ask, usage, row, pass_plan(options), seeds)
 
 
 def estimate_finding(ask: Ask, usage: Usage, finding: Finding, options: Options, seeds: SeedTree) -> Ranked:

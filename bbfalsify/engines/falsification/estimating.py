@@ -35,9 +35,10 @@ from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.exact import METHOD as EXACT
 from bbfalsify.engines.falsification.exact import ExactWord, NotExact, exact_word
 from bbfalsify.engines.falsification.genealogy import Split
+from bbfalsify.engines.falsification.instants import moment_ends, violating_step, whole_moments
 from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
 from bbfalsify.engines.falsification.splitting import importance_split
-from bbfalsify.engines.falsification.usage import Usage, violating_step
+from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk, supports_conditional
 from bbfalsify.stats.intervals import Passes, splitting_estimate
 
@@ -86,12 +87,13 @@ class Ranked:
     """The traces that violate."""
     columns: dict[str, Estimate] = field(default_factory=dict)
     """The paper's equations about the same word."""
+    ordering: Passes | None = field(default=None, repr=False)
+    """Further passes, which decide about its place among rows with similar probabilities (`ranking.py`)."""
 
     @property
-    def order(self) -> tuple:
-        """Most probable first; what was never met in the estimation comes last; ties by the shorter word."""
-        met = self.passes.total_hits > 0
-        return (not met, -self.probability.value, len(self.finding.actions), self.finding.actions)
+    def met(self) -> bool:
+        """Whether a trace of the estimation violates."""
+        return self.passes.total_hits > 0
 
 
 def check_estimator(usage: Usage, estimator: str, *, quasi_random: bool = False) -> None:
@@ -196,14 +198,15 @@ class _Session:
             walks = made.walks()
             names = [f"{name}/{number}/{j}" for j in range(len(walks))]
             draw = evidence and number == 0 and self.fan > 0
-            answers, last = self._judge(walks, names, keep_traces=draw)
+            moments = seeds.child(number, "moment")
+            whole, answers, last = self._judge(walks, names, moments, keep_traces=draw)
             if evidence:
                 self.evidence.add(walks, answers, last == len(self.word), self.requirement, self.passes)
             if draw:
-                self.evidence.keep_fan(names, walks, answers, last == len(self.word), self.requirement, self.fan)
+                self.evidence.keep_fan(names, whole, answers, last == len(self.word), self.requirement, self.fan)
             steps = [np.zeros(size, int) for size in made.family.sizes]
             if everybody:
-                self._judge_killed(made, steps, f"{name}/{number}")
+                self._judge_killed(made, steps, f"{name}/{number}", moments)
             if made.complete:
                 # Descendants decide about all their ancestors; whole traces come last and overrule the others.
                 for level, rows in enumerate(made.family.lineage(len(self.word), np.arange(len(walks)))[1:]):
@@ -212,19 +215,25 @@ class _Session:
             counts.append(equations.count(made, steps, everybody=everybody, unknown=unknown))
         return counts
 
-    def _judge_killed(self, made: Split, steps: list[np.ndarray], name: str) -> None:
+    def _judge_killed(self, made: Split, steps: list[np.ndarray], name: str, moments: SeedTree) -> None:
         """Execute every particle without descendants up to its last level, level by level."""
         for level in range(1, made.family.levels + (not made.complete)):
             rows = made.family.childless(level)
             walks = made.family.walks(level, rows)
-            _, seen = self._judge(walks, [f"{name}/killed/{level}/{row}" for row in rows])
+            names = [f"{name}/killed/{level}/{row}" for row in rows]
+            _, _, seen = self._judge(walks, names, moments.child("killed", level))
             for k, at in enumerate(made.family.lineage(level, rows)[1:]):
                 steps[k][at] = seen
 
     def _judge(
-        self, walks: Sequence[Walk], names: Sequence[str], *, keep_traces: bool = False
-    ) -> tuple[list[Answer], np.ndarray]:
-        """Return the answers, and for each walk the step in which it is first violated; 0: it is not, or unknown."""
+        self, walks: Sequence[Walk], names: Sequence[str], moments: SeedTree, *, keep_traces: bool = False
+    ) -> tuple[list[Walk], list[Answer], np.ndarray]:
+        """Execute walks with their last moments complete: return walks, answers, violating steps.
+
+        The violating step is 0 if the walk is not violated, or nobody knows; it is larger than the walk's number of
+        steps if an action that follows at its last moment belongs to the key.
+        """
+        walks = whole_moments(self.usage.model, walks, moments)
         drafts = [self.usage.draft(walk, stop=float(walk.times[-1])) for walk in walks]
         queries = [Query(n, d, keep_traces) for n, d in zip(names, drafts, strict=True)]
         answers = list(self.ask(queries)) if queries else []
@@ -236,30 +245,31 @@ class _Session:
         failed = [j for j, answer in enumerate(answers) if steps[j] > 1 and not answer.ok]
         if failed:
             self._locate_failures(walks, names, steps, failed)
-        return answers, steps
+        return walks, answers, steps
 
     def _locate_failures(
         self, walks: Sequence[Walk], names: Sequence[str], steps: np.ndarray, failed: Sequence[int]
     ) -> None:
         """Find the steps in which simulations failed that count as violations: the last one without which none fails.
 
-        The step before the last is tried first, since that decides the key's event; then halving.
+        The moment before the last is tried first, since that decides the key's event; then halving.
         """
-        passing = np.zeros(len(walks), int)
+        cuts = {j: moment_ends(walks[j].times[: steps[j]]) for j in failed}
+        passing, failing = dict.fromkeys(failed, -1), {j: len(cuts[j]) - 1 for j in failed}
         first = True
-        while open_ := [j for j in failed if steps[j] - passing[j] > 1]:
-            tried = [int(steps[j] - 1 if first else (steps[j] + passing[j]) // 2) for j in open_]
+        while open_ := [j for j in failed if failing[j] - passing[j] > 1]:
+            tried = [failing[j] - 1 if first else (failing[j] + passing[j]) // 2 for j in open_]
+            ends = [int(cuts[j][k]) for j, k in zip(open_, tried, strict=True)]
             queries = [
                 Query(
-                    f"{names[j]}/cut/{k}",
-                    self.usage.draft(walks[j], stop=float(walks[j].times[k - 1])),
+                    f"{names[j]}/cut/{end}",
+                    self.usage.draft(walks[j], stop=float(walks[j].times[end - 1])),
                     seed_name=names[j],
                 )
-                for j, k in zip(open_, tried, strict=True)
+                for j, end in zip(open_, ends, strict=True)
             ]
             for j, k, answer in zip(open_, tried, self.ask(queries), strict=True):
-                if answer.ok:
-                    passing[j] = k
-                else:
-                    steps[j] = k
+                (passing if answer.ok else failing)[j] = k
             first = False
+        for j in failed:
+            steps[j] = cuts[j][failing[j]]

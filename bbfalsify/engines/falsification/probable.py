@@ -38,6 +38,7 @@ from bbfalsify.engines.falsification.accelerator import (
 from bbfalsify.engines.falsification.cylinders import Cylinders
 from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration
+from bbfalsify.engines.falsification.instants import whole_moments
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.engines.falsification.walk_extension import continued
@@ -83,6 +84,8 @@ class ProbableSearch:
         search = self.search
         search.begin(requirements)
         self._before = list(search.findings)
+        for finding in self._before:
+            search.plain.know(finding.requirement, finding.actions)
         self.pools = [Pool(self.plan.wanted) for _ in range(requirements)]
         self._duration = AdaptiveDuration(self.usage.duration)
         words = self.seeds.words(self.plan.simulations)
@@ -138,15 +141,20 @@ class ProbableSearch:
         self.search.iterations = min(self.search.iterations + max(count, 0), self.plan.simulations)
         return range(first, self.search.iterations + 1)
 
-    def _read(self, run: Run) -> list[Finding]:
+    def _read(self, run: Run, *, plain: bool = False) -> list[Finding]:
         known_before = self.search.remembered
-        findings = [f for f in self.search.violations(self.usage, run) if f.actions not in known_before[f.requirement]]
+        violated = list(self.search.violations(self.usage, run))
+        if plain:
+            keys = [(f.requirement, f.actions) for f in violated]
+            self.search.plain.count(keys, judged=bool(run.answer.judgements))
+        findings = [f for f in violated if f.actions not in known_before[f.requirement]]
         for finding in findings:
             self._add(finding, run.walk, run.iteration)
         return findings
 
     def _add(self, finding: Finding, walk: Walk, iteration: int) -> None:
         if finding.actions not in self.search.known[finding.requirement]:
+            self.search.plain.know(finding.requirement, finding.actions)
             self.search.known[finding.requirement].add(finding.actions)
             self._duration.found(finding.requirement, finding.judgement.first_violation_time, iteration)
         places = [tuple(row) for row in walk.locations[: len(finding.actions) + 1].tolist()]
@@ -160,7 +168,9 @@ class ProbableSearch:
         walks = stochastic_walks(self.usage.model, words, until=self.usage.duration, max_steps=MAX_STEPS)
         reached = {iterations[i]: walk for i, walk in moving(self.usage, self.search, walks)}
         for run in self._execute(reached, stop=False):
-            self._read(run)
+            self._read(run, plain=True)
+        for _ in range(len(iterations) - len(reached)):
+            self.search.plain.count((), judged=False)
         return iterations
 
     def _execute(self, walks: dict[int, Walk], *, stop: bool) -> Iterator[Run]:
@@ -198,6 +208,7 @@ class ProbableSearch:
             traces = split.walks()
             traces = traces[:: max(1, len(traces) // RUNS)][:RUNS]
             traces = continued(self.usage.model, traces, FURTHER, drawn.child("further"))
+            traces = whole_moments(self.usage.model, traces, drawn.child("moment"))
             numbers = self._next(len(traces))
             walks |= dict(zip(numbers, traces, strict=True))
             for walk in traces:

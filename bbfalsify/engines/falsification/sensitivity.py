@@ -120,7 +120,7 @@ def _crossing(first: Influence, second: Influence, number: int, confidence: floa
         here = middle
         while 0 <= here + direction < len(FACTORS) and usable[here + direction]:
             there = here + direction
-            if gap[there] <= 0 < gap[here]:
+            if gap[there] <= 0 < gap[here] or gap[here] < 0 <= gap[there]:  # similar rows may stand either way
                 slope = (gap[there] - gap[here]) / (steps[there] - steps[here])
                 logarithm = steps[here] - gap[here] / slope
                 margin = max(half[here], half[there]) / abs(slope)

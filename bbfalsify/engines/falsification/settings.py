@@ -20,7 +20,12 @@ class Options(Settings):
 
     counterexamples: int = _search("Counterexamples to list for each requirement.", default=10, at_least=1)
     simulations: int = _search("Budget of the search.", default=2000, at_least=0, unit="simulations")
-    passes: int = _estimation("Independent passes, the basis of the intervals.", default=10, at_least=1)
+    passes: int = _estimation(
+        "Independent passes, the basis of the intervals; rows whose intervals overlap get a quarter as many again, "
+        "which decide their order.",
+        default=10,
+        at_least=1,
+    )
     traces: int = _estimation("Traces per pass and counterexample.", default=100, at_least=1)
     estimator: str = _estimation(
         "conditional uses exact step probabilities, splitting is the classical algorithm, auto is conditional where "

@@ -32,9 +32,10 @@ from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.cylinders import Cylinders
 from bbfalsify.engines.falsification.delta_debugging import Cut, cuts_of_size, latest_places, next_size
 from bbfalsify.engines.falsification.directed_walks import LATEST, Followed, Wish, WordFollower
+from bbfalsify.engines.falsification.instants import violating_step, whole_moments
 from bbfalsify.engines.falsification.neighbours import Key
 from bbfalsify.engines.falsification.routes import Routes
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.kernel import Walk
 
@@ -174,7 +175,7 @@ class _Attempt:
             kept = latest_places(core, best.key) if len(core) < len(best.key) else None
             cuts += [] if kept is None else [Cut.of(best.key, kept)]
         found = self._execute(list(itertools.islice(self._as_before(best, cuts[:HINTS]), self._left)))
-        return min(found, key=lambda f: len(f.key)) if found else best
+        return min([*found, best], key=lambda f: len(f.key))
 
     def _with_fewer_actions(self, best: _Failing) -> tuple[_Failing, bool]:
         """Find the shortest word, and whether every part was tried: with old delays, then (rarely needed) others."""
@@ -202,7 +203,7 @@ class _Attempt:
         cuts.sort(key=lambda cut: (len(cut.word), -weight(cut.word), cut.word))
         runs = manner(best, cuts)
         while batch := list(itertools.islice(runs, min(BATCH, self._left))):
-            found = self._execute(batch)
+            found = [f for f in self._execute(batch) if len(f.key) < len(best.key)]
             if found:
                 return min(found, key=lambda f: (len(f.key), -weight(f.key), f.key))
         return None
@@ -261,13 +262,14 @@ class _Attempt:
             )
         found = self._execute(runs[: self._left])
         # The first has moved most; one that is violated earlier is even better.
-        return min(found, key=lambda f: len(f.key)) if found else best
+        return min([*(f for f in found if len(f.key) <= len(best.key)), best], key=lambda f: len(f.key))
 
     # ------------------------------------------------------------------ the system
 
     def _execute(self, runs: Sequence[Followed], *, whole: bool = False) -> list[_Failing]:
         """Execute runs (up to their last action, or whole) and keep those that violate, in the order given."""
         usage, original = self.tools.usage, self.original
+        runs = runs if whole else self._with_whole_moments(runs)
         stops = [None if whole else float(run.walk.times[-1]) for run in runs]
         queries = [
             Query(
@@ -281,6 +283,12 @@ class _Attempt:
         answers = self.ask(queries) if queries else []
         found = [self._failing(*one) for one in zip(runs, queries, answers, strict=True)]
         return [failing for failing in found if failing is not None]
+
+    def _with_whole_moments(self, runs: Sequence[Followed]) -> list[Followed]:
+        walks = [run.walk for run in runs]
+        longer = whole_moments(self.tools.usage.model, walks, self.seeds.child("moment", self.spent))
+        added = [(0.5,) * (walk.steps - run.walk.steps) for run, walk in zip(runs, longer, strict=True)]
+        return [Followed(w, (*r.quantiles, *q)) for r, w, q in zip(runs, longer, added, strict=True)]
 
     def _failing(self, run: Followed, query: Query, answer: Answer) -> _Failing | None:
         original = self.original
@@ -316,9 +324,9 @@ class _Attempt:
 
     def _continued(self, walk: Walk) -> Walk:
         model, duration = self.tools.usage.model, self.tools.usage.duration
-        while walk.times[-1] < duration and walk.steps < MAX_STEPS:
+        while walk.times[-1] <= duration and walk.steps < MAX_STEPS:
             [longer] = continued(model, [walk], STRIDE, self.seeds.child("continued", walk.steps))
             if longer.steps == walk.steps:
                 break
             walk = longer
-        return walk.prefix(min(walk.steps, int(np.searchsorted(walk.times, duration)) + 1))
+        return walk.prefix(min(walk.steps, int(np.searchsorted(walk.times, duration, "right")) + 1))

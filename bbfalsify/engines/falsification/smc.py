@@ -31,10 +31,12 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.settings import Settings, setting
 from bbfalsify.core.verdict import StopReason, Verdict
 from bbfalsify.engines.falsification.coverage import Visits
+from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.settings import FalsifySettings
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage, violating_step
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
 from bbfalsify.results.falsify_insights import Baseline, Key, Met
+from bbfalsify.results.self_check import Meetings
 from bbfalsify.stats.estimates import share_explained
 from bbfalsify.stats.rules import KINDS
 from bbfalsify.stats.sequential import ConfidenceSequence, Counts, StoppingRule
@@ -80,12 +82,17 @@ class Tally:
     keys: Counter[Key] = field(default_factory=Counter)
     """How often each key was met, as far as there is room; watched keys are here from the start."""
     other_keys: int = 0
-    """Violations whose key found no room."""
+    """Violations whose key found no room, or is not known."""
+    unlocated: int = 0
+    """Of those, simulations that failed: nobody saw when."""
     times: list[float] = field(default_factory=list)
     """Times of first violation: all of them, or a uniform sample of KEPT_TIMES."""
 
-    def violated(self, key: Key, time: float, rng: np.random.Generator) -> None:
-        if key in self.keys or len(self.keys) < KEPT_KEYS:
+    def violated(self, key: Key | None, time: float, rng: np.random.Generator) -> None:
+        if key is None:
+            self.other_keys += 1
+            self.unlocated += 1
+        elif key in self.keys or len(self.keys) < KEPT_KEYS:
             self.keys[key] += 1
         else:
             self.other_keys += 1
@@ -115,6 +122,13 @@ class Progress:
         tally = self.tallies[requirement]
         return Counts(tally.hits, self.iterations, tally.failed)
 
+    def meetings(self, requirement: int, key: Key) -> Meetings:
+        """How often a watched key was met."""
+        if not self.tallies:
+            return Meetings()
+        tally = self.tallies[requirement]
+        return Meetings(tally.keys[key], self.iterations, tally.failed + tally.unlocated)
+
     def baseline(
         self,
         requirement: int,
@@ -130,7 +144,7 @@ class Progress:
         met = {key: count for key, count in tally.keys.items() if count}
         keys = None if found is None else list(dict.fromkeys(found))
         # A key that found no room may have been met; watching it avoids that.
-        known = [key for key in keys or () if key in tally.keys or tally.other_keys == 0]
+        known = [key for key in keys or () if (key in tally.keys or not tally.other_keys) and not tally.unlocated]
         direct = keys is not None and len(known) == len(keys)
         return Baseline(
             probability=probability,
@@ -245,5 +259,5 @@ class _Batch:
         for tally, judgement in zip(progress.tallies, answer.judgements, strict=True):
             if judgement.verdict is Verdict.VIOLATED:
                 steps = violating_step(walk.times, judgement.first_violation_time)
-                key = walk.prefix(steps).actions(self.usage.model)
+                key = walk.prefix(steps).actions(self.usage.model) if answer.ok else None
                 tally.violated(key, judgement.first_violation_time, self.reservoir)

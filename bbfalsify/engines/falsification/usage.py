@@ -134,8 +134,3 @@ def _shorten(actions: tuple[str, ...], limit: int = 8) -> str:
         return "no action"
     shown = actions if len(actions) <= limit else ("…", *actions[-limit:])
     return " ".join(shown)
-
-
-def violating_step(walk_times: np.ndarray, first_violation_time: float) -> int:
-    """The step k (1-based) in whose delay the violation became certain: t_{k-1} < τ ≤ t_k."""
-    return int(np.searchsorted(walk_times, first_violation_time, side="left")) + 1

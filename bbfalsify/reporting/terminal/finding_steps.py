@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,9 @@ def _timed(row: Row, found: EstimatedWord, title: str) -> tuple[dict[str, Any], 
     word = stored.word[: len(stored.actions)]
     violated = found.first_violation_time
     lines = [f"{number(time, 6):>12}  {action}" for time, action in word]
-    place = next((i for i, (time, _) in enumerate(word) if violated <= time), None)
-    if place is not None:
+    if not math.isnan(violated):
+        # An action at the violating moment is part of its cause: the violation comes after it.
+        place = sum(time <= violated for time, _ in word)
         lines.insert(place, f"{number(violated, 6):>12}  violated (robustness {number(found.robustness)})")
     head = f"{title}, {found.status}, probability {interval(found.shown)}"
     steps = [{"time": time, "action": action} for time, action in word]

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bbfalsify.results.self_check import note_line
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -26,7 +28,7 @@ def expectation(outcome: str, expected: str | None) -> str:
 
 
 def note_lines(notes: Iterable[str]) -> Iterator[str]:
-    return (f"note: {note}" for note in notes)
+    return map(note_line, notes)
 
 
 def replay_line(file: str | Path) -> str:

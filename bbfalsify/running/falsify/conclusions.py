@@ -9,6 +9,7 @@ from bbfalsify.core.verdict import Outcome, SimulationStatus, StopReason
 from bbfalsify.engines.falsification.accelerator import Search
 from bbfalsify.engines.falsification.engine import Progress
 from bbfalsify.engines.falsification.judging_again import Sampling
+from bbfalsify.engines.falsification.ranking import close_rows
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import MAX_STEPS
 from bbfalsify.engines.falsification.word_pool import MATTERS
@@ -105,6 +106,7 @@ def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, in
         first = f"; the first said: {progress.search.first_failure}" if progress.search.first_failure else ""
         notes.append(f"simulations that failed: {what}; {meaning}{first}")
     notes += what_the_lists_are(progress.search, task.requirements, task.options)
+    notes += what_the_order_is(progress, task.requirements)
     if progress.search.zeno_walks:
         notes.append(
             f"{progress.search.zeno_walks} walks did not reach the horizon within {MAX_STEPS} transitions "
@@ -114,6 +116,20 @@ def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, in
         seen = progress.search.judged[number] if progress.search.judged else 0
         if seen and progress.search.vacuous[number] == seen:
             notes.append(f"{requirement.id} held only vacuously: its trigger never occurred in {seen} simulations")
+    return notes
+
+
+def what_the_order_is(progress: Progress, requirements: Sequence[Requirement]) -> list[str]:
+    """Numbers of similar rows need not descend; say why."""
+    notes = []
+    for number, requirement in enumerate(requirements):
+        first = 1
+        for group in close_rows(progress.of(number)):
+            last = first + len(group) - 1
+            if last > first and all(row.ordering is not None for row in group):
+                rows = f"#{first} {'and' if last == first + 1 else 'to'} #{last}"
+                notes.append(f"{requirement.id}: {rows} overlap; further passes ordered them, not these numbers")
+            first = last + 1
     return notes
 
 

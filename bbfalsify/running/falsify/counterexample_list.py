@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bbfalsify.engines.falsification.accelerator import Finding
@@ -11,6 +11,7 @@ from bbfalsify.logic import Requirement
 from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
 from bbfalsify.results.falsify_result import RankedCounterexample
+from bbfalsify.results.self_check import Meetings
 from bbfalsify.running.falsify.finding_listener import Item, counterexample_file, row_of
 from bbfalsify.running.falsify.shrink import shrunk_rows
 from bbfalsify.running.falsify.stages import Stages
@@ -19,9 +20,9 @@ from bbfalsify.running.falsify.stages import Stages
 class Listing:
     """Written as it is made: with a directory, every row names its file."""
 
-    def __init__(self, stages: Stages) -> None:
+    def __init__(self, stages: Stages, met: Mapping[Finding, Meetings]) -> None:
         self.rows: list[RankedCounterexample] = []
-        self._stages, self._directory = stages, stages.driver.record.directory
+        self._stages, self._directory, self._met = stages, stages.driver.record.directory, met
         self._several = len(stages.task.requirements) > 1
         self._found: list[tuple[Finding, Counterexample]] = []
         if self._directory is not None and stages.driver.recorded.started:
@@ -46,7 +47,8 @@ class Listing:
         content = counterexample_file(item, requirement, task, seed)
         self._found.append((item.finding, content))
         file = self._write(content, rank, "counterexamples")
-        return row_of(item, requirement, rank, file, insights, known=known is not None)
+        met = self._met.get(item.finding)
+        return row_of(item, requirement, rank, file, insights, known=known is not None, met=met)
 
     def _write(self, content: Counterexample, rank: int, folder: str) -> str | None:
         if self._directory is None:

@@ -94,8 +94,9 @@ def _conclude(
     stages: Stages, record: RunRecord, acceptances: Acceptances | None, *, began: float
 ) -> FalsificationResult:
     """Draw the conclusion; the files of the counterexamples are written on the way."""
-    task, scribe, notes = stages.task, stages.scribe, stages.notes()
-    listing, rows = Listing(stages), []
+    task, scribe, (checked, met) = stages.task, stages.scribe, stages.self_check()
+    notes = [*checked.warnings, *stages.notes()]
+    listing, rows = Listing(stages, met), []
     for number, requirement in enumerate(task.requirements):
         total = scribe.total(number)
         baseline = stages.baseline(number, total)
@@ -141,4 +142,5 @@ def _conclude(
         profile_coverage=stages.coverage(),
         units=task.units,
         sampling=stages.sampling(),
+        self_check=checked,
     )

@@ -33,7 +33,8 @@ from bbfalsify.records.counterexample import (
 )
 from bbfalsify.records.run_directory import versions
 from bbfalsify.results.falsify_insights import Convergence
-from bbfalsify.results.falsify_result import RankedCounterexample
+from bbfalsify.results.falsify_result import Ordering, RankedCounterexample
+from bbfalsify.results.self_check import Meetings
 from bbfalsify.running.confirm import Confirmation, Status, confirm
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.task import Task
@@ -102,6 +103,9 @@ class Scribe:
         requirement = self.requirements[ranked.finding.requirement].id
         self.driver.recorder.record(EstimateMade(requirement, ranked.probability.as_json(), ranked.finding.actions))
 
+    def ordering(self, traces: int) -> None:
+        self.driver.recorder.record(StageStarted("ordering similar ones", traces))
+
     def counted(self, progress: smc.Progress) -> None:
         """The batches of plain simulation are recorded like all others; nothing more is to be said."""
 
@@ -157,9 +161,17 @@ class Item:
 
 
 def row_of(
-    item: Item, requirement: Requirement, rank: int, file: str | None, insights: Insights, *, known: bool = False
+    item: Item,
+    requirement: Requirement,
+    rank: int,
+    file: str | None,
+    insights: Insights,
+    *,
+    known: bool = False,
+    met: Meetings | None = None,
 ) -> RankedCounterexample:
     ranked, seen = item.ranked, item.judgement
+    order = None if ranked is None else ranked.ordering
     return RankedCounterexample(
         rank=rank,
         requirement=requirement.id,
@@ -178,6 +190,8 @@ def row_of(
         sampling_artefact=item.artefact,
         probability_with_uncertainty=insights.probabilities.get(rank),
         time_to_violation=None if insights.times is None else insights.times.each.get(rank),
+        met_by_plain_walks=met,
+        ordered_by=None if order is None else Ordering(float(order.values.mean()), order.total_traces),
     )
 
 

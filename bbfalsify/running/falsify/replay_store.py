@@ -20,7 +20,7 @@ from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
 from bbfalsify.engines.falsification.exact import METHOD as EXACT
-from bbfalsify.engines.falsification.usage import violating_step
+from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.store import State, Store, StoredCounterexample, name_of, same_system

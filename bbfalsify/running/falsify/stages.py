@@ -11,11 +11,13 @@ from bbfalsify.core.events import StageStarted
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.coverage import Coverage, Visits, coverage_of
 from bbfalsify.engines.falsification.engine import run
 from bbfalsify.engines.falsification.insights import Insights, insights_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.results.falsify_insights import Baseline, SamplingCheck, SamplingResult
+from bbfalsify.results.self_check import Meetings, SelfCheck
 from bbfalsify.running.driver import Driver, Ended
 from bbfalsify.running.falsify.conclusions import (
     duration_notes,
@@ -28,6 +30,7 @@ from bbfalsify.running.falsify.conclusions import (
 from bbfalsify.running.falsify.fans import draw_fans
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.replay_store import Memory
+from bbfalsify.running.falsify.self_check import check_list
 from bbfalsify.running.falsify.shrink import Shrinking, shrink_list
 from bbfalsify.running.falsify.task import Task
 
@@ -159,6 +162,10 @@ class Stages:
                 listed.add_walk(model, example)
         visits = {"search": progress.search.visits, "simulation": self.plain.visits, "counterexamples": listed}
         return coverage_of(model, visits)
+
+    def self_check(self) -> tuple[SelfCheck, dict[Finding, Meetings]]:
+        """Compare the estimates with how often walks under the profile's law met each listed finding."""
+        return check_list(self.scribe.progress, self.plain, [r.id for r in self.task.requirements])
 
     def notes(self) -> list[str]:
         """Notes that a reader needs."""

@@ -9,9 +9,10 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, StopReason, Verdict
 from bbfalsify.engines.falsification.conditional import conditional_split, systematic_resampling
 from bbfalsify.engines.falsification.engine import Progress, run
+from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.splitting import importance_split
-from bbfalsify.engines.falsification.usage import Usage, violating_step
+from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import parse_stl
 from bbfalsify.logic.stl.stl_monitor import judge
@@ -54,6 +55,9 @@ class Quiet:
     def estimated(self, ranked):
         pass
 
+    def ordering(self, traces):
+        assert traces > 0
+
 
 def falsify(usage=None, ask=ask, seed=1, **options):
     progress = Progress()
@@ -66,8 +70,10 @@ def test_finds_exactly_the_four_keys_and_ranks_them():
     assert {r.finding.actions for r in progress.ranked} == set(heater.EXACT)
     assert progress.search.stopped is StopReason.BUDGET_SIMULATIONS and progress.search.iterations == 440
     ranking = progress.ranking(0)
-    values = [r.probability.value for r in ranking]
-    assert values == sorted(values, reverse=True)
+    first, *others = ranking  # the others are alike: further passes decide
+    assert first.finding.actions == ("on", "on", "on", "on", "off") and first.ordering is None
+    orders = [r.ordering.values.mean() for r in others]
+    assert orders == sorted(orders, reverse=True) and {r.ordering.total_traces for r in others} == {300}
     for r in ranking:
         assert r.passes.total_traces == 1000
         # The word fixes every step's law here, so the cylinder is exact and only the fraction is sampled.

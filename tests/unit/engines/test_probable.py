@@ -50,6 +50,9 @@ class SearchOnly:
     def advanced(self, search, masses):
         self.masses.append(tuple(masses))
 
+    def ordering(self, traces):
+        pass
+
     def searched(self, search):
         raise StopIteration
 

@@ -48,7 +48,9 @@ def test_a_core_on_the_list_is_named_and_not_estimated_again(tmp_path):
     assert len(estimates) == 4
     [check] = result.sampling.checks
     again = check.findings + check.passing + check.closest
-    assert result.simulations == 220 + again + 4 * 200 + sum(row.shrunk.simulations for row in rows.values())
+    ordering = sum(row.ordered_by.traces for row in rows.values() if row.ordered_by is not None)
+    shrinking = sum(row.shrunk.simulations for row in rows.values())
+    assert result.simulations == 220 + again + 4 * 200 + ordering + shrinking
 
 
 def test_a_core_that_is_not_on_the_list_has_its_own_estimate():

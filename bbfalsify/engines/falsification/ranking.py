@@ -1,0 +1,73 @@
+"""The order of a list: most probable first, and nobody first by luck.
+
+The largest of many similar estimates is too large on average: it is the largest because chance was on its side (the
+winner's curse), and its interval covers too seldom.  So rows whose intervals overlap are ordered by further passes of
+their own, a quarter as many.  The numbers that are reported have no part in that order, so their mean and coverage are
+the same at every rank; in return, numbers of such a group need not descend.  A row whose interval overlaps no other has
+its rank by more than luck, and needs no further pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bbfalsify.core.query import Ask
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.falsification.estimating import PassPlan, Ranked, estimate_word
+from bbfalsify.engines.falsification.usage import Usage
+
+PART = 4
+"""One further pass for so many."""
+
+
+def ranking(rows: Sequence[Ranked]) -> list[Ranked]:
+    """The rows of one requirement in their order; what was never met in the estimation comes last."""
+    order = [row for group in close_rows(rows) for row in _ordered(group)]
+    return order + sorted((row for row in rows if not row.met), key=_by_value)
+
+
+def close_rows(rows: Sequence[Ranked]) -> list[list[Ranked]]:
+    """The rows that were met, in groups whose intervals overlap (perhaps by way of others), highest group first."""
+    groups: list[list[Ranked]] = []
+    lowest = 0.0
+    for row in sorted((row for row in rows if row.met), key=lambda row: (-row.probability.high, row.finding.actions)):
+        if groups and row.probability.high >= lowest:
+            groups[-1].append(row)
+            lowest = min(lowest, row.probability.low)
+        else:
+            groups.append([row])
+            lowest = row.probability.low
+    return groups
+
+
+def _ordered(group: list[Ranked]) -> list[Ranked]:
+    """By their own further passes; by value where the run was stopped before it had made them all."""
+    return sorted(group, key=_by_value if any(row.ordering is None for row in group) else _by_ordering)
+
+
+def _by_value(row: Ranked) -> tuple:
+    return -row.probability.value, len(row.finding.actions), row.finding.actions
+
+
+def _by_ordering(row: Ranked) -> tuple:
+    """Of rows that no further trace met, the one whose actions are more probable; not the one with the larger value."""
+    passes, actions = row.ordering, row.finding.actions
+    assert passes is not None
+    return -float(passes.values.mean()), -sum(passes.cylinders), len(actions), actions
+
+
+def further_passes(passes: int) -> int:
+    """How many passes order a row that was estimated by so many."""
+    return -(-passes // PART)
+
+
+def order_row(ask: Ask, usage: Usage, row: Ranked, plan: PassPlan, seeds: SeedTree) -> Ranked:
+    """Add its further passes to a row; `plan` is that of its estimate."""
+    finding = row.finding
+    name = f"{finding.requirement}/{finding.name}"
+    fewer = replace(plan, passes=further_passes(plan.passes), columns=(), fan=0)
+    found = estimate_word(
+        ask, usage, finding.actions, fewer, seeds.child(name), requirement=finding.requirement, name=f"order/{name}"
+    )
+    return replace(row, ordering=found.passes)
