@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import IntEnum
 
+from bbfalsify.modelling.language.folding import join_all
 from bbfalsify.modelling.network.effects import EffectAnalysis, Place, places_of
 from bbfalsify.modelling.network.expressions import (
     Assign,
@@ -161,10 +162,7 @@ def conjuncts(e: Expression | None) -> list[Expression]:
 
 
 def conjunction(parts: list[Expression]) -> Expression:
-    result = parts[0]
-    for part in parts[1:]:
-        result = Binary("&&", result, part, Kind.BOOL)
-    return result
+    return join_all("&&", parts)
 
 
 # --- does an update keep an invariant? --------------------------------------------------------------------------------

@@ -399,7 +399,7 @@ class Compiler:
     def _assign(self, s: Assign) -> None:
         target = s.target
         local = isinstance(target, Bound)
-        name = "a local variable" if local else self._name(target.slot, target.kind)
+        name = s.name or ("a local variable" if local else self._name(target.slot, target.kind))
         if target.index is not None:
             self._integer(target.index)
         self._converted(s.value, target.kind)
@@ -411,7 +411,8 @@ class Compiler:
                 self._emit(op.STORE_LOCAL_R_AT if local else op.STORE_R_AT, target.slot, target.size, site)
             return
         low, high = UNCHECKED if s.low is None or s.high is None else (s.low, s.high)
-        site = self.site(f"variable {name} with range [{low}, {high}]" if low <= high else f"variable {name}", s.line)
+        ranged = f"variable {name} with range [{low}, {high}]" if low <= high else f"variable {name}"
+        site = self.site(s.name or ranged, s.line)
         if target.index is None:
             self._emit(op.STORE_LOCAL_I if local else op.STORE_I, target.slot, low, high, site)
         else:

@@ -500,14 +500,17 @@ class _Packer:
             *(self.analysis.expression(r.expression).reads for _, loc in self.locations for r in loc.rates)
         )
         action_index = {a: i for i, a in enumerate(self.actions)}
+        receiving: dict[int | None, list[tuple[int, int]]] = {}
+        for number, (p, edge) in enumerate(self.edges):
+            if not edge.sends:
+                receiving.setdefault(edge.channel, []).append((p, number))
         edge_rows: list[list[int]] = []
         branch_rows: list[list[int]] = []
         for number, (p, edge) in enumerate(self.edges):
             kind, split = self._kind(edge), guards[number]
             entry = entries[number]
             if kind == at.KIND_BROADCAST_SEND:
-                receivers = [r for r, (q, other) in enumerate(self.edges)
-                             if q != p and other.channel == edge.channel and not other.sends]  # fmt: skip
+                receivers = [r for q, r in receiving.get(edge.channel, ()) if q != p]
                 entry = max([entry, *(entries[r] for r in receivers)])
                 if entry != at.ENTRY_FREE and any(guards[r].numeric >= 0 for r in receivers):
                     entry = at.ENTRY_NUMERIC

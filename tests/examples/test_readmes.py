@@ -54,7 +54,8 @@ def test_only_commands_that_exist_are_shown(page):
     """In code: fenced, indented, or between backticks."""
     code = re.findall(r"^```.*?^```$|^ {4}[^\n]*$|`[^`\n]+`", page.read_text(encoding="utf-8"), re.M | re.S)
     shown = re.findall(r"(?<!from )(?<!import )\bbbfalsify ([a-z]+)\b(?= [A-Z-]|`| \w+/)", "\n".join(code))
-    assert set(shown) <= COMMANDS
+    own = {"shout"} if page.name == "engine.md" else set()  # the engine that this page adds
+    assert set(shown) <= COMMANDS | own
 
 
 def test_the_commands_are_one_line_and_set_everything_up():

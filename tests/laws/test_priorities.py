@@ -1,7 +1,7 @@
 """Priorities as guards, judged by what they mean: at each moment exactly those transitions are possible of which no
 higher one is.
 
-Random networks get random priorities on channels (and, without broadcast, on processes).  The reference interpreter
+Random networks get random priorities on channels and processes.  The reference interpreter
 walks through the network without priorities; at each state, and at several delays, what can fire in the network with
 priorities must be what can fire without them and has the highest rank.
 """
@@ -37,24 +37,36 @@ def ranks(network: Network, channels: dict, processes: dict, transition) -> tupl
     return level, max(processes[one] for one in together)
 
 
-def fireable(interpreter: Oracle, state) -> list[dict]:
+def originals(priorities: Priorities) -> dict[tuple[int, int], tuple[int, int]]:
+    """The edge that each edge of the network with priorities was made from."""
+    found = {}
+    for number, process in enumerate(priorities.network.processes):
+        copies = [old for old, edge in enumerate(process.edges) for _ in priorities.ways(number, edge)]
+        found |= {(number, new): (number, old) for new, old in enumerate(copies)}
+    return found
+
+
+def fireable(interpreter: Oracle, state, names: dict | None = None) -> list[dict]:
     """What can fire, one delay after the other."""
-    transitions = {(t.sender, t.receivers): t for t in interpreter.transitions(state)}
+
+    def named(edge: tuple[int, int]) -> tuple[int, int]:
+        return edge if names is None else names[edge]
+
+    transitions = {(named(t.sender), tuple(map(named, t.receivers))): t for t in interpreter.transitions(state)}
     return [{k: t for k, t in transitions.items() if interpreter.can_fire(state, t, delay)} for delay in DELAYS]
 
 
-def with_random_priorities(network: Network, data) -> tuple[Network, dict, dict]:
+def with_random_priorities(network: Network, data) -> tuple[Network, Priorities]:
     levels = st.integers(0, 2)
     channels: dict = {number: data.draw(levels) for number in range(len(network.channels))}
     channels[None] = 1
-    broadcast = any(channel.broadcast for channel in network.channels)
-    names = range(len(network.processes))
-    processes = {number: 0 if broadcast else data.draw(levels) for number in names}
+    processes = {number: data.draw(levels) for number in range(len(network.processes))}
     assembly = Assembly()
-    limited = Priorities(network, channels, processes, Place(None), assembly).applied()
+    priorities = Priorities(network, channels, processes, Place(None), assembly)
+    limited = priorities.applied()
     assume(not assembly.problems)
     note(network_text(limited))
-    return limited, channels, processes
+    return limited, priorities
 
 
 @examples(50)
@@ -74,19 +86,20 @@ def test_only_the_highest_is_possible_in_a_thousand_networks(network, data):
 @given(network=networks(urgent_channels=False), data=st.data())
 def test_the_kernel_walks_with_priorities(network, data):
     """The new guards look at other processes' locations and clocks: no cache may miss that."""
-    limited, _, _ = with_random_priorities(network, data)
+    limited, _ = with_random_priorities(network, data)
     accelerated_walks_are_allowed(limited, walks=2, steps=12)
     caches_change_nothing(limited, walks=3, steps=100)
 
 
 def only_the_highest_is_possible(network: Network, data) -> None:
-    limited, channels, processes = with_random_priorities(network, data)
+    limited, priorities = with_random_priorities(network, data)
+    channels, processes, names = priorities.levels, priorities.processes, originals(priorities)
     free, bound = Oracle(network), Oracle(limited)
     state = free.initial_state()
     random = np.random.default_rng(0)
     for _ in range(4):
         possible = fireable(free, state)
-        for allowed, left in zip(possible, fireable(bound, state), strict=True):
+        for allowed, left in zip(possible, fireable(bound, state, names), strict=True):
             best = max((ranks(network, channels, processes, t) for t in allowed.values()), default=None)
             highest = {k for k, t in allowed.items() if ranks(network, channels, processes, t) == best}
             assert set(left) == highest

@@ -8,7 +8,8 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.accelerator import Finding
-from bbfalsify.engines.falsification.engine import Options, Progress, estimate_finding, order_similar
+from bbfalsify.engines.falsification.engine import Progress, estimate_finding, order_similar
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage, WalkDraft
 from bbfalsify.kernel import compile_network
 from bbfalsify.modelling import parse_profile

@@ -10,7 +10,7 @@ locations; weights and branches; updates with `if`, loops and calls.
 
 Constants are multiples of 1/4 and rates are 0, 1 or 2, so that every bound of a delay is a dyadic number: a kernel in
 float64 and a judge in exact fractions must then agree to the last bit.  Shared clocks get their rates from the first
-process only, since two rates for one clock have no meaning.  Edges on urgent channels have no clock in their guards.
+process only, since two rates for one clock have no meaning.
 
 Needs hypothesis, which only tests have: nothing but tests may import this module.
 """
@@ -176,14 +176,14 @@ class _Maker:
     def output(self, process: int, source: int) -> Edge:
         channel = self.pick(self.channels) if self.channels and self.chance(3) else None
         urgent = channel is not None and self.sketch.channels[channel].urgent
-        guard = self.integer_guard() if urgent else self.guard()
+        guard = self.integer_guard() if urgent and self.chance(2) else self.guard()
         action = f"c{channel}" if channel is not None else self.pick(["go", "stay", "jump"])
         weight = self.pick([None, None, term(2), term(0.5), op("+", self.pick(self.integers), 1)])
         return self.edge(process, source, guard, channel, sends=channel is not None, action=action, weight=weight)
 
     def input(self, process: int, source: int) -> Edge:
         channel = self.pick(self.channels)
-        guard = self.integer_guard() if self.sketch.channels[channel].urgent else self.guard()
+        guard = self.integer_guard() if self.sketch.channels[channel].urgent and self.chance(2) else self.guard()
         return self.edge(process, source, guard, channel, sends=False, action=f"c{channel}", weight=None)
 
     def edge(

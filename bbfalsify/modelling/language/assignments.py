@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bbfalsify.modelling.language import syntax_tree as tree
-from bbfalsify.modelling.language.nested_assignments import lift
 from bbfalsify.modelling.language.resolve_access import Part, chain, leaves_of, part_type
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN
@@ -16,7 +17,7 @@ from bbfalsify.modelling.language.symbols import (
     Type,
     VariableSymbol,
 )
-from bbfalsify.modelling.language.tree_walk import names_in
+from bbfalsify.modelling.language.tree_walk import written
 from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.expressions import (
     Assign,
@@ -24,6 +25,7 @@ from bbfalsify.modelling.network.expressions import (
     Bound,
     Constant,
     Expression,
+    If,
     Kind,
     Read,
     Statement,
@@ -45,28 +47,6 @@ class AssignmentResolver:
 
     def line(self, line: int) -> int | None:
         return self.expressions.place.line_of(line)
-
-    def lifted(
-        self, node: tree.Expression, whole: tree.Statement | tree.Expression, steps: list[Statement]
-    ) -> tree.Expression:
-        """The expression without the steps inside it (`len++`), which are added to `steps`."""
-        result, found = lift(node, self.frame.size)
-        for name, step in found:
-            base, _ = chain(step.target)
-            if isinstance(base, tree.Name) and names_in(whole).count(base.name) > 1:
-                message = f"'{base.name}' is changed and used in one statement; which comes first is not defined."
-                self.fail(message, step.line)
-                continue
-            target = self.single_target(step.target)
-            if target is None:
-                continue
-            slot = self.frame.allocate(target[1])
-            assert target[1].kind is not None
-            keep = Assign(Bound(slot, target[1].kind), target[0], line=self.line(step.line))
-            change = self.assignment(step)
-            steps += [keep, *change] if step.later else [*change, keep]
-            self.expressions.scope.symbols[name] = LocalSymbol(name, target[1], slot, line=0)
-        return result
 
     def target(self, node: tree.Expression) -> Part | None:
         """The target of an assignment; None after reporting that it cannot be assigned."""
@@ -98,16 +78,16 @@ class AssignmentResolver:
         return target, part[0].type.element
 
     def assignment(self, node: tree.Assignment) -> list[Statement]:
-        if isinstance(node.value, tree.Assignment):
-            # a = b = 0 and a = ++b assign b first, a = b++ assigns it afterwards.
-            inner = node.value
-            outer = tree.Assignment(node.operator, node.target, inner.target, node.line)
-            first, second = (outer, inner) if inner.later else (inner, outer)
-            return [*self.assignment(first), *self.assignment(second)]
+        if isinstance(node.value, tree.Assignment):  # a = b = 0 assigns b first
+            outer = tree.Assignment(node.operator, node.target, node.value.target, node.line)
+            return [*self.assignment(node.value), *self.assignment(outer)]
         if node.operator == "=" and self.expressions.whole(node.target) is not None:
-            source = self.expressions.whole(node.value)
-            if source is not None:
-                return self.copy(node.target, source, node.line)
+            if isinstance(node.value, tree.Conditional):
+                condition = self.expressions.condition(node.value.condition)
+                ways = [replace(node, value=value) for value in (node.value.then, node.value.otherwise)]
+                return [If(condition, *(tuple(self.assignment(way)) for way in ways))]
+            if self.expressions.whole_type(node.value) is not None:
+                return self.copy(node.target, node.value, node.line)
         found = self.single_target(node.target)
         value_node = node.value
         if node.operator != "=":
@@ -119,23 +99,36 @@ class AssignmentResolver:
         if node.operator != "=" and EffectAnalysis(self.expressions.assembly.functions).expression(target.index).writes:
             self.fail(f"'{node.operator}' would evaluate the index twice, and the index has effects.", node.line)
             return []
-        return self.assign(target, type_, value_node, node.line)
+        return [*self.assign(target, type_, value_node, node.line)]
 
-    def copy(self, target: tree.Expression, source: Part, line: int) -> list[Statement]:
+    def copy(self, target: tree.Expression, source: tree.Expression, line: int) -> list[Statement]:
         """Assign a whole struct or array, value by value."""
-        to = self.target(target)
-        if to is None:
+        to, given = self.target(target), self.expressions.whole_type(source)
+        if to is None or given is None:
             return []
-        if part_type(source).shape != part_type(to).shape:
-            self.fail(f"what is assigned is of type {part_type(to)}, found {part_type(source)}.", line)
+        if given.shape != part_type(to).shape:
+            self.fail(f"what is assigned is of type {part_type(to)}, found {given}.", line)
             return []
         statements: list[Statement] = []
-        to, source = self.with_fixed_indices(to, statements), self.with_fixed_indices(source, statements)
-        pairs = zip(self.expressions.elements(to, line), self.expressions.elements(source, line), strict=True)
-        for (element, type_), (new, _) in pairs:
+        to, part = self.with_fixed_indices(to, statements), self.expressions.whole(source)
+        if part is not None:
+            part = self.with_fixed_indices(part, statements)
+            values = [value for value, _ in self.expressions.elements(part, line)]
+        else:  # the call of a function, which may read what is assigned
+            found = self.expressions.whole_values(source)
+            values = [] if found is None else [self.stored(value, statements, line) for value in found[1]]
+        for (element, type_), new in zip(self.expressions.elements(to, line), values, strict=False):
             if isinstance(element, Read | Bound) and element is not BROKEN and new is not BROKEN:
                 statements.append(self.store(element, type_, new, line))
         return statements
+
+    def stored(self, value: Expression, statements: list[Statement], line: int) -> Expression:
+        """A slot of the frame that holds the value."""
+        if value is BROKEN or isinstance(value, Constant):
+            return value
+        slot = Bound(self.frame.allocate(Type(value.kind)), value.kind)
+        statements.append(Assign(slot, value, line=self.line(line)))
+        return slot
 
     def with_fixed_indices(self, part: Part, statements: list[Statement]) -> Part:
         """Evaluate the indices once, before anything is copied."""
@@ -149,11 +142,11 @@ class AssignmentResolver:
             slot = self.frame.allocate(Type(Kind.INT))
             statements.append(Assign(Bound(slot, Kind.INT), index, line=self.line(node.line)))
             name = f"#{slot}"
-            self.expressions.scope.symbols[name] = LocalSymbol(name, Type(Kind.INT), slot, line=0)
+            self.expressions.scope.symbols[name] = LocalSymbol(written(node), Type(Kind.INT), slot, assignable=False)
             fixed.append(tree.Name(name, node.line))
         return symbol, fixed
 
-    def assign(self, target: Read | Bound, type_: Type, node: tree.Expression, line: int) -> list[Statement]:
+    def assign(self, target: Read | Bound, type_: Type, node: tree.Expression, line: int) -> list[Assign]:
         value = self.expressions.resolve(node)
         if type_.kind is Kind.CLOCK and value is not BROKEN and value.kind is Kind.BOOL:
             self.fail("a clock is set to a number, found a bool.", line)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
 
 from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
-from bbfalsify.modelling.language.resolve_access import leaves_of, part_type
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope
 from bbfalsify.modelling.language.statements import StatementResolver
 from bbfalsify.modelling.language.storage import element_suffix, initial_nodes, kinds_in, laid_out
 from bbfalsify.modelling.language.symbols import (
+    UPPAAL_RANGE,
     BrokenSymbol,
     ChannelSymbol,
     ConstantSymbol,
@@ -28,28 +26,12 @@ from bbfalsify.modelling.language.symbols import (
     TypeSymbol,
     VariableSymbol,
 )
-from bbfalsify.modelling.network.expressions import Bound, Constant, Function, Kind
+from bbfalsify.modelling.language.tree_walk import contains_call
+from bbfalsify.modelling.network.effects import EffectAnalysis
+from bbfalsify.modelling.network.expressions import Assign, Bound, Expression, Function, Kind, Read
 from bbfalsify.modelling.network.network import Channel
 
 _VALUES = (Kind.INT, Kind.BOOL, Kind.DOUBLE)
-
-
-def language_scope() -> Scope:
-    """The names that every model knows; its own declarations may hide them."""
-    double = Type(Kind.DOUBLE)
-    constants = {"M_PI": math.pi, "pi": math.pi, "M_E": math.e, "M_SQRT2": math.sqrt(2)}
-    constants |= {"M_LN2": math.log(2), "M_LN10": math.log(10)}
-    constants |= {"M_LOG2E": 1 / math.log(2), "M_LOG10E": 1 / math.log(10)}
-    constants |= {"M_PI_2": math.pi / 2, "M_PI_4": math.pi / 4, "M_1_PI": 1 / math.pi, "M_2_PI": 2 / math.pi}
-    constants |= {"M_SQRT1_2": math.sqrt(0.5), "M_2_SQRTPI": 2 / math.sqrt(math.pi)}
-    symbols: dict[str, Symbol] = {
-        name: ConstantSymbol(name, double, (Fraction(value),)) for name, value in constants.items()
-    }
-    for bits in (8, 16, 32):
-        half = 2 ** (bits - 1)
-        limits = {f"INT{bits}_MIN": -half, f"INT{bits}_MAX": half - 1, f"UINT{bits}_MAX": 2 * half - 1}
-        symbols |= {name: ConstantSymbol(name, Type(Kind.INT), (value,)) for name, value in limits.items()}
-    return Scope(None, symbols)
 
 
 class Declarer:
@@ -60,7 +42,9 @@ class Declarer:
         self.scope = scope
         self.place = place
         self.prefix = prefix
-        self.resolver = ExpressionResolver(assembly, scope, place, Context("declaration"))
+        self.resolver = ExpressionResolver(assembly, scope, place, Context("declaration", random=assembly.as_uppaal))
+        self.drawn: dict[tuple[tuple[str, ...], int], Expression] = {}
+        """Of the variable being declared: field and position of each value that is drawn at random."""
 
     def declare(self, declarations: Iterable[tree.Declaration]) -> None:
         for declaration in declarations:
@@ -102,7 +86,8 @@ class Declarer:
         if declaration.constant and declarator.initial is None:
             self.resolver.fail(f"the constant '{name}' needs a value.", line)
             return None
-        values = self.values(type_, declarator.initial, name)
+        self.drawn = {}
+        values = self.values(type_, declarator.initial, name, constant=declaration.constant)
         if values is None:
             return None
         if name in self.scope.symbols:  # reported by `define`; it must not take slots
@@ -112,46 +97,57 @@ class Declarer:
             initial = values[path] or ()
             if declaration.constant:
                 return ConstantSymbol(self.prefix + part if leaf.dimensions else part, leaf, initial)
-            return VariableSymbol(part, leaf, self.assembly.add_variable(self.prefix + part, leaf, initial))
+            slot = self.assembly.add_variable(self.prefix + part, leaf, initial)
+            self.draw(path, leaf, slot, line)
+            return VariableSymbol(part, leaf, slot)
 
         return laid_out(name, type_, make)
 
+    def draw(self, path: tuple[str, ...], leaf: Type, slot: int, line: int) -> None:
+        low, high = (leaf.low, leaf.high) if leaf.kind is Kind.INT else (None, None)
+        for (field, position), value in self.drawn.items():
+            if field == path and leaf.kind is not None:
+                target = Read(slot + position, leaf.kind)
+                self.assembly.initial_draws.append(Assign(target, value, low, high, self.place.line_of(line)))
+                self.assembly.note(self.place, "initial values are drawn at time 0 by a process of their own.", line)
+
     def values(
-        self, type_: Type, node: tree.Expression | tree.ArrayInitialiser | None, name: str
+        self, type_: Type, node: tree.Expression | tree.ArrayInitialiser | None, name: str, *, constant: bool
     ) -> dict[tuple[str, ...], tuple[int | Fraction, ...]] | None:
         """The initial values of each field; None after reporting a problem."""
-        source = None if node is None else self.resolver.whole(node)
-        if source is not None and node is not None and part_type(source).shape == type_.shape:
-            parts = laid_out("", type_, lambda path, _name, leaf: ConstantSymbol(".".join(path), leaf, ()))
-            copied = [value for value, _ in self.resolver.elements(source, node.line)]
-            numbers = iter([value.value for value in copied if isinstance(value, Constant)])
-            if all(isinstance(value, Constant) for value in copied):
-                return {
-                    tuple(leaf.name.split(".")) if leaf.name else (): tuple(islice(numbers, leaf.type.size))
-                    for leaf in leaves_of(parts)
-                }
-            self.resolver.fail(f"the value of '{name}' must be constant.", node.line)
-            return None
         nodes = initial_nodes(self.resolver, type_, node, name)
         if nodes is None:
             return None
-        found = {path: self.initial(type_, path, leaf, name) for path, leaf in nodes.items()}
+        found = {path: self.initial(type_, path, leaf, name, constant=constant) for path, leaf in nodes.items()}
         values = {path: leaf for path, leaf in found.items() if leaf is not None}
         return values if len(values) == len(found) else None
 
     def initial(
-        self, type_: Type, path: tuple[str, ...], nodes: list[tree.Expression | None], name: str
+        self, type_: Type, path: tuple[str, ...], nodes: list[tree.Expression | None], name: str, *, constant: bool
     ) -> tuple[int | Fraction, ...] | None:
         """One value per slot of a field, in the order of the flattened array."""
         for key in path:
             type_ = dict(type_.fields)[key]
         type_ = type_.element
-        name = ".".join((name, *path))
-        values = [
-            type_.default if node is None else initial_value(self.resolver, type_, node, f"the value of '{name}'")
-            for node in nodes
-        ]
+        what = f"the value of '{'.'.join((name, *path))}'"
+        values: list[int | Fraction | None] = []
+        for position, node in enumerate(nodes):
+            if node is None or (not constant and self.draws_at_random(type_, node, what, (path, position))):
+                values.append(type_.default)
+            else:
+                values.append(initial_value(self.resolver, type_, node, what, constant=constant))
         return None if None in values else tuple(value for value in values if value is not None)
+
+    def draws_at_random(
+        self, type_: Type, node: tree.Expression, what: str, place: tuple[tuple[str, ...], int]
+    ) -> bool:
+        if not self.assembly.as_uppaal or not contains_call(node):
+            return False
+        value = self.resolver.converted(self.resolver.resolve(node), type_, what, node)
+        if value is BROKEN or not EffectAnalysis(self.assembly.functions).expression(value).random:
+            return False
+        self.drawn[place] = value
+        return True
 
     def channels(self, declaration: tree.ChannelDeclaration, shape: TypeSymbol | None = None) -> None:
         base = Type(Kind.INT) if shape is None else shape.type
@@ -181,8 +177,9 @@ class Declarer:
     def function(self, definition: tree.FunctionDefinition) -> None:
         result = self.resolver.type_of(definition.result)
         types = [self.parameter_type(definition, parameter) for parameter in definition.parameters]
-        if result is not None and (result.kind is Kind.CLOCK or not result.is_single):
-            self.resolver.fail(f"a function cannot return {result}; allowed: void, int, bool, double.", definition.line)
+        if result is not None and (result.dimensions or Kind.CLOCK in kinds_in(result)):
+            message = f"a function cannot return {result}; allowed: void, int, bool, double, structs of them."
+            self.resolver.fail(message, definition.line)
             result = None
         if result is None or None in types:
             self.define(definition.name, BrokenSymbol(definition.name), definition.line)
@@ -192,17 +189,22 @@ class Declarer:
             p.reference and not (p.constant and t.is_single)
             for p, t in zip(definition.parameters, parameters, strict=True)
         )
-        symbol = FunctionSymbol(definition.name, parameters, result, by_reference=by_reference)
+        constant = tuple(parameter.constant for parameter in definition.parameters)
+        symbol = FunctionSymbol(definition.name, parameters, result, by_reference=by_reference, constant=constant)
         self.define(definition.name, symbol, definition.line)
-        if any(by_reference):
-            symbol.specialise = lambda given: self.body(definition, replace(symbol), given)
+        if any(by_reference) or result.fields:
+            symbol.specialise = lambda given, real: self.body(definition, replace(symbol), given, real)
         else:
             self.body(definition, symbol, {})
 
     def body(
-        self, definition: tree.FunctionDefinition, symbol: FunctionSymbol, given: Mapping[int, ReferenceArgument]
-    ) -> FunctionSymbol:
-        """Resolve the body of a function; `given` are the arguments of its reference parameters."""
+        self, definition: tree.FunctionDefinition, symbol: FunctionSymbol, given: Mapping[int, ReferenceArgument],
+        real: bool = False,
+    ) -> FunctionSymbol:  # fmt: skip
+        """Resolve the body of a function; `given` are the arguments of its reference parameters.
+
+        If it returns a struct, its first argument is the number of the integer or `real` value to return.
+        """
         scope, frame = Scope(self.scope), Frame()
         kinds: list[Kind] = []
 
@@ -211,6 +213,10 @@ class Declarer:
             kinds.extend([type_.kind] * type_.size)
             return LocalSymbol(name, type_, frame.allocate(type_))
 
+        result = symbol.result.kind
+        if symbol.result.fields:
+            slot_for((), "", Type(Kind.INT))
+            result = Kind.DOUBLE if real else Kind.INT
         for number, (parameter, type_) in enumerate(zip(definition.parameters, symbol.parameters, strict=True)):
             if number in given:
                 index = Bound(frame.size, Kind.INT)
@@ -222,13 +228,13 @@ class Declarer:
                 local = laid_out(parameter.name, type_, slot_for)
             define(self.assembly, scope, parameter.name, local, self.place, parameter.line)
         context = Context(f"function '{definition.name}'", frame, random=True, effects=True)
-        resolver = StatementResolver(ExpressionResolver(self.assembly, scope, self.place, context), symbol.result)
+        resolver = StatementResolver(ExpressionResolver(self.assembly, scope, self.place, context), symbol.result, real)
         body = resolver.function_body(definition, frame)
         symbol.writes, symbol.draws = resolver.expressions.writes, resolver.expressions.draws
         symbol.index = len(self.assembly.functions)
         line = self.place.line_of(definition.line)
         name = self.prefix + definition.name
-        self.assembly.functions.append(Function(name, tuple(kinds), symbol.result.kind, frame.size, body, line))
+        self.assembly.functions.append(Function(name, tuple(kinds), result, frame.size, body, line))
         return symbol
 
     def parameter_type(self, definition: tree.FunctionDefinition, parameter: tree.FormalParameter) -> Type | None:
@@ -266,8 +272,10 @@ def define(assembly: Assembly, scope: Scope, name: str, symbol: Symbol, place: P
     scope.symbols[name] = symbol
 
 
-def initial_value(resolver: ExpressionResolver, type_: Type, node: tree.Expression, what: str) -> int | Fraction | None:
-    """A constant that fits the type; None after reporting a problem."""
+def initial_value(
+    resolver: ExpressionResolver, type_: Type, node: tree.Expression, what: str, *, constant: bool
+) -> int | Fraction | None:
+    """A constant that fits the type; None after reporting a problem.  As in UPPAAL, a `const int` has 32 bits."""
     expression = resolver.known(resolver.converted(resolver.resolve(node), type_, what, node), what, node.line)
     if expression is BROKEN:
         return None
@@ -278,7 +286,8 @@ def initial_value(resolver: ExpressionResolver, type_: Type, node: tree.Expressi
             node.line,
         )
         return None
-    if type_.kind is Kind.INT and not type_.low <= value <= type_.high:
+    unchecked = constant and (type_.low, type_.high) == UPPAAL_RANGE
+    if type_.kind is Kind.INT and not unchecked and not type_.low <= value <= type_.high:
         resolver.fail(f"{what} is {value}, outside {type_.low}…{type_.high}.", node.line)
         return None
     return value

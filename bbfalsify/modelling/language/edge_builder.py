@@ -131,28 +131,25 @@ class EdgeBuilder(TemplateResolver):
         found = resolver.channel(node.channel)
         if found is None:
             return
-        symbol, index = found
-        size = symbol.type.size
+        symbol, indices = found
         channels = self.assembly.channels
         if channels[symbol.first].urgent and reads_clock(guard, self.assembly.functions):
-            place = (text.guard or text.sync).place
-            self.assembly.fail(
-                place, f"guard: '{symbol.name}' is urgent, so the guards of its edges cannot depend on clocks."
+            self.assembly.note(
+                (text.guard or text.sync).place,
+                f"guard: '{symbol.name}' is urgent: the edge is taken as soon as its clocks allow it; with a strict "
+                "bound such as x > 3, which has no first moment, time stops there.",
             )
-        if index is None:
-            yield guard, symbol.first, node.sends
-        elif isinstance(index, Constant):
-            if 0 <= index.value < size:
-                yield guard, symbol.first + int(index.value), node.sends
-            elif guard != FALSE:
-                last = symbol.name + element_suffix(size - 1, symbol.type)
-                number = index.value + symbol.type.origins[0]
-                message = f"sync: index {number} is outside '{symbol.name}', whose last element is '{last}'."
-                resolver.fail(message, node.line)
-        else:
-            for position in range(size):
-                here = make_binary("==", index, Constant(position, Kind.INT), Kind.BOOL)
-                yield make_binary("&&", guard, here, Kind.BOOL), symbol.first + position, node.sends
+        outside = [
+            (index.value + origin, dimension)
+            for index, dimension, origin in zip(indices, symbol.type.dimensions, symbol.type.origins, strict=True)
+            if isinstance(index, Constant) and not 0 <= index.value < dimension
+        ]
+        if outside and guard != FALSE:
+            last = symbol.name + element_suffix(symbol.type.size - 1, symbol.type)
+            message = f"sync: index {outside[0][0]} is outside '{symbol.name}', whose last element is '{last}'."
+            resolver.fail(message, node.line)
+        for position, here in resolver.positions(symbol, indices):
+            yield make_binary("&&", guard, here, Kind.BOOL), symbol.first + position, node.sends
 
     def branch(self, text: BranchText, target: int, scope: Scope) -> Branch:
         frame = Frame()

@@ -57,6 +57,19 @@ def make_binary(operator: str, left: Expression, right: Expression, kind: Kind) 
     return Binary(operator, left, right, kind)
 
 
+def join_all(operator: str, parts: list[Expression]) -> Expression:
+    """Join at least one part by `&&`, `||` or `+`, as a balanced tree: a thousand parts are ten levels deep."""
+    while len(parts) > 1:
+        pairs = [_joined(operator, *parts[i : i + 2]) for i in range(0, len(parts) - 1, 2)]
+        parts = pairs if len(parts) % 2 == 0 else [*pairs, parts[-1]]
+    return parts[0]
+
+
+def _joined(operator: str, left: Expression, right: Expression) -> Expression:
+    number = Kind.INT if _kind(left) is _kind(right) is Kind.INT else Kind.DOUBLE
+    return make_binary(operator, left, right, number if operator == "+" else Kind.BOOL)
+
+
 def make_conditional(condition: Expression, then: Expression, otherwise: Expression, kind: Kind) -> Expression:
     if isinstance(condition, Constant):
         chosen = then if condition.value else otherwise

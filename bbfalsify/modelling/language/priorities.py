@@ -1,21 +1,23 @@
 """Replace priorities by guards: a transition can fire only if none of higher priority can.
 
-    chan priority a, d[0] < default < b;       channels (and "default": all others, and edges without a channel)
-    system Slow < Fast;                        processes; a synchronisation has the higher of its two
-
 Channels are compared first, then processes.  Engines know no priorities: each edge that may be blocked gets the guard
 "no higher transition is possible now", a function over locations, guards and the invariants entered.  Models for which
-there is no such function are refused.
+there is no such function are refused.  A synchronisation has the highest priority of all processes that take part.
+
+A sender whose partners have different priorities is copied, once per priority: on a channel of its own per priority of
+the receivers, or for a broadcast with a condition on who receives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from bbfalsify.core.errors import Place
-from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary, make_unary
+from bbfalsify.modelling.language.folding import FALSE, TRUE, join_all, make_binary, make_unary
 from bbfalsify.modelling.language.scopes import Assembly
+from bbfalsify.modelling.network.effects import EffectAnalysis
+from bbfalsify.modelling.network.effects import Place as Slot
 from bbfalsify.modelling.network.expressions import (
     Assign,
     AtLocation,
@@ -29,13 +31,11 @@ from bbfalsify.modelling.network.expressions import (
 )
 from bbfalsify.modelling.network.network import Branch, Edge, Network
 from bbfalsify.modelling.network.substitution import NotPlain, substituted
-from bbfalsify.modelling.network.visit import reads_clock, subexpressions
-from bbfalsify.records.documents import Text
 
 Rank = tuple[int, int]
 """Level of the channel, level of the process."""
-EdgeAt = tuple[int, int]
-"""Process and number of the edge."""
+Part = tuple[int, Edge]
+"""A process and one of its edges."""
 
 
 class Priorities:
@@ -44,44 +44,63 @@ class Priorities:
         assembly: Assembly,
     ) -> None:  # fmt: skip
         self.network = network
-        self.channels = channels
+        self.levels = channels
         """Channel → level; None is the default."""
         self.processes = processes
         self.place = place
         self.assembly = assembly
         self.functions: list[Function] = list(network.functions)
+        self.effects = EffectAnalysis(self.functions)
+        self.channels = list(network.channels)
+        self.receivers: dict[int, list[Part]] = {}
+        for number, process in enumerate(network.processes):
+            for edge in process.edges:
+                if edge.channel is not None and not edge.sends:
+                    self.receivers.setdefault(edge.channel, []).append((number, edge))
+        self.split: dict[int, dict[int, int]] = {}
+        """Channel → level of the receivers → channel that only these listen to."""
+        for channel, parts in self.receivers.items():
+            self.split_channel(channel, {self.processes[number] for number, _ in parts})
         self.committed_somewhere = self.function_of("committed location somewhere", self.some_committed())
 
+    def split_channel(self, channel: int, levels: set[int]) -> None:
+        if self.network.channels[channel].broadcast or len(levels) < 2:
+            return
+        first, *others = sorted(levels)
+        self.split[channel] = {first: channel}
+        for level in others:
+            self.split[channel][level] = len(self.channels)
+            self.channels.append(self.network.channels[channel])
+
     def applied(self) -> Network:
-        ranked = list(self.transitions())
+        ways = [[self.ways(n, edge) for edge in p.edges] for n, p in enumerate(self.network.processes)]
+        ranked = [
+            (rank, parts)
+            for number, edges in enumerate(ways)
+            for edge in edges
+            for rank, way in edge
+            if rank is not None
+            for parts in self.transitions(number, way)
+        ]
         ranks = sorted({rank for rank, _ in ranked})
         blocked: dict[Rank, Expression] = {}
         for rank in ranks[:-1]:
-            higher = [edges for other, edges in ranked if other > rank]
-            possible: Expression = FALSE
-            for edges in higher:
-                possible = make_binary("||", possible, self.possible(edges), Kind.BOOL)
+            possible = join_all("||", [self.possible(parts) for other, parts in ranked if other > rank])
             name = f"higher priority than {rank} possible"
             blocked[rank] = self.function_of(name, None if possible == FALSE else possible)
-        rank_of = {edges[0]: rank for rank, edges in ranked}
         processes = []
-        for number, process in enumerate(self.network.processes):
-            guarded = []
-            for position, edge in enumerate(process.edges):
-                own = rank_of.get((number, position))
-                condition = None if own is None else blocked.get(own)
-                guarded.append(edge if condition is None else self.guarded(edge, condition))
+        for process, edges in zip(self.network.processes, ways, strict=True):
+            guarded = [
+                way if rank is None or rank not in blocked else self.guarded(way, blocked[rank])
+                for edge in edges
+                for rank, way in edge
+            ]
             processes.append(replace(process, edges=tuple(guarded)))
-        return replace(self.network, processes=tuple(processes), functions=tuple(self.functions))
+        functions, channels = tuple(self.functions), tuple(self.channels)
+        return replace(self.network, processes=tuple(processes), functions=functions, channels=channels)
 
     def guarded(self, edge: Edge, blocked: Expression) -> Edge:
-        if edge.channel is not None and self.network.channels[edge.channel].urgent:
-            if reads_clock(blocked, self.functions):
-                name = self.network.channels[edge.channel].name
-                self.refuse(f"the urgent channel '{name}' has a lower priority than edges that depend on clocks")
-        free = make_unary("!", blocked, Kind.BOOL)
-        guard = free if edge.guard is None else make_binary("&&", edge.guard, free, Kind.BOOL)
-        return replace(edge, guard=guard)
+        return with_guard(edge, make_unary("!", blocked, Kind.BOOL))
 
     def function_of(self, name: str, condition: Expression | None) -> Expression:
         """Add a function with this body and return a call of it; false if there is no condition."""
@@ -102,97 +121,114 @@ class Priorities:
 
     # --- transitions and their ranks ---
 
-    def transitions(self) -> Iterator[tuple[Rank, list[EdgeAt]]]:
-        """(rank, edges): sender and receiver of a handshake, only the sender of a broadcast."""
-        for number, process in enumerate(self.network.processes):
-            for position, edge in enumerate(process.edges):
-                here = (number, position)
-                if edge.channel is None:
-                    yield (self.channels[None], self.processes[number]), [here]
-                elif edge.sends:
-                    yield from self.synchronisations(here, edge)
+    def ways(self, number: int, edge: Edge) -> list[tuple[Rank | None, Edge]]:
+        """The edge, once per rank that its transitions can have; receivers have no rank of their own."""
+        own = self.processes[number]
+        if edge.channel is None:
+            return [((self.levels[None], own), edge)]
+        split = self.split.get(edge.channel, {})
+        if not edge.sends:
+            return [(None, replace(edge, channel=split.get(own, edge.channel)))]
+        level = self.levels.get(edge.channel, self.levels[None])
+        receivers = [part for part in self.receivers.get(edge.channel, ()) if part[0] != number]
+        others = {self.processes[other] for other, _ in receivers}
+        if self.network.channels[edge.channel].broadcast:
+            return self.broadcasts((level, own), edge, receivers)
+        if not split:
+            return [((level, max(own, other)), edge) for other in others] or [(None, edge)]
+        return [((level, max(own, other)), replace(edge, channel=split[other])) for other in sorted(others)]
 
-    def synchronisations(self, sender: EdgeAt, edge: Edge) -> Iterator[tuple[Rank, list[EdgeAt]]]:
-        assert edge.channel is not None
-        channel = self.network.channels[edge.channel]
-        level = self.channels.get(edge.channel, self.channels[None])
-        receivers = [
-            (number, position)
-            for number, process in enumerate(self.network.processes)
-            for position, other in enumerate(process.edges)
-            if number != sender[0] and other.channel == edge.channel and not other.sends
-        ]
-        own = self.processes[sender[0]]
-        levels = {max(own, self.processes[number]) for number, _ in receivers}
-        if channel.broadcast:
-            levels.add(own)
-        if len(levels) > 1:
-            self.refuse(f"the partners on channel '{channel.name}' have different priorities")
-        if channel.broadcast:
-            yield (level, own), [sender]
-        else:
-            for receiver in receivers:
-                yield (level, max(own, self.processes[receiver[0]])), [sender, receiver]
+    def broadcasts(self, rank: Rank, edge: Edge, receivers: list[Part]) -> list[tuple[Rank | None, Edge]]:
+        """One edge per highest priority among those that can receive."""
+        level, own = rank
+        ready: dict[int, Expression] = {}
+        for higher in sorted({self.processes[number] for number, _ in receivers if self.processes[number] > own}):
+            parts = [self.ready(part) for part in receivers if self.processes[part[0]] == higher]
+            ready[higher] = join_all("||", parts)
+        found: list[tuple[Rank | None, Edge]] = []
+        for highest in (own, *ready):
+            way = edge if highest == own else with_guard(edge, ready[highest])
+            for other, condition in ready.items():
+                if other > highest:
+                    way = with_guard(way, make_unary("!", condition, Kind.BOOL))
+            found.append(((level, highest), way))
+        return found
+
+    def ready(self, part: Part) -> Expression:
+        here = AtLocation(part[0], part[1].source)
+        return here if part[1].guard is None else make_binary("&&", here, part[1].guard, Kind.BOOL)
+
+    def transitions(self, number: int, edge: Edge) -> list[list[Part]]:
+        """Sender and receiver of a handshake, only the sender of a broadcast."""
+        if edge.channel is None or self.channels[edge.channel].broadcast:
+            return [[(number, edge)]]
+        pairs = []
+        for channel, parts in self.receivers.items():
+            for other, receiver in parts:
+                listens = self.split.get(channel, {}).get(self.processes[other], channel)
+                if listens == edge.channel and other != number:
+                    pairs.append([(number, edge), (other, receiver)])
+        return pairs
 
     # --- whether a transition is possible ---
 
-    def possible(self, edges: list[EdgeAt]) -> Expression:
-        parts = [self.edge(at) for at in edges]
-        condition: Expression = TRUE
-        for (number, _), edge in zip(edges, parts, strict=True):
-            condition = make_binary("&&", condition, AtLocation(number, edge.source), Kind.BOOL)
-            if edge.guard is not None:
-                condition = make_binary("&&", condition, edge.guard, Kind.BOOL)
-        locations = [self.network.processes[n].locations[e.source] for (n, _), e in zip(edges, parts, strict=True)]
+    def possible(self, parts: list[Part]) -> Expression:
+        condition = join_all("&&", [self.ready(part) for part in parts])
+        locations = [self.network.processes[number].locations[edge.source] for number, edge in parts]
         if self.committed_somewhere != FALSE and not any(location.committed for location in locations):
             calm = make_unary("!", self.committed_somewhere, Kind.BOOL)
             condition = make_binary("&&", condition, calm, Kind.BOOL)
-        self.check_receivers(parts[0])
-        return make_binary("&&", condition, self.may_enter(edges, parts), Kind.BOOL)
+        self.check_receivers(parts[0][1])
+        return make_binary("&&", condition, self.may_enter(parts), Kind.BOOL)
 
     def check_receivers(self, sender: Edge) -> None:
         """Refuse broadcasts that a receiver could forbid: the receivers are not known in advance."""
-        if sender.channel is None or not self.network.channels[sender.channel].broadcast:
+        if sender.channel is None or not self.channels[sender.channel].broadcast:
             return
-        for process in self.network.processes:
-            for edge in process.edges:
-                if edge.channel == sender.channel and not edge.sends:
-                    targets = (process.locations[branch.target] for branch in edge.branches)
-                    if any(branch.updates for branch in edge.branches) or any(t.invariant is not None for t in targets):
-                        name = self.network.channels[sender.channel].name
-                        self.refuse(f"a receiver of the broadcast channel '{name}', above another, has updates "
-                                    "or enters a location with an invariant")  # fmt: skip
-                        return
+        for number, edge in self.receivers.get(sender.channel, ()):
+            targets = [self.network.processes[number].locations[branch.target] for branch in edge.branches]
+            updates = [update for branch in edge.branches for update in branch.updates]
+            if any(t.invariant is not None for t in targets) or not self.effects.statements(updates).writes.isdisjoint(
+                self.in_invariants
+            ):
+                name = self.channels[sender.channel].name
+                self.refuse(f"a receiver of the broadcast channel '{name}', above another, changes what invariants "
+                            "read, or enters a location with an invariant")  # fmt: skip
+                return
 
-    def edge(self, at: EdgeAt) -> Edge:
-        return self.network.processes[at[0]].edges[at[1]]
+    @cached_property
+    def in_invariants(self) -> set[Slot]:
+        locations = (location for process in self.network.processes for location in process.locations)
+        return {slot for location in locations for slot in self.effects.expression(location.invariant).reads}
 
-    def may_enter(self, edges: list[EdgeAt], parts: list[Edge]) -> Expression:
+    def may_enter(self, parts: list[Part]) -> Expression:
         """The invariants of the locations entered, as conditions on the state before the updates."""
         ways: list[list[Branch]] = [[]]
-        for part in parts:
-            ways = [[*way, branch] for way in ways for branch in part.branches]
+        for _, edge in parts:
+            ways = [[*way, branch] for way in ways for branch in edge.branches]
         found: Expression = FALSE
         for way in ways:
             updates = [update for branch in way for update in branch.updates]
             invariants: Expression = TRUE
-            for (number, _), branch in zip(edges, way, strict=True):
+            for (number, _), branch in zip(parts, way, strict=True):
                 target = self.network.processes[number].locations[branch.target]
                 if target.invariant is not None:
                     invariants = make_binary("&&", invariants, target.invariant, Kind.BOOL)
-            invariants = make_binary("&&", invariants, self.of_others(edges, updates), Kind.BOOL)
-            found = make_binary("||", found, self.before(updates, invariants, parts[0].line), Kind.BOOL)
+            invariants = make_binary("&&", invariants, self.of_others(parts, updates), Kind.BOOL)
+            found = make_binary("||", found, self.before(updates, invariants, parts[0][1].line), Kind.BOOL)
         return found
 
-    def of_others(self, edges: list[EdgeAt], updates: list[Statement]) -> Expression:
-        """The invariants of the other processes, if there are updates."""
-        if not updates:
-            return TRUE
-        taking_part = {number for number, _ in edges}
+    def of_others(self, parts: list[Part], updates: list[Statement]) -> Expression:
+        """The invariants of the other processes, if the updates change what they read."""
+        written = self.effects.statements(updates).writes
+        taking_part = {number for number, _ in parts}
         condition: Expression = TRUE
         for number, process in enumerate(self.network.processes):
             for position, location in enumerate(process.locations):
-                if number not in taking_part and location.invariant is not None:
+                if number not in taking_part and not written.isdisjoint(
+                    self.effects.expression(location.invariant).reads
+                ):
+                    assert location.invariant is not None
                     stays = make_binary("imply", AtLocation(number, position), location.invariant, Kind.BOOL)
                     condition = make_binary("&&", condition, stays, Kind.BOOL)
         return condition
@@ -201,9 +237,12 @@ class Priorities:
         """The condition before the updates that makes the given one hold after them."""
         try:
             for update in reversed(updates):
-                if not any(isinstance(part, Read | Call) for part in subexpressions(condition)):
-                    break
+                if self.effects.statements([update]).writes.isdisjoint(self.effects.expression(condition).reads):
+                    continue
                 if not isinstance(update, Assign) or not isinstance(update.target, Read):
+                    raise NotPlain
+                effects = self.effects.expression(update.value)
+                if effects.writes or effects.random:
                     raise NotPlain
                 condition = substituted(condition, update.target, update.value)
         except NotPlain:
@@ -217,52 +256,5 @@ class Priorities:
         self.assembly.fail(self.place, f"these priorities are not supported: {why}.")
 
 
-# --- reading them -----------------------------------------------------------------------------------------------------
-
-
-def with_priorities(network: Network, channels: Text | None, processes: Text | None, assembly: Assembly) -> Network:
-    text = channels or processes
-    if text is None:
-        return network
-    channel_levels = _channel_levels(network, channels, assembly)
-    process_levels = _process_levels(network, processes, assembly)
-    if assembly.problems or channel_levels is None:
-        return network
-    return Priorities(network, channel_levels, process_levels, text.place, assembly).applied()
-
-
-def _groups(text: Text) -> list[list[str]]:
-    return [[name.replace(" ", "") for name in group.split(",")] for group in " ".join(text.text.split()).split("<")]
-
-
-def _channel_levels(network: Network, text: Text | None, assembly: Assembly) -> dict[int | None, int] | None:
-    levels: dict[int | None, int] = {}
-    if text is None:
-        return {None: 0}
-    for level, group in enumerate(_groups(text)):
-        for name in group:
-            if name == "default":
-                levels[None] = level
-                continue
-            known = [channel.name for channel in network.channels]
-            found = [number for number, other in enumerate(known) if other == name or other.startswith(name + "[")]
-            if not found:
-                assembly.report(text.place.unknown("channel", name, [*known, "default"]))
-            levels.update(dict.fromkeys(found, level))
-    if None not in levels:
-        message = "the channel priorities do not say where 'default' stands: the edges without channel and all others."
-        assembly.report(text.place.problem(message))
-        return None
-    return levels
-
-
-def _process_levels(network: Network, text: Text | None, assembly: Assembly) -> dict[int, int]:
-    levels = dict.fromkeys(range(len(network.processes)), 0)
-    for level, group in enumerate([] if text is None else _groups(text)):
-        for name in group:
-            known = [process.name for process in network.processes]
-            found = [number for number, other in enumerate(known) if other == name or other.startswith(name + "(")]
-            if not found and text is not None:
-                assembly.report(text.place.unknown("process", name, known))
-            levels.update(dict.fromkeys(found, level))
-    return levels
+def with_guard(edge: Edge, condition: Expression) -> Edge:
+    return replace(edge, guard=condition if edge.guard is None else make_binary("&&", edge.guard, condition, Kind.BOOL))

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.edge_builder import EdgeBuilder
-from bbfalsify.modelling.language.folding import TRUE, make_binary
+from bbfalsify.modelling.language.folding import TRUE, join_all
 from bbfalsify.modelling.language.model_text import LocationText
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Scope
-from bbfalsify.modelling.language.tree_walk import contains_prime
+from bbfalsify.modelling.language.tree_walk import contains_prime, written
 from bbfalsify.modelling.network.expressions import Expression, Kind, Read
 from bbfalsify.modelling.network.network import Location, Process, Rate
 from bbfalsify.records.documents import Text
@@ -32,7 +32,7 @@ class ProcessBuilder(EdgeBuilder):
             self.assembly.fail(
                 text.place, f"location '{text.name}' is urgent and committed; committed alone says it all."
             )
-        invariant: Expression | None = None
+        conditions: list[Expression] = []
         rates: list[Rate] = []
         cost_rate = self.number_of(text.cost_rate, "cost rate")
         if text.invariant is not None:
@@ -51,7 +51,7 @@ class ProcessBuilder(EdgeBuilder):
                     continue
                 condition = resolver.condition(part)
                 if condition is not BROKEN:
-                    invariant = condition if invariant is None else make_binary("&&", invariant, condition, Kind.BOOL)
+                    conditions.append(condition)
         for clock, rate in text.rates:
             clock_node = self.assembly.parse(clock, "expression", "clock of a rate")
             rate_node = self.assembly.parse(rate, "expression", "rate")
@@ -60,6 +60,7 @@ class ProcessBuilder(EdgeBuilder):
                 self.rate(
                     rates, self.resolver(clock, context), clock_node, self.resolver(rate, context), rate_node, text.name
                 )
+        invariant = join_all("&&", conditions) if conditions else TRUE
         return Location(
             text.name,
             None if invariant == TRUE else invariant,
@@ -98,7 +99,7 @@ class ProcessBuilder(EdgeBuilder):
         expression = rate_resolver.number(value)
         if target is None or target is BROKEN:
             return
-        name = _written(clock)
+        name = written(clock)
         if not isinstance(target, Read) or target.kind is not Kind.CLOCK:
             clock_resolver.fail(f"only clocks have rates; '{name}' is {clock_resolver.describe(target)}.", clock.line)
             return
@@ -113,17 +114,3 @@ class ProcessBuilder(EdgeBuilder):
         if expression is not BROKEN:
             rates.append(Rate(target.slot, expression))
             self.rates.append((target.slot, name, clock_resolver.place))
-
-
-def _written(node: tree.Expression) -> str:
-    """A clock as the user wrote it."""
-    match node:
-        case tree.Name(name=name):
-            return name
-        case tree.Index(base=base, index=tree.Number(value=value)):
-            return f"{_written(base)}[{value}]"
-        case tree.Index(base=base, index=index):
-            return f"{_written(base)}[{_written(index)}]"
-        case tree.Member(base=base, name=name):
-            return f"{_written(base)}.{name}"
-    return "…"

@@ -15,7 +15,15 @@ from bbfalsify.modelling.language.resolve_access import part_type
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import Context
 from bbfalsify.modelling.language.scopes import Assembly, Scope
-from bbfalsify.modelling.language.symbols import MANY, BrokenSymbol, ChannelSymbol, ConstantSymbol, Symbol, Type
+from bbfalsify.modelling.language.symbols import (
+    MANY,
+    BrokenSymbol,
+    ConstantSymbol,
+    Symbol,
+    Type,
+    VariableSymbol,
+)
+from bbfalsify.modelling.language.tree_walk import assigned_names
 from bbfalsify.modelling.network.expressions import AtLocation, Kind
 from bbfalsify.modelling.network.network import Process
 from bbfalsify.records.documents import Text
@@ -44,6 +52,7 @@ class ProcessInstances:
         self.processes: list[Process] = []
         self.names: set[str] = set()
         self.rates: dict[int, str] = {}
+        self.assigned: dict[str, set[str]] = {}
 
     def build(self) -> list[Process]:
         for template in self.model.templates:
@@ -70,16 +79,8 @@ class ProcessInstances:
         resolver = ExpressionResolver(self.assembly, self.scope, text.place, Context("alphabet"))
         call = self.assembly.parse(Text(f"_({text.text})", text.place), "expression", "alphabet")
         for node in call.arguments if isinstance(call, tree.Invocation) else ():
-            symbol = self.scope.find(node.name) if isinstance(node, tree.Name) else None
-            if isinstance(symbol, ChannelSymbol):
-                numbers = range(symbol.first, symbol.first + symbol.type.size)
-            else:
-                found = resolver.channel(node)
-                position = None if found is None else getattr(found[1], "value", None)
-                if found is None or position is None:
-                    continue
-                numbers = range(found[0].first + position, found[0].first + position + 1)
-            for number in numbers:
+            found = resolver.fixed_channels(node)
+            for number in () if found is None else range(found.first, found.first + found.type.size):
                 self.assembly.alphabets.setdefault(number, []).append(process)
 
     def definition(self, text: Text) -> None:
@@ -164,16 +165,18 @@ class ProcessInstances:
             return None
         symbols: dict[str, Symbol] = {}
         for parameter, argument in zip(parameters, arguments, strict=True):
-            symbol = self.argument(pattern, parameter, argument, place, scope)
+            symbol = self.argument(pattern, parameter, argument, place, scope, Scope(self.scope, dict(symbols)))
             if symbol is None:
                 return None
             symbols[parameter.name] = replace(symbol, line=0)
         return symbols
 
     def argument(
-        self, pattern: Pattern, parameter: tree.FormalParameter, node: tree.Expression, place: Place, scope: Scope
-    ) -> Symbol | None:
-        declared = ExpressionResolver(self.assembly, self.scope, pattern.place, Context("parameters"))
+        self, pattern: Pattern, parameter: tree.FormalParameter, node: tree.Expression, place: Place, scope: Scope,
+        earlier: Scope,
+    ) -> Symbol | None:  # fmt: skip
+        """The symbol of a parameter; sizes of arrays may depend on `earlier` parameters."""
+        declared = ExpressionResolver(self.assembly, earlier, pattern.place, Context("parameters"))
         given = ExpressionResolver(self.assembly, scope, place, Context(f"argument '{parameter.name}'"))
         channel = parameter.type if isinstance(parameter.type, tree.ChannelType) else None
         if channel is not None:
@@ -189,7 +192,8 @@ class ProcessInstances:
         by_reference = parameter.reference and not (parameter.constant and type_.is_single)
         if by_reference or type_.kind is Kind.CLOCK or not type_.is_single:
             return self.reference(given, parameter, type_, node)
-        value = initial_value(given, type_, node, f"the argument '{parameter.name}' of '{pattern.name}'")
+        what = f"the argument '{parameter.name}' of '{pattern.name}'"
+        value = initial_value(given, type_, node, what, constant=True)
         return None if value is None else ConstantSymbol(parameter.name, type_, (value,))
 
     def channel_argument(
@@ -199,22 +203,13 @@ class ProcessInstances:
         type_ = declared.array(base, parameter.dimensions)
         if type_ is None:
             return None
-        if type_.dimensions:
-            symbol = given.scope.find(node.name) if isinstance(node, tree.Name) else None
-            if not isinstance(symbol, ChannelSymbol) or symbol.type.dimensions != type_.dimensions:
-                given.fail(f"the argument '{parameter.name}' must be an array of {type_.size} channels.", node.line)
-                return None
-            found = replace(symbol)
-        else:
-            channel = given.channel(node)
-            if channel is None:
-                return None
-            symbol, index = channel
-            position = 0 if index is None else getattr(index, "value", -1)
-            if not 0 <= position < symbol.type.size:
-                given.fail(f"the argument '{parameter.name}' needs a constant index inside '{symbol.name}'.", node.line)
-                return None
-            found = ChannelSymbol(self.assembly.channels[symbol.first + position].name, symbol.first + position, type_)
+        found = given.fixed_channels(node, len(type_.dimensions))
+        if found is None:
+            return None
+        if found.type.dimensions != type_.dimensions:
+            given.fail(f"the argument '{parameter.name}' must be an array of {type_.size} channels.", node.line)
+            return None
+        found.type = type_
         real = self.assembly.channels[found.first]
         if wanted.broadcast and not real.broadcast:
             message = f"the argument '{parameter.name}' must be a broadcast channel; '{real.name}' is not."
@@ -239,6 +234,16 @@ class ProcessInstances:
         given.fail(f"the argument '{parameter.name}' must be a variable of type {type_}.", node.line)
         return None
 
+    def assigned_in(self, template: TemplateText) -> set[str]:
+        """The names that updates and functions of the template assign."""
+        if template.name not in self.assigned:
+            texts = (b.update for edge in template.edges for b in edge.branches)
+            updates = (b.before for edge in template.edges for b in edge.branches)
+            nodes = [self.assembly.parse(t, "updates", "update") for t in (*texts, *updates) if t is not None]
+            nodes += [self.assembly.parse_declarations(text)[0] for text in template.declarations]
+            self.assigned[template.name] = assigned_names(tuple(nodes))
+        return self.assigned[template.name]
+
     def process(
         self, pattern: Pattern, template: TemplateText, name: str, symbols: dict[str, Symbol], place: Place
     ) -> None:
@@ -249,6 +254,10 @@ class ProcessInstances:
         scope = Scope(self.scope, {})
         for parameter in pattern.parameters:
             symbol = symbols.get(parameter.name, BrokenSymbol(parameter.name))
+            if isinstance(symbol, ConstantSymbol) and not parameter.constant and not parameter.reference:
+                if parameter.name in self.assigned_in(template):  # as in C, it is a variable of the process
+                    slot = self.assembly.add_variable(f"{name}.{parameter.name}", symbol.type, symbol.values)
+                    symbol = VariableSymbol(parameter.name, symbol.type, slot)
             define(self.assembly, scope, parameter.name, symbol, pattern.place, parameter.line)
         for text in template.declarations:
             declarations, unread = self.assembly.parse_declarations(text)

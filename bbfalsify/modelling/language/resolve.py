@@ -12,9 +12,11 @@ import math
 from collections.abc import Mapping
 
 from bbfalsify.core.errors import Place, UserError
-from bbfalsify.modelling.language.declarations import Declarer, language_scope
+from bbfalsify.modelling.language.builtin_functions import language_scope
+from bbfalsify.modelling.language.declarations import Declarer
+from bbfalsify.modelling.language.initial_draws import with_initial_draws
 from bbfalsify.modelling.language.model_text import ModelText, TemplateText
-from bbfalsify.modelling.language.priorities import with_priorities
+from bbfalsify.modelling.language.priority_levels import with_priorities
 from bbfalsify.modelling.language.process_instances import ProcessInstances
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
@@ -28,7 +30,7 @@ from bbfalsify.records.documents import Text
 
 def assemble(model: ModelText) -> tuple[Network, Assembly]:
     """Build the network; it is complete if there are no `problems` in the assembly."""
-    assembly = Assembly(as_uppaal=model.as_uppaal, system_outputs=model.system_outputs)
+    assembly = Assembly(as_uppaal=model.as_uppaal, system_outputs=model.system_outputs, notes=model.notes)
     scope = Scope(language_scope())
     for text in model.declarations:
         declarations, unread = assembly.parse_declarations(text)
@@ -36,7 +38,7 @@ def assemble(model: ModelText) -> tuple[Network, Assembly]:
         Declarer(assembly, scope, text.place).declare(declarations)
     for template in model.templates:
         parse_everything(assembly, template)
-    processes = ProcessInstances(model, assembly, scope).build()
+    processes = with_initial_draws(ProcessInstances(model, assembly, scope).build(), assembly.initial_draws)
     network = Network(
         name=model.name,
         variables=tuple(assembly.variables),

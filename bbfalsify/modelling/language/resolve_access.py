@@ -15,7 +15,6 @@ from bbfalsify.modelling.language.resolve_names import BROKEN, NameResolver, kin
 from bbfalsify.modelling.language.symbols import (
     KIND_OF_SYMBOL,
     BrokenSymbol,
-    ChannelSymbol,
     ConstantSymbol,
     LocalSymbol,
     StructSymbol,
@@ -44,9 +43,7 @@ def chain(node: tree.Expression) -> tuple[tree.Expression, list[tree.Index | tre
 def part_type(part: Part) -> Type:
     """The type of the part that the indices select."""
     symbol, indices = part
-    type_, given = symbol.type, len(indices)
-    shape = (type_.dimensions[given:], type_.origins[given:])
-    return type_.element.in_array(*shape)
+    return symbol.type.without_dimensions(len(indices))
 
 
 def leaves_of(symbol: Symbol) -> Iterator[Single]:
@@ -104,7 +101,7 @@ class AccessResolver(NameResolver):
         for step in steps:
             if isinstance(step, tree.Index):
                 if len(indices) == len(symbol.type.dimensions):
-                    message = _index_message(symbol.name, symbol.type.dimensions, len(indices) + 1)
+                    message = index_message(symbol.name, symbol.type.dimensions, len(indices) + 1)
                     self.fail(message, step.line)
                     return None
                 indices.append(step.index)
@@ -158,7 +155,7 @@ class AccessResolver(NameResolver):
         type_ = symbol.type
         assert type_.kind is not None
         if len(indices) != len(type_.dimensions):
-            return self.fail(_index_message(symbol.name, type_.dimensions, len(indices)), line)
+            return self.fail(index_message(symbol.name, type_.dimensions, len(indices)), line)
         index = self.flat_index(symbol.name, type_, indices)
         if index is BROKEN:
             return BROKEN
@@ -189,34 +186,34 @@ class AccessResolver(NameResolver):
 
     def flat_index(self, name: str, type_: Type, indices: list[tree.Expression]) -> Expression | None:
         """Compute i*columns + j; an inner index outside its own dimension makes the result out of bounds."""
+        offsets = self.offsets(name, type_, indices)
+        if offsets is None:
+            return BROKEN
         flat: Expression | None = None
-        broken = False
-        for position, (dimension, origin, node) in enumerate(
-            zip(type_.dimensions, type_.origins, indices, strict=True)
-        ):
-            index = self.resolve(node)
-            if index is BROKEN:
-                broken = True
-                continue
-            if kind_of(index) is not Kind.INT:
-                self.fail(f"the index of '{name}' must be an int, found {self.describe(index)}.", node.line)
-                broken = True
-                continue
-            if isinstance(node, tree.Number) and not origin <= node.value < origin + dimension:
-                last = origin + dimension - 1
-                self.fail(f"index {node.value} is outside '{name}', whose indices are {origin}…{last}.", node.line)
-                broken = True
-                continue
-            if origin:
-                index = make_binary("-", index, Constant(origin, Kind.INT), Kind.INT)
-            if position > 0:
-                index = self.kept_inside(index, dimension)
+        for index, dimension in zip(offsets, type_.dimensions, strict=True):
             if flat is None:
                 flat = index
             else:
                 rows = make_binary("*", flat, Constant(dimension, Kind.INT), Kind.INT)
-                flat = make_binary("+", rows, index, Kind.INT)
-        return BROKEN if broken else flat
+                flat = make_binary("+", rows, self.kept_inside(index, dimension), Kind.INT)
+        return flat
+
+    def offsets(self, name: str, type_: Type, indices: list[tree.Expression]) -> list[Expression] | None:
+        """The indices, counted from 0 in each dimension; None after reporting a problem."""
+        found: list[Expression] = []
+        for dimension, origin, node in zip(type_.dimensions, type_.origins, indices, strict=True):
+            index = self.resolve(node)
+            if index is BROKEN:
+                continue
+            if kind_of(index) is not Kind.INT:
+                self.fail(f"the index of '{name}' must be an int, found {self.describe(index)}.", node.line)
+                continue
+            if isinstance(node, tree.Number) and not origin <= node.value < origin + dimension:
+                last = origin + dimension - 1
+                self.fail(f"index {node.value} is outside '{name}', whose indices are {origin}…{last}.", node.line)
+                continue
+            found.append(make_binary("-", index, Constant(origin, Kind.INT), Kind.INT) if origin else index)
+        return found if len(found) == len(indices) else None
 
     def kept_inside(self, index: Expression, dimension: int) -> Expression:
         known = bounds(index, lambda read: self.assembly.range_of(read, self.context.frame))
@@ -233,7 +230,7 @@ class AccessResolver(NameResolver):
         if not indices:
             return symbol, None
         type_, rest = symbol.type, part_type(part)
-        given = Type(Kind.INT, dimensions=type_.dimensions[: len(indices)], origins=type_.origins[: len(indices)])
+        given = type_.first_dimensions(len(indices))
         index = self.flat_index(symbol.name, given, indices)
         if index is BROKEN or index is None:
             return None
@@ -249,11 +246,12 @@ class AccessResolver(NameResolver):
             fields: dict[str, Symbol] = {}
             for name, field in symbol.fields.items():
                 if isinstance(field, Stored):
-                    inner = field.type.element.in_array(field.type.dimensions[count:], field.type.origins[count:])
-                    fields[name] = self.portion(field, inner, number, index)
-            return StructSymbol(symbol.name, rest, fields)
+                    fields[name] = self.portion(field, field.type.without_dimensions(count), number, index)
+            return StructSymbol(symbol.name, rest, fields, source=(symbol, rest, index) if number is None else None)
+        if isinstance(symbol, ConstantSymbol) and number is None:
+            symbol = VariableSymbol(symbol.name, symbol.type, self.assembly.slot_of_constants(symbol))
         if isinstance(symbol, ConstantSymbol):
-            begin = 0 if number is None else number * rest.size
+            begin = (number or 0) * rest.size
             return ConstantSymbol(symbol.name, rest, symbol.values[begin : begin + rest.size])
         if isinstance(symbol, LocalSymbol):
             return LocalSymbol(symbol.name, rest, symbol.slot + (number or 0) * rest.size, symbol.assignable)
@@ -265,31 +263,8 @@ class AccessResolver(NameResolver):
         extent = symbol.type.size if symbol.offset is None else symbol.extent
         return VariableSymbol(symbol.name, rest, symbol.slot, offset, extent)
 
-    # --- channels ---
 
-    def channel(self, node: tree.Expression) -> tuple[ChannelSymbol, Expression | None] | None:
-        """The channel of a synchronisation and its index; None after reporting a problem."""
-        base, steps = chain(node)
-        indices = [step.index for step in steps if isinstance(step, tree.Index)]
-        if not isinstance(base, tree.Name) or len(indices) != len(steps):
-            self.fail("a synchronisation is a channel followed by ! or ?.", node.line)
-            return None
-        symbol = self.scope.find(base.name)
-        if symbol is None:
-            self.unknown("channel", base.name, self.scope.names(ChannelSymbol), base.line)
-            return None
-        if not isinstance(symbol, ChannelSymbol):
-            if not isinstance(symbol, BrokenSymbol):
-                self.fail(f"'{base.name}' is {KIND_OF_SYMBOL[type(symbol)]}, not a channel.", node.line)
-            return None
-        if len(indices) != len(symbol.type.dimensions):
-            self.fail(_index_message(base.name, symbol.type.dimensions, len(indices)), node.line)
-            return None
-        index = self.flat_index(base.name, symbol.type, indices)
-        return None if index is BROKEN else (symbol, index)
-
-
-def _index_message(name: str, dimensions: tuple[int, ...], found: int) -> str:
+def index_message(name: str, dimensions: tuple[int, ...], found: int) -> str:
     if not dimensions:
         return f"'{name}' is not an array."
     shape = "".join(f"[{d}]" for d in dimensions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,7 +10,8 @@ from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.builtin_functions import LIBRARY
 from bbfalsify.modelling.language.folding import make_binary, make_builtin, make_conditional
-from bbfalsify.modelling.language.resolve_access import AccessResolver, leaves_of, part_type
+from bbfalsify.modelling.language.resolve_access import leaves_of, part_type
+from bbfalsify.modelling.language.resolve_channels import ChannelResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, is_number, kind_of
 from bbfalsify.modelling.language.symbols import (
     KIND_OF_SYMBOL,
@@ -17,10 +19,12 @@ from bbfalsify.modelling.language.symbols import (
     FunctionSymbol,
     LocalSymbol,
     ReferenceArgument,
+    StructSymbol,
     Symbol,
     Type,
     VariableSymbol,
 )
+from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.expressions import (
     BUILTINS,
     RANDOM_DRAWS,
@@ -36,7 +40,7 @@ from bbfalsify.records.documents import Text
 _SYNONYMS = {"fabs": "abs"}
 
 
-class CallResolver(AccessResolver):
+class CallResolver(ChannelResolver):
     def as_condition(self, value: Expression, node: tree.Expression) -> Expression:
         if value is BROKEN or kind_of(value) is Kind.BOOL:
             return value
@@ -75,6 +79,8 @@ class CallResolver(AccessResolver):
         return value
 
     def invocation(self, node: tree.Invocation, *, as_statement: bool = False) -> Expression:
+        if node.process is not None:
+            return self.method(node, node.process)
         symbol = self.scope.find(node.name) or self.from_library(node.name)
         if isinstance(symbol, BrokenSymbol):
             return BROKEN
@@ -82,6 +88,9 @@ class CallResolver(AccessResolver):
             return self.fail(f"'{node.name}' is {KIND_OF_SYMBOL[type(symbol)]} and cannot be called.", node.line)
         if symbol is not None:
             complete = symbol.index is not None or symbol.specialise is not None
+            if symbol.result.fields and complete:
+                fields = ", ".join(f"'.{name}'" for name, _ in symbol.result.fields)
+                return self.fail(f"'{symbol.name}' returns a struct; choose a field: {fields}.", node.line)
             if symbol.result.kind is None and complete and not as_statement:
                 return self.fail(f"function '{symbol.name}' returns nothing, so it has no value.", node.line)
             return self.user_call(symbol, node)
@@ -111,6 +120,32 @@ class CallResolver(AccessResolver):
             result = Kind.INT if all(kind_of(a) is Kind.INT for a in arguments) else Kind.DOUBLE
         return make_builtin(name, tuple(arguments), result)
 
+    def method(self, node: tree.Invocation, owner: tree.Expression) -> Expression:
+        """Call a process's function from a query: `P.f(1)`."""
+        network = self.context.network
+        if network is None:
+            return self.fail(f"{self.context.what}: '.{node.name}' is only allowed in queries and inputs.", node.line)
+        process = self.process_name(owner)
+        if process is None:
+            return BROKEN
+        own = {f.name: number for number, f in enumerate(network.functions) if f.name.startswith(f"{process}.")}
+        number = own.get(f"{process}.{node.name}")
+        if number is None:
+            known = [name.removeprefix(f"{process}.") for name in own]
+            return self.unknown(f"function of {process}", node.name, known, node.line)
+        function = network.functions[number]
+        if len(function.parameters) != len(node.arguments):
+            count = _arguments(len(function.parameters))
+            return self.fail(f"function '{function.name}' takes {count}, found {len(node.arguments)}.", node.line)
+        what, pairs = f"an argument of '{function.name}'", zip(function.parameters, node.arguments, strict=True)
+        arguments = [self.converted(self.resolve(a), Type(kind), what, a) for kind, a in pairs]
+        call = Call(number, tuple(arguments), function.result or Kind.INT)
+        effects = EffectAnalysis(network.functions).expression(call)
+        if function.result is None or effects.writes or effects.random:
+            return self.fail(f"{self.context.what}: '{function.name}' returns nothing, assigns variables or draws at "
+                             "random; a query can call functions without effects.", node.line)  # fmt: skip
+        return BROKEN if any(argument is BROKEN for argument in arguments) else call
+
     def from_library(self, name: str) -> Symbol | None:
         """The library's function of this name, declared on its first use."""
         if name not in LIBRARY or self.context.network is not None:
@@ -126,32 +161,10 @@ class CallResolver(AccessResolver):
         return outermost.find(name)
 
     def user_call(self, function: FunctionSymbol, node: tree.Invocation) -> Expression:
-        if function.index is None and function.specialise is None:
-            return self.fail(f"function '{node.name}' calls itself; recursion is not allowed.", node.line)
-        if len(node.arguments) != len(function.parameters):
-            return self.fail(
-                f"function '{node.name}' takes {_arguments(len(function.parameters))}, found {len(node.arguments)}.",
-                node.line,
-            )
-        passed: list[Expression] = []
-        references: dict[int, ReferenceArgument] = {}
-        for number, (type_, argument) in enumerate(zip(function.parameters, node.arguments, strict=True)):
-            what = f"an argument of '{node.name}'"
-            if function.by_reference and function.by_reference[number]:
-                reference = self.referred(argument, type_, what)
-                if reference is None:
-                    return BROKEN
-                references[number] = reference
-                passed += [] if reference.index is None else [reference.index]
-            elif type_.is_single:
-                passed.append(self.converted(self.resolve(argument), type_, what, argument))
-            else:
-                part = self.whole(argument)
-                if part is None or part_type(part).shape != type_.shape:
-                    return self.fail(f"{what} is of type {type_}, found something else.", argument.line)
-                passed += [value for value, _ in self.elements(part, argument.line)]
-        if any(argument is BROKEN for argument in passed):
+        prepared = self.passed(function, node)
+        if prepared is None:
             return BROKEN
+        passed, references = prepared
         if function.specialise is not None:
             made = self.specialised(function, references, node)
             if made is None:
@@ -169,6 +182,52 @@ class CallResolver(AccessResolver):
                 f"{self.context.what}: '{node.name}' assigns variables, which is only allowed in updates.", node.line
             )
         return Call(function.index, tuple(passed), function.result.kind or Kind.INT)
+
+    def passed(
+        self, function: FunctionSymbol, node: tree.Invocation
+    ) -> tuple[list[Expression], dict[int, ReferenceArgument]] | None:
+        """The values passed to a function, and its arguments by reference; None after reporting a problem."""
+        if function.index is None and function.specialise is None:
+            self.fail(f"function '{node.name}' calls itself; recursion is not allowed.", node.line)
+            return None
+        if len(node.arguments) != len(function.parameters):
+            self.fail(
+                f"function '{node.name}' takes {_arguments(len(function.parameters))}, found {len(node.arguments)}.",
+                node.line,
+            )
+            return None
+        passed: list[Expression] = []
+        references: dict[int, ReferenceArgument] = {}
+        for number, (type_, argument) in enumerate(zip(function.parameters, node.arguments, strict=True)):
+            what = f"an argument of '{node.name}'"
+            by_reference = function.by_reference and function.by_reference[number]
+            if by_reference and not (function.constant[number] and self.is_local(argument)):
+                reference = self.referred(argument, type_, what)
+                if reference is None:
+                    return None
+                references[number] = reference
+                passed += [] if reference.index is None else [reference.index]
+            elif type_.is_single:
+                passed.append(self.converted(self.resolve(argument), type_, what, argument))
+            else:
+                found = self.whole_values(argument)
+                if found is None or found[0].shape != type_.shape:
+                    self.fail(f"{what} is of type {type_}, found something else.", argument.line)
+                    return None
+                passed += found[1]
+        return None if any(argument is BROKEN for argument in passed) else (passed, references)
+
+    @abstractmethod
+    def whole_values(self, node: tree.Expression) -> tuple[Type, list[Expression]] | None:
+        """The type and the single values of a struct or array; None, without a report, for anything else."""
+
+    @abstractmethod
+    def condition(self, node: tree.Expression) -> Expression: ...
+
+    def is_local(self, node: tree.Expression) -> bool:
+        """Tell whether the argument is computed or a local variable, which a constant reference takes by value."""
+        part = self.whole(node)
+        return part is None or any(isinstance(leaf, LocalSymbol) for leaf in leaves_of(part[0]))
 
     def referred(self, node: tree.Expression, type_: Type, what: str) -> ReferenceArgument | None:
         """The variable passed by reference; None after reporting that the argument is none."""
@@ -194,27 +253,35 @@ class CallResolver(AccessResolver):
             return ReferenceArgument(lambda _: replace(thing), None, identity)
         if isinstance(thing, VariableSymbol):
             return ReferenceArgument(lambda slot: replace(thing, offset=slot), thing.offset, (*identity, thing.extent))
+        if isinstance(thing, StructSymbol) and thing is symbol and thing.source is not None:  # passed on as it is
+            base, type_, index = thing.source
+            return ReferenceArgument(lambda slot: self.portion(base, type_, None, slot), index, (*identity, "moving"))
         if any(leaf.offset is not None for leaf in leaves_of(symbol) if isinstance(leaf, VariableSymbol)):
             self.fail(f"{what}: a part of a struct that was itself passed by reference cannot be passed on.", node.line)
             return None
         return ReferenceArgument(lambda slot: self.portion(symbol, rest, None, slot), index, (*identity, "moving"))
 
     def specialised(
-        self, function: FunctionSymbol, references: dict[int, ReferenceArgument], node: tree.Invocation
+        self,
+        function: FunctionSymbol,
+        references: dict[int, ReferenceArgument],
+        node: tree.Invocation,
+        real: bool = False,
     ) -> FunctionSymbol | None:
-        """The function for given arguments of its reference parameters."""
+        """The function for given arguments of its reference parameters, or for the `real` values of a struct."""
         if self.context.network is not None:
-            self.fail(f"'{node.name}' has reference parameters and cannot be called here.", node.line)
+            what = "returns a struct" if function.result.fields else "has reference parameters"
+            self.fail(f"'{node.name}' {what} and cannot be called here.", node.line)
             return None
         assert function.specialise is not None
-        key = tuple(reference.identity for reference in references.values())
+        key = (real, *((number, reference.identity) for number, reference in references.items()))
         if key in function.special:
             made = function.special[key]
             if made is None:
                 self.fail(f"function '{node.name}' calls itself; recursion is not allowed.", node.line)
             return made
         function.special[key] = None
-        function.special[key] = made = function.specialise(references)
+        function.special[key] = made = function.specialise(references, real)
         return made
 
 

@@ -11,10 +11,17 @@ constraints.
 from __future__ import annotations
 
 from bbfalsify.modelling.language import syntax_tree as tree
-from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary, make_builtin, make_conditional, make_unary
-from bbfalsify.modelling.language.resolve_access import Part, part_type
-from bbfalsify.modelling.language.resolve_calls import CallResolver
+from bbfalsify.modelling.language.folding import (
+    FALSE,
+    TRUE,
+    join_all,
+    make_binary,
+    make_builtin,
+    make_conditional,
+    make_unary,
+)
 from bbfalsify.modelling.language.resolve_names import BROKEN, is_number, kind_of
+from bbfalsify.modelling.language.resolve_wholes import Values, WholeResolver
 from bbfalsify.modelling.language.scopes import Scope
 from bbfalsify.modelling.language.symbols import (
     MANY,
@@ -37,7 +44,7 @@ _LOGICAL = ("&&", "||", "imply")
 _EXTREMA = {"<?": "min", ">?": "max"}
 
 
-class ExpressionResolver(CallResolver):
+class ExpressionResolver(WholeResolver):
     # --- entry points ---
 
     def condition(self, node: tree.Expression) -> Expression:
@@ -82,7 +89,7 @@ class ExpressionResolver(CallResolver):
         """Refuse `n++` inside an expression; statements handle it before."""
         return self.fail(
             f"{self.context.what}: an assignment inside an expression is only supported in updates and statements, "
-            "outside '&&', '||', '?:' and loop conditions; write it as a step of its own.",
+            "outside quantifiers; write it as a step of its own.",
             node.line,
         )
 
@@ -107,8 +114,9 @@ class ExpressionResolver(CallResolver):
 
     def binary(self, node: tree.Binary) -> Expression:
         if node.operator in ("==", "!="):
-            one, other = self.whole(node.left), self.whole(node.right)
-            if one is not None and other is not None:
+            one = self.whole_values(node.left)
+            other = None if one is None else self.whole_values(node.right)
+            if one is not None and other is not None and not one[0].is_single:
                 return self.comparison_of_wholes(node, one, other)
         left, right = self.resolve(node.left), self.resolve(node.right)
         if left is BROKEN or right is BROKEN:
@@ -117,6 +125,9 @@ class ExpressionResolver(CallResolver):
         if operator in _LOGICAL:
             left, right = self.as_condition(left, node.left), self.as_condition(right, node.right)
             return BROKEN if left is BROKEN or right is BROKEN else make_binary(operator, left, right, Kind.BOOL)
+        if operator == "xor":
+            left, right = self.as_condition(left, node.left), self.as_condition(right, node.right)
+            return BROKEN if left is BROKEN or right is BROKEN else make_binary("!=", left, right, Kind.BOOL)
         both_bool = kind_of(left) is Kind.BOOL and kind_of(right) is Kind.BOOL
         if operator in ("==", "!=") and both_bool:
             return make_binary(operator, left, right, Kind.BOOL)
@@ -135,19 +146,21 @@ class ExpressionResolver(CallResolver):
         kind = Kind.INT if kinds == (Kind.INT, Kind.INT) else Kind.DOUBLE
         if operator in _EXTREMA:
             return make_builtin(_EXTREMA[operator], (left, right), kind)
+        if operator == "**":
+            power = make_builtin("pow", (left, right), Kind.DOUBLE)
+            return power if kind is Kind.DOUBLE else make_builtin("fint", (power,), Kind.INT)
         if operator in _ARITHMETIC or operator in _INTEGER_ONLY:
             return make_binary(operator, left, right, kind)
         return make_binary(operator, left, right, Kind.BOOL)
 
-    def comparison_of_wholes(self, node: tree.Binary, left: Part, right: Part) -> Expression:
+    def comparison_of_wholes(self, node: tree.Binary, left: Values, right: Values) -> Expression:
         """Compare two structs or arrays value by value."""
-        types = part_type(left), part_type(right)
+        types = left[0], right[0]
         if types[0].shape != types[1].shape:
             message = f"'{node.operator}' compares two values of one type; found {types[0]} and {types[1]}."
             return self.fail(message, node.line)
-        equal: Expression = TRUE
-        for (a, _), (b, _) in zip(self.elements(left, node.line), self.elements(right, node.line), strict=True):
-            equal = make_binary("&&", equal, make_binary("==", a, b, Kind.BOOL), Kind.BOOL)
+        pairs = zip(left[1], right[1], strict=True)
+        equal = join_all("&&", [make_binary("==", a, b, Kind.BOOL) for a, b in pairs])
         return equal if node.operator == "==" else make_unary("!", equal, Kind.BOOL)
 
     def conditional(self, node: tree.Conditional) -> Expression:
@@ -194,11 +207,7 @@ class ExpressionResolver(CallResolver):
             if part is BROKEN:
                 return BROKEN
             parts.append(part)
-        operator = {"forall": "&&", "exists": "||", "sum": "+"}[node.name]
-        while len(parts) > 1:  # a balanced tree: a thousand conjuncts are ten levels deep
-            pairs = [_joined(operator, *parts[i : i + 2]) for i in range(0, len(parts) - 1, 2)]
-            parts = pairs if len(parts) % 2 == 0 else [*pairs, parts[-1]]
-        return parts[0]
+        return join_all({"forall": "&&", "exists": "||", "sum": "+"}[node.name], parts)
 
     def inside(self, node: tree.Quantified, symbol: Symbol) -> Expression:
         outer = self.scope
@@ -214,9 +223,3 @@ class ExpressionResolver(CallResolver):
             return body
         finally:
             self.scope = outer
-
-
-def _joined(operator: str, left: Expression, right: Expression) -> Expression:
-    both_int = kind_of(left) is kind_of(right) is Kind.INT
-    number = Kind.INT if both_int else Kind.DOUBLE
-    return make_binary(operator, left, right, number if operator == "+" else Kind.BOOL)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +19,7 @@ from bbfalsify.modelling.language.symbols import (
     VariableSymbol,
 )
 from bbfalsify.modelling.language.syntax_tree import Declaration
-from bbfalsify.modelling.network.expressions import Bound, Function, Kind, Read
+from bbfalsify.modelling.network.expressions import Assign, Bound, Function, Kind, Read
 from bbfalsify.modelling.network.network import Channel, Network, Variable
 from bbfalsify.records.documents import Text
 
@@ -77,6 +77,8 @@ class Assembly:
     alphabets: dict[int, list[str]] = field(default_factory=dict)
     """Channel → the processes that synchronise on it without ! and ?."""
     problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+    initial_draws: list[Assign] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)
     channels: list[Channel] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
@@ -94,6 +96,12 @@ class Assembly:
 
     def fail(self, place: Place, message: str, line: int = 1) -> None:
         self.report(place.problem(message, line))
+
+    def note(self, place: Place, message: str, line: int = 1) -> None:
+        """Add a note once."""
+        note = place.problem(message, line)
+        if note not in self.notes:
+            self.notes.append(note)
 
     def parse(self, text: Text, start: str, what: str) -> Any:
         """Return the syntax tree, or None after reporting a problem.  Each text is parsed once."""
@@ -135,11 +143,11 @@ class Assembly:
     def slot_of_constants(self, symbol: ConstantSymbol) -> int:
         """The slot of a constant array, which is part of the state only if some index is not constant."""
         if id(symbol) not in self._constant_arrays:
-            slot = self.add_variable(symbol.name, symbol.type, symbol.values)
+            type_ = symbol.type
+            if type_.kind is Kind.INT:
+                type_ = replace(type_, low=int(min(symbol.values)), high=int(max(symbol.values)))
+            slot = self.add_variable(symbol.name, type_, symbol.values)
             self._constant_arrays[id(symbol)] = (symbol, slot)
-            if symbol.type.kind in (Kind.INT, Kind.BOOL):
-                known = (int(min(symbol.values)), int(max(symbol.values)))
-                self.integer_ranges[slot : slot + symbol.type.size] = [known] * symbol.type.size
         return self._constant_arrays[id(symbol)][1]
 
     def constant_places(self) -> set[tuple[str, int]]:

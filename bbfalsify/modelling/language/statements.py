@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from bbfalsify.modelling.language import syntax_tree as tree
-from bbfalsify.modelling.language.assignments import AssignmentResolver
-from bbfalsify.modelling.language.folding import TRUE
-from bbfalsify.modelling.language.resolve_access import leaves_of, part_type
+from bbfalsify.modelling.language.folding import TRUE, make_conditional
+from bbfalsify.modelling.language.resolve_access import leaves_of
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN
 from bbfalsify.modelling.language.scopes import Frame, Scope
+from bbfalsify.modelling.language.side_effects import EffectResolver
 from bbfalsify.modelling.language.storage import initial_nodes, kinds_in, laid_out
 from bbfalsify.modelling.language.symbols import (
     DEFAULT_RANGE,
@@ -41,12 +42,16 @@ from bbfalsify.modelling.network.expressions import (
     While,
 )
 
+if TYPE_CHECKING:
+    from bbfalsify.modelling.language.declarations import Declarer
 
-class StatementResolver(AssignmentResolver):
-    def __init__(self, expressions: ExpressionResolver, result: Type | None = None) -> None:
-        """`result` is the type that a function returns; None outside functions."""
+
+class StatementResolver(EffectResolver):
+    def __init__(self, expressions: ExpressionResolver, result: Type | None = None, real: bool = False) -> None:
+        """`result` is the type that a function returns; None outside functions; `real`: which values of a struct."""
         super().__init__(expressions)
         self.result = result
+        self.real = real
         self.loops = 0
         self.returns = False
 
@@ -73,16 +78,39 @@ class StatementResolver(AssignmentResolver):
         steps: list[Statement] = []
         match node:
             case tree.Assignment(target=target, value=value) if contains_assignment((target, value)):
-                chained = isinstance(value, tree.Assignment)
-                target = self.lifted(target, node, steps)
-                node = replace(node, target=target, value=value if chained else self.lifted(value, node, steps))
+                target = self.ordered(target, steps)
+                chained = isinstance(value, tree.Assignment) and not value.later and isinstance(value.target, tree.Name)
+                if contains_assignment(value) and not chained:
+                    target = self.held_place(target, steps)
+                    value = self.ordered(value, steps)
+                node = replace(node, target=target, value=value)
             case tree.Evaluation(expression=expression) if contains_assignment(expression):
-                node = replace(node, expression=self.lifted(expression, node, steps))
+                return self.evaluation_with_effects(expression)
             case tree.If(condition=condition) if contains_assignment(condition):
-                node = replace(node, condition=self.lifted(condition, condition, steps))
+                node = replace(node, condition=self.ordered(condition, steps))
+            case tree.Assertion(condition=condition) if contains_assignment(condition):
+                node = replace(node, condition=self.ordered(condition, steps))
             case tree.Return(value=value) if value is not None and contains_assignment(value):
-                node = replace(node, value=self.lifted(value, node, steps))
+                node = replace(node, value=self.ordered(value, steps))
         return [*steps, *self.plain_statement(node)]
+
+    def evaluation_with_effects(self, node: tree.Expression) -> list[Statement]:
+        """Execute the assignments inside an expression, such as `c ? x++ : y++`, whose value is not used."""
+        match node:
+            case tree.Assignment():
+                return self.statement(node)
+            case tree.Conditional(condition=condition, then=then, otherwise=otherwise):
+                steps: list[Statement] = []
+                test = self.expressions.condition(self.ordered(condition, steps))
+                ways = (self.evaluation_with_effects(then), self.evaluation_with_effects(otherwise))
+                return [*steps, If(test, *map(tuple, ways))]
+            case tree.Invocation():
+                steps = []
+                call = self.ordered(node, steps)
+                return [*steps, *self.evaluation(tree.Evaluation(call, node.line))]
+        steps = []
+        self.expressions.resolve(self.ordered(node, steps))
+        return steps
 
     def plain_statement(self, node: tree.Statement) -> list[Statement]:
         match node:
@@ -104,8 +132,16 @@ class StatementResolver(AssignmentResolver):
                 return self.iteration(node)
             case tree.Return():
                 return self.return_statement(node)
+            case tree.Assertion():
+                one, zero = Constant(1, Kind.INT), Constant(0, Kind.INT)
+                holds = make_conditional(self.expressions.condition(node.condition), one, zero, Kind.INT)
+                slot = Bound(self.frame.allocate(Type(Kind.INT)), Kind.INT)
+                return [Assign(slot, holds, 1, 1, self.line(node.line), "the assertion")]
             case tree.VariableDeclaration():
                 return self.local_variables(node)
+            case tree.TypeDefinition():
+                self.declarer().typedef(node)
+                return []
         raise AssertionError(node)
 
     def evaluation(self, node: tree.Evaluation) -> list[Statement]:
@@ -132,17 +168,22 @@ class StatementResolver(AssignmentResolver):
             self.loops -= 1
 
     def while_loop(self, node: tree.While) -> list[Statement]:
-        condition = self.expressions.condition(node.condition)
-        body = self.looped([node.body])
+        before, condition = self.loop_condition(node.condition)
+        body = (*self.looped([node.body]), *before)
         loop = While(condition, body)
-        return [*body, loop] if node.body_first else [loop]
+        return [*body, loop] if node.body_first else [*before, loop]
+
+    def loop_condition(self, node: tree.Expression) -> tuple[list[Statement], Expression]:
+        """The steps before each evaluation of the condition, and the condition."""
+        before: list[Statement] = []
+        return before, self.expressions.condition(self.ordered(node, before))
 
     def for_loop(self, node: tree.For) -> list[Statement]:
         start = [part for statement in node.start for part in self.statement(statement)]
-        condition: Expression = TRUE if node.condition is None else self.expressions.condition(node.condition)
+        before, condition = ([], TRUE) if node.condition is None else self.loop_condition(node.condition)
         body = self.looped([node.body])
         step = [part for statement in node.step for part in self.statement(statement)]
-        return [*start, While(condition, (*body, *step))]
+        return [*start, *before, While(condition, (*body, *step, *before))]
 
     def iteration(self, node: tree.Iteration) -> list[Statement]:
         type_ = self.expressions.type_of(node.variable.type)
@@ -172,6 +213,8 @@ class StatementResolver(AssignmentResolver):
             if self.result.kind is not None:
                 self.fail(f"a value of type {self.result} must be returned.", node.line)
             return [Return()]
+        if self.result.fields:
+            return self.return_struct(self.result, node.value, node.line)
         value = self.expressions.resolve(node.value)
         if self.result.kind is None:
             self.fail("a void function returns no value.", node.line)
@@ -179,13 +222,32 @@ class StatementResolver(AssignmentResolver):
         value = self.expressions.converted(value, self.result, "what is returned", node.value)
         return [] if value is BROKEN else [Return(value)]
 
+    def return_struct(self, result: Type, node: tree.Expression, line: int) -> list[Statement]:
+        """Return the value whose number is the first argument."""
+        found = self.expressions.whole_values(node)
+        if found is None or found[0].shape != result.shape:
+            self.fail(f"a value of type {result} must be returned.", line)
+            return []
+        values = [value for value in found[1] if value.kind.is_real == self.real]
+        number = Bound(0, Kind.INT)
+        statements: list[Statement] = [
+            If(Binary("==", number, Constant(i, Kind.INT), Kind.BOOL), (Return(value),))
+            for i, value in enumerate(values[:-1])
+        ]
+        return [*statements, Return(values[-1])]
+
     # --- local variables ---
 
+    def declarer(self) -> Declarer:
+        from bbfalsify.modelling.language.declarations import Declarer
+
+        return Declarer(self.expressions.assembly, self.expressions.scope, self.expressions.place)
+
     def local_variables(self, node: tree.VariableDeclaration) -> list[Statement]:
-        from bbfalsify.modelling.language.declarations import Declarer, define
+        from bbfalsify.modelling.language.declarations import define
 
         if node.constant:
-            Declarer(self.expressions.assembly, self.expressions.scope, self.expressions.place).variables(node)
+            self.declarer().variables(node)
             return []
         base = self.expressions.type_of(node.type)
         statements: list[Statement] = []
@@ -211,13 +273,10 @@ class StatementResolver(AssignmentResolver):
     def initialisation(self, symbol: Symbol, type_: Type, declarator: tree.Declarator) -> list[Statement]:
         """Initialise a local variable; a zero is only assigned in loops, as slots start at 0."""
         statements: list[Statement] = []
-        source = None if declarator.initial is None else self.expressions.whole(declarator.initial)
-        if source is not None and part_type(source).shape == type_.shape:
-            elements = [value for value, _ in self.expressions.elements(source, declarator.line)]
-            for (target, element), value in zip(self.slots(symbol), elements, strict=True):
-                statements.append(self.store(target, element, value, declarator.line))
-            return statements
-        nodes = initial_nodes(self.expressions, type_, declarator.initial, declarator.name)
+        initial = declarator.initial
+        if initial is not None and not isinstance(initial, tree.ArrayInitialiser):
+            initial = self.ordered(initial, statements)
+        nodes = initial_nodes(self.expressions, type_, initial, declarator.name)
         flat = [] if nodes is None else [node for leaf in nodes.values() for node in leaf]
         for (target, element), node in zip(self.slots(symbol), flat, strict=False):
             if node is not None:

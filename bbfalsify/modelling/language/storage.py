@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from bbfalsify.modelling.language import syntax_tree as tree
-from bbfalsify.modelling.language.resolve_names import NameResolver
+from bbfalsify.modelling.language.resolve_wholes import WholeResolver
 from bbfalsify.modelling.language.symbols import StructSymbol, Symbol, Type
 from bbfalsify.modelling.network.expressions import Kind
 
@@ -31,7 +31,7 @@ def laid_out(name: str, type_: Type, make: Callable[[Path, str, Type], Symbol], 
     return StructSymbol(name, type_, fields)
 
 
-def initial_nodes(resolver: NameResolver, type_: Type, node: Initial, name: str) -> dict[Path, list] | None:
+def initial_nodes(resolver: WholeResolver, type_: Type, node: Initial, name: str) -> dict[Path, list] | None:
     """The expression for each slot of each single field (None: default); None after reporting a problem."""
     if isinstance(node, tree.FieldInitialiser):
         resolver.fail(f"'{name}' is not a struct; it has no field '{node.name}'.", node.line)
@@ -46,11 +46,25 @@ def initial_nodes(resolver: NameResolver, type_: Type, node: Initial, name: str)
     return {(): [node]}
 
 
-def _of_array(resolver: NameResolver, type_: Type, node: Initial, name: str) -> dict[Path, list] | None:
+def _whole(
+    resolver: WholeResolver, type_: Type, node: tree.Expression | tree.ArrayInitialiser | tree.FieldInitialiser
+) -> Type | None:
+    """The type of a struct or array that is given by name and fits; None if the node is anything else."""
+    if isinstance(node, tree.ArrayInitialiser | tree.FieldInitialiser):
+        return None
+    given = resolver.whole_type(node)
+    return given if given is not None and given.shape == type_.shape else None
+
+
+def _of_array(resolver: WholeResolver, type_: Type, node: Initial, name: str) -> dict[Path, list] | None:
     count, element = type_.dimensions[0], replace(type_, dimensions=type_.dimensions[1:], origins=type_.origins[1:])
     if node is None:
         once = initial_nodes(resolver, element, None, name)
         return None if once is None else {path: nodes * count for path, nodes in once.items()}
+    source = _whole(resolver, type_, node)
+    if source is not None and not isinstance(node, tree.ArrayInitialiser | tree.FieldInitialiser):
+        numbers = (tree.Number(source.origins[0] + i, False, node.line) for i in range(count))
+        node = tree.ArrayInitialiser(tuple(tree.Index(node, number, node.line) for number in numbers), node.line)
     if not isinstance(node, tree.ArrayInitialiser):
         resolver.fail(f"the array '{name}' needs a list of values in braces.", node.line)
         return None
@@ -67,20 +81,29 @@ def _of_array(resolver: NameResolver, type_: Type, node: Initial, name: str) -> 
     return leaves
 
 
-def _of_struct(resolver: NameResolver, type_: Type, node: Initial, name: str) -> dict[Path, list] | None:
+def _of_struct(resolver: WholeResolver, type_: Type, node: Initial, name: str) -> dict[Path, list] | None:
     names = [key for key, _ in type_.fields]
     given: dict[str, Initial] = {}
-    if node is not None:
-        if not isinstance(node, tree.ArrayInitialiser) or len(node.elements) != len(names):
+    if node is None or isinstance(node, tree.FieldInitialiser):
+        pass
+    elif not isinstance(node, tree.ArrayInitialiser) and _whole(resolver, type_, node) is not None:
+        given = {key: tree.Member(node, key, node.line) for key in names}
+    else:
+        if not isinstance(node, tree.ArrayInitialiser) or len(node.elements) > len(names):
             resolver.fail(f"the struct '{name}' needs {len(names)} values in braces: {', '.join(names)}.", node.line)
             return None
-        for key, child in zip(names, node.elements, strict=True):
+        position = 0  # fields after a named one follow it, and those without a value get the default
+        for child in node.elements:
             if isinstance(child, tree.FieldInitialiser):
                 if child.name not in names:
                     resolver.unknown(f"field of '{name}'", child.name, names, child.line)
                     return None
-                key, child = child.name, child.value
-            given[key] = child
+                position, child = names.index(child.name), child.value
+            if position >= len(names) or names[position] in given:
+                resolver.fail(f"the struct '{name}' needs {len(names)} values: {', '.join(names)}.", node.line)
+                return None
+            given[names[position]] = child
+            position += 1
     leaves: dict[Path, list] = {}
     for key, field in type_.fields:
         part = initial_nodes(resolver, field, given.get(key), f"{name}.{key}")

@@ -68,6 +68,14 @@ class Type:
         kind = "real" if self.kind is not None and self.kind.is_real else self.kind
         return kind, self.dimensions, tuple((name, type_.shape) for name, type_ in self.fields)
 
+    def first_dimensions(self, count: int) -> Type:
+        """An array of ints with the first dimensions of this one, for its indices."""
+        return Type(Kind.INT, dimensions=self.dimensions[:count], origins=self.origins[:count])
+
+    def without_dimensions(self, count: int) -> Type:
+        """The type of the part that `count` indices select."""
+        return replace(self, dimensions=self.dimensions[count:], origins=self.origins[count:])
+
     def in_array(self, dimensions: tuple[int, ...], origins: tuple[int, ...]) -> Type:
         """The type of an array of such values."""
         return replace(self, dimensions=(*dimensions, *self.dimensions), origins=(*origins, *self.origins))
@@ -126,6 +134,8 @@ class StructSymbol:
     type: Type
     fields: dict[str, Symbol]
     line: int | None = None
+    source: tuple[StructSymbol, Type, Expression] | None = None
+    """For an element passed by reference: the array, the type of the element, and the index, if it is not constant."""
 
 
 @dataclass(eq=False)
@@ -159,8 +169,10 @@ class FunctionSymbol:
     writes: bool = False
     draws: bool = False
     by_reference: tuple[bool, ...] = ()
-    specialise: Callable[[Mapping[int, ReferenceArgument]], FunctionSymbol] | None = None
-    """Makes the function for given arguments of its reference parameters; None if it has none."""
+    constant: tuple[bool, ...] = ()
+    specialise: Callable[[Mapping[int, ReferenceArgument], bool], FunctionSymbol] | None = None
+    """Makes the function for given arguments of its reference parameters, and for the integer or the real values of a
+    struct that it returns; None if it has neither."""
     special: dict[tuple, FunctionSymbol | None] = field(default_factory=dict)
     """The functions made so far; None while one is being made."""
     line: int | None = None

@@ -60,6 +60,8 @@ class Invocation:
     name: str
     arguments: tuple[Expression, ...]
     line: int
+    process: Expression | None = None
+    """The process whose function is called: `P.f(1)`, in queries."""
 
 
 @dataclass(eq=False)
@@ -266,7 +268,16 @@ class Return:
     line: int
 
 
-Statement = Assignment | Evaluation | Block | If | While | For | Iteration | Return | VariableDeclaration
+@dataclass(eq=False)
+class Assertion:
+    condition: Expression
+    line: int
+
+
+Statement = (
+    Assignment | Evaluation | Block | If | While | For | Iteration | Return | Assertion | VariableDeclaration
+    | TypeDefinition
+)  # fmt: skip
 
 
 # --- edges and systems -----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from bbfalsify.modelling.language import syntax_tree as tree
 # Binding strength of operators, weakest first; `not` is a prefix that is weaker than ?: and all below it.
 _LEVELS: tuple[tuple[str, ...], ...] = (
     ("imply",),
-    ("or",),
+    ("or", "xor"),
     ("and",),
     ("not",),
     ("?",),
@@ -29,9 +29,10 @@ _LEVELS: tuple[tuple[str, ...], ...] = (
     ("<<", ">>"),
     ("+", "-"),
     ("*", "/", "%"),
+    ("**",),
 )
 _STRENGTH = {operator: level for level, operators in enumerate(_LEVELS) for operator in operators}
-_RIGHT_ASSOCIATIVE = {"imply", "?"}
+_RIGHT_ASSOCIATIVE = {"imply", "?", "**"}
 _PREFIX_STRENGTH = {"not": _STRENGTH["not"], "-": 100, "+": 100, "!": 100, "~": 100}
 _SAME_MEANING = {"or": "||", "and": "&&", "not": "!", ":=": "="}
 
@@ -94,14 +95,23 @@ class TreeBuilder(lark.Transformer):
     def _only(self, items):
         return items[0]
 
-    arguments = declarations = parameters = selects = updates = _given
+    arguments = parameters = selects = updates = _given
     dimension = type = local = _only
+
+    def declarations(self, items):
+        return tuple(part for item in items for part in (item if isinstance(item, tuple) else (item,)))  # typedef a, b;
+
+    def nothing(self, items):
+        return ()
 
     def expression(self, items):
         return items[0] if len(items) == 1 else _Chain(items).fold()
 
     def conditional(self, items):
-        return _Question(items[1], items[0].line)
+        return _Question(self.nested(items[1:]), items[0].line)
+
+    def nested(self, items):
+        return items[0].expression if isinstance(items[0], tree.Evaluation) else items[0]
 
     def quantifier(self, items):
         return _QuantifierHead(str(items[0]), items[1], items[0].line)
@@ -120,6 +130,9 @@ class TreeBuilder(lark.Transformer):
 
     def call(self, items):
         return tree.Invocation(str(items[0]), tuple(items[1] or ()), items[0].line)
+
+    def method(self, items):
+        return tree.Invocation(str(items[1]), tuple(items[2] or ()), items[1].line, items[0])
 
     def decimal(self, items):
         return tree.Number(_exact(str(items[0])), True, items[0].line)
@@ -166,8 +179,11 @@ class TreeBuilder(lark.Transformer):
         return tree.TypeName("scalar", items[0].line, high=items[1])
 
     def typedef(self, items):
-        word, type_, name, *dimensions = (item for item in items if str(item) != "const")
-        return tree.TypeDefinition(str(name), type_, tuple(dimensions), word.line)
+        word, type_, *aliases = (item for item in items if str(item) != "const")
+        return tuple(tree.TypeDefinition(str(name), type_, tuple(shape), word.line) for name, *shape in aliases)
+
+    def alias(self, items):
+        return items
 
     def parameter(self, items):
         constant, type_, reference, name, *dimensions = items
@@ -208,7 +224,7 @@ class TreeBuilder(lark.Transformer):
         return tree.Assignment(f"{sign[0]}=", target, tree.Number(1, False, sign.line), sign.line, later)
 
     def block(self, items):
-        return tree.Block(tuple(items[1:]), items[0].line)
+        return tree.Block(self.declarations(items[1:]), items[0].line)
 
     def empty(self, items):
         return tree.Block((), 1)
@@ -227,6 +243,9 @@ class TreeBuilder(lark.Transformer):
 
     def iteration(self, items):
         return tree.Iteration(tree.Selection(str(items[1]), items[2], items[1].line), items[3], items[0].line)
+
+    def assert_statement(self, items):
+        return tree.Assertion(items[1], items[0].line)
 
     def return_statement(self, items):
         return tree.Return(items[1], items[0].line)

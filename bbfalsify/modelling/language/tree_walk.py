@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bbfalsify.modelling.language.syntax_tree import Assignment, Name, Prime, Quantified
+from bbfalsify.modelling.language import syntax_tree as tree
+from bbfalsify.modelling.language.syntax_tree import Assignment, Prime, Quantified
 
 
 def _parts(node: object) -> Iterable[object]:
@@ -25,9 +26,33 @@ def contains_assignment(node: object) -> bool:
     return isinstance(node, Assignment) or any(contains_assignment(part) for part in _parts(node))
 
 
-def names_in(node: object) -> list[str]:
-    """All names that are read or written."""
-    return [node.name] if isinstance(node, Name) else [name for part in _parts(node) for name in names_in(part)]
+def contains_call(node: object) -> bool:
+    return isinstance(node, tree.Invocation) or any(contains_call(part) for part in _parts(node))
+
+
+def assigned_names(node: object) -> set[str]:
+    """The names of all variables that are assigned, whole or in part."""
+    names = {name for part in _parts(node) for name in assigned_names(part)}
+    if isinstance(node, Assignment):
+        target = node.target
+        while isinstance(target, tree.Index | tree.Member):
+            target = target.base
+        names |= {target.name} if isinstance(target, tree.Name) else set()
+    return names
+
+
+def written(node: tree.Expression) -> str:
+    """A variable as the user wrote it; "…" for anything else."""
+    match node:
+        case tree.Name(name=name) if not name.startswith("#"):
+            return name
+        case tree.Index(base=base, index=tree.Number(value=value)):
+            return f"{written(base)}[{value}]"
+        case tree.Index(base=base, index=index):
+            return f"{written(base)}[{written(index)}]"
+        case tree.Member(base=base, name=name):
+            return f"{written(base)}.{name}"
+    return "…"
 
 
 def depth(node: object) -> int:

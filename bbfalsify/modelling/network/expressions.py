@@ -177,6 +177,8 @@ class Assign:
     """For integer targets: the declared range; a value outside is a run-time error."""
     high: int | None = None
     line: int | None = None
+    name: str = ""
+    """In messages, instead of the target's: `assert` assigns 0 or 1 to a slot of the range [1, 1]."""
 
 
 @dataclass(frozen=True)

@@ -111,9 +111,9 @@ class Evaluator(Generic[SomeMemory]):
                 return Fraction(node.value) if node.kind.is_real else int(node.value)
             case ex.Read():
                 store = self.memory.reals if node.kind.is_real else self.memory.integers
-                return store[node.slot + self._offset(node, frame)]
+                return store[node.slot + self._index(node, frame)]
             case ex.Bound():
-                return frame.get(node.slot + self._offset(node, frame), 0)
+                return frame.get(node.slot + self._index(node, frame), 0)
             case ex.Unary():
                 return self._unary(node, frame)
             case ex.Binary():
@@ -215,12 +215,13 @@ class Evaluator(Generic[SomeMemory]):
 
     def _assign(self, statement: ex.Assign, frame: Frame) -> None:
         target = statement.target
+        index = None if target.index is None else self.value(target.index, frame)
         value = _as_kind(self.value(statement.value, frame), target.kind)
-        slot = target.slot + self._offset(target, frame)
+        slot = target.slot + self._offset(target, index)
         if not target.kind.is_real and value is not UNKNOWN:
             low, high, number = statement.low, statement.high, _integer(value)
             if (low is not None and number < low) or (high is not None and number > high):
-                name = self._name(target)
+                name = statement.name or self._name(target)
                 line = f", line {statement.line}" if statement.line else ""
                 raise ModelRuntimeError("range", f"{name} = {value} is outside [{low}, {high}]{line}", variable=name)
         if isinstance(target, ex.Bound):
@@ -235,10 +236,12 @@ class Evaluator(Generic[SomeMemory]):
         if self._turns > MOST_LOOP_TURNS:
             raise ModelRuntimeError("loop", f"a loop did not end within {MOST_LOOP_TURNS} turns")
 
-    def _offset(self, node: ex.Read | ex.Bound, frame: Frame) -> int:
-        if node.index is None:
+    def _index(self, node: ex.Read | ex.Bound, frame: Frame) -> int:
+        return 0 if node.index is None else self._offset(node, self.value(node.index, frame))
+
+    def _offset(self, node: ex.Read | ex.Bound, value: Value | None) -> int:
+        if value is None:
             return 0
-        value = self.value(node.index, frame)
         if value is UNKNOWN:
             raise DependsOnDraw("an array index depends on a random draw")
         index = _integer(value)

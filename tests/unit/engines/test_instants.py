@@ -3,20 +3,21 @@
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.engine import Options, Progress, run
+from bbfalsify.engines.falsification.engine import Progress, run
 from bbfalsify.engines.falsification.estimating import PassPlan, estimate_word
 from bbfalsify.engines.falsification.exact import exact_word
 from bbfalsify.engines.falsification.instants import moment_ends, violating_step, whole_moments
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import WalkStatus, accelerated_walks, compile_network, stochastic_walks
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.logic.stl.stl_monitor import judge
 from bbfalsify.modelling import parse_profile
-from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import system
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from bbfalsify import falsify
 from bbfalsify.engines.falsification import accelerator, estimating, probable, smc
-from bbfalsify.engines.falsification.engine import Options
 from bbfalsify.engines.falsification.self_check import FALSE_ALARMS, PlainWalks, contradictions
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import parse_profile
 from bbfalsify.reporting.terminal.falsify import falsification_lines
 from bbfalsify.results.self_check import Meetings
-from bbfalsify.running.falsify.falsify import falsify
 from bbfalsify.stats.intervals import Passes
 from tests.unit.engines.test_instants import COMMITTED, copier
 

@@ -81,11 +81,45 @@ system Q < P;
     assert possible(network, n=1) == {"d"}
 
 
+def test_without_a_default_it_is_the_lowest(tmp_path):
+    text = ABC.replace("low < default, mid < high", "low < mid < high")
+    assert possible(read(tmp_path, text, "abc.xta")) == {"mid"}
+    alone = text.replace("sync mid!", "sync low!")
+    assert possible(read(tmp_path, alone, "abc.xta")) == {"low", "D->D"}
+
+
+def test_elements_of_arrays(tmp_path):
+    text = """const int N = 2; chan c[N], m[2][N]; int n; clock x;
+chan priority c[0], m[1] < default < c[N - 1], m[0][1];
+process S() { state A; init A;
+  trans A -> A { guard n == 0; sync c[0]!; }, A -> A { guard n < 2; sync m[1][0]!; }, A -> A { sync m[0][0]!; },
+        A -> A { guard n > 1; sync c[1]!; }, A -> A { guard n > 1; sync m[0][1]!; };
+}
+process R(const int[0,1] i) { state A; init A; trans A -> A { sync c[i]?; }, A -> A { sync m[i][0]?; }; }
+system S, R;
+"""
+    network = read(tmp_path, text, "c.xta")
+    assert possible(network) == {"m[0][0]"}
+    assert possible(network, n=2) == {"c[1]"}
+
+
+def test_partners_of_different_priority(tmp_path):
+    text = """chan c; broadcast chan b; int n; clock x;
+process S() { state A; init A; trans A -> A { guard n != 3; sync c!; }, A -> A { guard n > 2; sync b!; }; }
+process R(const int[1,2] i) { state A; init A; trans A -> A { guard n == i || n == 0; sync c?; }, A -> A { }; }
+process H() { state A; init A; trans A -> A { guard n == 2; sync c?; }, A -> A { guard n == 4; sync b?; }; }
+system S < R < H;
+"""
+    network = read(tmp_path, text, "c.xta")
+    assert possible(network) == {"c", "A->A"}  # S with R, as high as R alone
+    assert possible(network, n=2) == {"c"}  # S with H
+    assert possible(network, n=3) == {"A->A"}  # S alone is below R
+    assert possible(network, n=4) == {"b"}  # H receives
+
+
 @pytest.mark.parametrize(
     ("change", "to", "line", "message"),
     [
-        ("low < default, mid", "low < mid", 2,
-         "the channel priorities do not say where 'default' stands: the edges without channel and all others."),
         ("mid < high;", "mid < top;", 2, "unknown channel 'top'."),
         ("mid < high;", "mid < high; chan priority low < default;", 2,
          "there are two declarations of channel priorities."),
@@ -93,12 +127,10 @@ system Q < P;
          "these priorities are not supported: an edge of higher priority (line 8) enters a location with an invariant "
          "after updates that are more than plain assignments."),
         ("system S, R, T;", "system S < R < T < U;", 12, "unknown automaton 'U'."),
-        ("system S, R, T;", "process U() { state E; init E; trans E -> E { sync high?; }; } system S < R < T < U;", 2,
-         "these priorities are not supported: the partners on channel 'high' have different priorities."),
     ],
 )  # fmt: skip
 def test_what_is_refused(tmp_path, change, to, line, message):
-    with_function = ABC.replace("int n;", "int n; void set() { n = 3; }")
+    with_function = ABC.replace("clock x;", "clock x; void set() { x = 0; }")
     assert (line, message) in problems(tmp_path, with_function.replace(change, to), "abc.xta")
 
 

@@ -84,11 +84,9 @@ def test_updates(declarations, update, variable, value):
         ("void f(int &v) { f(v); } int n;", "f(n)", "function 'f' calls itself; recursion is not allowed."),
         ("int f(int a[3]) { return a[0]; } int b[2]; int n;", "n = f(b)",
          "an argument of 'f' is of type int[3], found something else."),
-        ("int a[3]; int n;", "a[n++] = n",
-         "'n' is changed and used in one statement; which comes first is not defined."),
-        ("int a[3]; int n; bool b;", "b = n > 1 && a[n++] > 2",
-         "update: an assignment inside an expression is only supported in updates and statements, outside '&&', '||', "
-         "'?:' and loop conditions; write it as a step of its own."),
+        ("int n;", "n = sum (i : int[0,2]) n++",
+         "update: an assignment inside an expression is only supported in updates and statements, outside quantifiers; "
+         "write it as a step of its own."),
     ],
 )  # fmt: skip
 def test_mistakes(declarations, update, message):

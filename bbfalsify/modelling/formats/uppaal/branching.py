@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bbfalsify.core.errors import Place, Problem
-from bbfalsify.modelling.language.model_text import BranchText, EdgeText, TemplateText
+from bbfalsify.modelling.language.model_text import BranchText, EdgeText, LocationText, TemplateText
 from bbfalsify.records.documents import Text
 
 
@@ -23,12 +23,14 @@ class EdgePart:
     weight: Text | None = None
 
 
-def add_edges(template: TemplateText, parts: list[EdgePart], branchpoints: set[str], problems: list[Problem]) -> None:
+def add_edges(
+    template: TemplateText, parts: list[EdgePart], branchpoints: set[str], problems: list[Problem], notes: list[Problem]
+) -> None:
     leaving: dict[str, list[EdgePart]] = {point: [] for point in branchpoints}
     for part in parts:
         if part.source in branchpoints:
-            leaving[part.source].append(part)
             _check_leaving(part, branchpoints, problems)
+            leaving[part.source].append(part if part.sync is None else _with_location(template, part, notes))
     for part in parts:
         if part.source in branchpoints:
             continue
@@ -47,8 +49,20 @@ def add_edges(template: TemplateText, parts: list[EdgePart], branchpoints: set[s
         template.edges.append(EdgeText(part.source, part.place, tuple(branches), part.guard, part.sync, part.select))
 
 
+def _with_location(template: TemplateText, part: EdgePart, notes: list[Problem]) -> EdgePart:
+    """Let the branch lead to a committed location, from which it synchronises and goes on."""
+    assert part.sync is not None
+    name = f"_branch_{len(template.locations)}"
+    template.locations.append(LocationText(name, part.place, committed=True))
+    onwards = BranchText(part.target, part.place, None, part.update)
+    template.edges.append(EdgeText(name, part.place, (onwards,), sync=part.sync))
+    notes.append(part.sync.place.problem(f"this synchronisation after a branch point takes place in a committed "
+                                         f"location of its own, '{name}', once the branch is drawn."))  # fmt: skip
+    return replace(part, target=name, sync=None, update=None)
+
+
 def _check_leaving(part: EdgePart, branchpoints: set[str], problems: list[Problem]) -> None:
-    for what, text in (("guard", part.guard), ("synchronisation", part.sync), ("select", part.select)):
+    for what, text in (("guard", part.guard), ("select", part.select)):
         if text is not None:
             problems.append(text.place.problem(f"an edge that leaves a branch point has no {what}; put it on the edge "
                                                "that leads there."))  # fmt: skip

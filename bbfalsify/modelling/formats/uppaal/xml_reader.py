@@ -93,7 +93,9 @@ class _Template:
         self.branchpoints = {element.attributes.get("id", "") for element in self.element.all("branchpoint")}
         self.initial(template)
         parts = [self.edge(element) for element in self.element.all("transition")]
-        add_edges(template, [part for part in parts if part is not None], self.branchpoints, self.problems)
+        add_edges(
+            template, [part for part in parts if part is not None], self.branchpoints, self.problems, self.model.notes
+        )
         return template
 
     def own_declarations(self, section: Section) -> list[Text]:

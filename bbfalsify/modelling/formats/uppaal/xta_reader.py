@@ -173,7 +173,7 @@ class _Process:
             ))  # fmt: skip
             if not scanner.accept(","):
                 break
-        add_edges(template, parts, self.branchpoints, self.problems)
+        add_edges(template, parts, self.branchpoints, self.problems, self.model.notes)
 
     def fields(self) -> dict[str, Text]:
         """{ guard …; sync …; assign …; }"""
