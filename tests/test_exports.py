@@ -7,8 +7,8 @@ import pytest
 
 PUBLIC = {
     "bbfalsify": """
-        Counterexample Estimate NetworkBuilder Options Outcome Requirement Stimulus System SystemFailure Trace UserError
-        Verdict __version__ check falsify load_campaign load_network load_profile load_system parse_stl reach
+        Counterexample Estimate NetworkBuilder Options Outcome Requirement SmcOptions Stimulus System SystemFailure Trace
+        UserError Verdict __version__ check falsify load_campaign load_network load_profile load_system parse_stl reach
         replay system
     """,
     "bbfalsify.automata": "MealyMachine parse_dot read_dot",
