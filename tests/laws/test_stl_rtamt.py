@@ -10,36 +10,20 @@ import numpy as np
 import pytest
 
 from bbfalsify.core.verdict import Verdict
-from bbfalsify.logic import Formula, parse_stl
+from bbfalsify.logic import Formula, Requirement, parse_stl
+from bbfalsify.logic.stl import rtamt_monitor
 from bbfalsify.logic.stl.stl_monitor import judge
 from tests.laws.stl_reference import Generator
 
-rtamt = pytest.importorskip("rtamt", reason="RTAMT does not run on Python 3.13")
-
-
-def text_for_rtamt(formula: Formula | str) -> str:
-    return str(formula).replace("!=", "!==")
+pytest.importorskip("rtamt", reason="RTAMT does not run on Python 3.13")
 
 
 def rtamt_dense(formula, times, signals):
-    spec = rtamt.StlDenseTimeSpecification()
-    for name in signals:
-        spec.declare_var(name, "float")
-    spec.spec = text_for_rtamt(formula)
-    spec.parse()
-    found = spec.evaluate(
-        *[[name, [[t, v] for t, v in zip(times, values, strict=True)]] for name, values in signals.items()]
-    )
-    return found[0][1]
+    return rtamt_monitor.judge(Requirement("R", "", formula), times, signals).robustness
 
 
 def rtamt_discrete(formula, times, signals):
-    spec = rtamt.StlDiscreteTimeSpecification()
-    for name in signals:
-        spec.declare_var(name, "float")
-    spec.spec = text_for_rtamt(formula)
-    spec.parse()
-    return spec.evaluate({"time": list(times), **{name: list(values) for name, values in signals.items()}})[0][1]
+    return rtamt_monitor.judge(Requirement("R", "", formula, "discrete", 1.0), times, signals).robustness
 
 
 def test_discrete_robustness_is_that_of_rtamt():
@@ -95,6 +79,21 @@ def test_operators_bind_as_in_rtamt():
             text += f" {rng.choice(infixes)} " if text else ""
             text += "".join(rng.choice(prefixes, size=2)) + rng.choice(comparisons)
         times, signals = np.arange(8.0), {"x": rng.normal(size=8), "y": rng.normal(size=8)}
-        assert judge(parse_stl(text), times, signals, time="discrete").robustness == rtamt_discrete(
-            text, times, signals
-        ), text
+        found = judge(parse_stl(text), times, signals, time="discrete").robustness
+        assert found == rtamt_monitor.evaluate(text, times, signals, discrete=True), text
+
+
+@pytest.mark.parametrize(
+    "text, robustness",
+    [
+        ("a.b - y + 1 > y / 2", 2.5),
+        ("always(true implies a.b >= 3)", 0.0),
+        ("eventually(false or y != 1)", 1.0),
+        ("always[0.5:inf](a.b > 0) and 1e-7 < y", 1 - 1e-7),
+        ("pow(a.b, 2) - -y > abs(-1 * y)", 9.0),
+    ],
+)
+def test_what_rtamt_writes_otherwise_is_translated(text, robustness):
+    formula, times, signals = parse_stl(text), [0.0, 0.5, 1.0], {"a.b": [3.0, 4.0, 5.0], "y": [1.0, 2.0, 1.0]}
+    assert rtamt_dense(formula, times, signals) == pytest.approx(robustness)
+    assert judge(formula, times, signals).robustness == pytest.approx(robustness)
