@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,10 +62,11 @@ def monitor(
     if problems or recordings is None:
         raise UserError(problems)
 
+    judge: Callable[..., Judgement] = Requirement.judge
     if judged_by == "rtamt":
-        from bbfalsify.logic.stl.rtamt_monitor import judge
-    else:
-        judge = Requirement.judge
+        from bbfalsify.logic.stl import rtamt_monitor
+
+        judge = rtamt_monitor.judge
     judged = [(w, r.id, judge(r, t.times, t.signals)) for w, t in recordings.items() for r in requirements]
     if as_json:
         print(json.dumps({"requirements": [_as_json(*row) for row in judged]}))
