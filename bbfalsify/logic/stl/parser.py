@@ -53,6 +53,8 @@ class _Reader:
     def __init__(self, text: str, signals: tuple[str, ...] | None, file: str | None, line: int | None) -> None:
         self.text, self.signals, self.file, self.first_line = text, signals, file, line
         self.problems: list[tuple[int, Problem]] = []
+        self.reported: set[str] = set()
+        """Unknown signals; each is reported once."""
 
     def complain(self, message: str, at: Any = None, **facts: Any) -> None:
         """Note a problem at a token (None: in the whole formula)."""
@@ -117,8 +119,9 @@ class _Reader:
         yield Token("$END", "the end", len(self.text), row, len(self.text) - start + 1)
 
     def check(self, token: Any) -> None:
-        if token.type == "SIGNAL" and self.signals is not None and token not in self.signals:
+        if token.type == "SIGNAL" and self.signals is not None and token not in (*self.signals, *self.reported):
             self.unknown("signal", token, self.signals)
+            self.reported.add(str(token))
         elif token.type == "UNIT" and token not in _UNITS:
             self.unknown("unit of time", token, _UNITS)
         elif token.type == "NUMBER" and math.isinf(float(token)):

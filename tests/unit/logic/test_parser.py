@@ -164,6 +164,7 @@ def test_all_mistakes_at_once_with_file_line_and_closest_name():
     assert "unknown signal 'TT'" in found[1].message and found[1].closest == "T"
     assert found[1].allowed == ("T", "house.T_in", "x", "y")
     assert problems("allways(x > 0)")[0].closest == "always"
+    assert len(problems("z > 0 and z < 1")) == 1
     assert problems("x > 0\nand and", file="r.yaml", line=7)[0].line == 8
 
 
