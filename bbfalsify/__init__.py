@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time names are loaded
     from bbfalsify.core.verdict import Outcome as Outcome
     from bbfalsify.core.verdict import Verdict as Verdict
     from bbfalsify.engines.falsification.settings import Options as Options
+    from bbfalsify.engines.falsification.smc import SmcOptions as SmcOptions
     from bbfalsify.logic import Requirement as Requirement
     from bbfalsify.logic import parse_stl as parse_stl
     from bbfalsify.modelling import NetworkBuilder as NetworkBuilder
@@ -65,6 +66,7 @@ _HOME = {
     "Counterexample": "bbfalsify.records.counterexample",
     "Estimate": "bbfalsify.core.estimate",
     "Options": "bbfalsify.engines.falsification.settings",
+    "SmcOptions": "bbfalsify.engines.falsification.smc",
     "Outcome": "bbfalsify.core.verdict",
     "Stimulus": "bbfalsify.core.trace",
     "SystemFailure": "bbfalsify.core.errors",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from bbfalsify.core.budget import Budget
+from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import Listener
 from bbfalsify.engines.checking.settings import CheckSettings
 from bbfalsify.engines.reachability.settings import ReachSettings
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from bbfalsify.automata.mealy import MealyMachine
     from bbfalsify.campaigns import Campaign
     from bbfalsify.campaigns.plan import Given
-    from bbfalsify.engines.falsification import smc
     from bbfalsify.engines.falsification.settings import Options
+    from bbfalsify.engines.falsification.smc import SmcOptions
     from bbfalsify.logic import Requirement
     from bbfalsify.modelling import Network, Profile
     from bbfalsify.records.accepted import Acceptances
@@ -61,7 +62,7 @@ def falsify(
     system_record: SystemRecord | None = None,
     listeners: Iterable[Listener] = (),
     configuration: Mapping[str, Any] | None = None,
-    baseline: smc.Options | None = None,
+    baseline: SmcOptions | None = None,
     store: str | Path | None = None,
     accepted: Acceptances | str | Path | None = None,
     directory: str | Path | None = None,
@@ -71,8 +72,8 @@ def falsify(
 
     `max_time` (seconds) ends the search; the estimates of what it found are still made, but nothing is shrunk then.
     `budget` bounds the whole run: what was found but not estimated when it is used up is listed as such.  With
-    `baseline`, plain simulation of the profile then estimates how probable any violation is, so that the result can say
-    how much of it the list explains.  `out=None` writes nothing.
+    `baseline` (`SmcOptions`), plain simulation of the profile then estimates how probable any violation is, so that the
+    result can say how much of it the list explains.  `out=None` writes nothing.
 
     Without a `period`, signals are sampled as requirements and system need it (`sampling_grid.py`), and more densely
     where that changes verdicts; a given one is kept, and what changes at a tenth of it is said.
@@ -90,9 +91,13 @@ def falsify(
     has the interface of `concurrent.futures`.
     """
     from bbfalsify.engines.falsification.settings import Options
+    from bbfalsify.engines.falsification.smc import SmcOptions
     from bbfalsify.running.falsify.falsify import falsify as run
     from bbfalsify.running.falsify.task import Settings
 
+    for argument, value, kind in (("options", options, Options), ("baseline", baseline, SmcOptions)):
+        if value is not None and not isinstance(value, kind):
+            raise UserError(f"{argument} must be {kind.__name__}(…); found {type(value).__name__}.")
     return run(
         system,
         profile,

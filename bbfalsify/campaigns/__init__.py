@@ -17,7 +17,7 @@ __all__ = ["Campaign", "RunPlan", "load_campaign", "plan_document", "run_search"
 
 
 def __getattr__(name: str) -> Any:
-    """What simulates is imported by those who do."""
+    """Modules that simulate are imported where they are used."""
     if name == "run_search":
         from bbfalsify.campaigns.own_engine import run_search
 

@@ -20,7 +20,7 @@ def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
     engine: FalsifySettings = plan.engine
     baseline = None
     if engine.smc != "none":
-        baseline = smc.Options(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations)
+        baseline = smc.SmcOptions(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations)
     return falsify(
         cast(System, plan.system),
         cast(Profile, plan.profile),

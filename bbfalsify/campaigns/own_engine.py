@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from bbfalsify.campaigns.execute import system_record
@@ -52,7 +52,7 @@ def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str,
     ids, system = [r.id for r in requirements], recording.system
     adapter = None if system is None else system.sha256
     decided_by = {"engine": plan.engine.as_json(), "requirements": ids, "system": adapter}
-    first: dict[int, tuple[Query, Judgement]] = {}
+    seen = _Seen()
     with (
         recording.begin(plan.name, plan.seed, decided_by, adapter_sha256=adapter) as record,
         Driver(
@@ -67,16 +67,16 @@ def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str,
         ) as driver,
     ):
         with driver.until_stopped() as ended:
-            search(_watched(driver.ask, first), plan)
+            search(seen.watching(driver.ask), plan)
         violations = {
-            number: _Violation(query, seen, confirm(driver.rerun, query, number, seen))
-            for number, (query, seen) in sorted(first.items())
+            number: _Violation(query, judgement, confirm(driver.rerun, query, number, judgement))
+            for number, (query, judgement) in sorted(seen.violations.items())
         }
-    rows = [_row(r, _outcome(number in violations, ended.reason)) for number, r in enumerate(requirements)]
+    rows = [_row(r, seen.outcome(number, ended.reason)) for number, r in enumerate(requirements)]
     results = {
         "engine": plan.engine.kind,
         "name": plan.name,
-        "outcome": next((o for o in _ORDER if o in {row["outcome"] for row in rows}), Outcome.NOT_FALSIFIED),
+        "outcome": Outcome.overall([row["outcome"] for row in rows]),
         "seed": plan.seed,
         "simulations": driver.spent.simulations,
         "stop_reason": ended.reason,
@@ -89,35 +89,51 @@ def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str,
         "smc": None,
         "seconds": round(time.monotonic() - began, 3),
         "run_directory": None if record.path is None else str(record.path),
-        "notes": [ended.message] if ended.message else [],
+        "notes": [note for note in (ended.message, seen.note) if note],
     }
     record.write_results(results)
     return results
 
 
-_ORDER = (Outcome.FALSIFIED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_FALSIFIED)
+@dataclass
+class _Seen:
+    """The answers of a search: first violations, and how many simulations were judged or failed."""
 
+    violations: dict[int, tuple[Query, Judgement]] = field(default_factory=dict)
+    judged: int = 0
+    failed: int = 0
+    first_failure: str = ""
 
-def _watched(ask: Ask, first: dict[int, tuple[Query, Judgement]]) -> Ask:
-    """`ask`, and a note of the first query that violates each requirement."""
+    def watching(self, ask: Ask) -> Ask:
+        def watched(queries: Sequence[AnyQuery]) -> Sequence[Answer]:
+            answers = ask(queries)
+            for query, answer in zip(queries, answers, strict=True):
+                self._see(query, answer)
+            return answers
 
-    def watching(queries: Sequence[AnyQuery]) -> Sequence[Answer]:
-        answers = ask(queries)
-        for query, answer in zip(queries, answers, strict=True):
-            for number in answer.violated:
-                if isinstance(query, Query):
-                    first.setdefault(number, (query, answer.judgements[number]))
-        return answers
+        return watched
 
-    return watching
+    def _see(self, query: AnyQuery, answer: Answer) -> None:
+        self.judged += bool(answer.judgements)
+        if not answer.ok:
+            self.failed += 1
+            self.first_failure = self.first_failure or answer.message
+        for number in answer.violated:
+            if isinstance(query, Query):
+                self.violations.setdefault(number, (query, answer.judgements[number]))
 
+    def outcome(self, requirement: int, reason: StopReason) -> Outcome:
+        """Conclude as `falsify` does: a simulation that failed might have been the violating one."""
+        if requirement in self.violations:
+            return Outcome.FALSIFIED
+        if reason in _WRONG or (self.failed and not self.judged):
+            return Outcome.ERROR
+        finished = reason is StopReason.COMPLETED and self.judged and not self.failed
+        return Outcome.NOT_FALSIFIED if finished else Outcome.INCONCLUSIVE
 
-def _outcome(violated: bool, reason: StopReason) -> Outcome:
-    if violated:
-        return Outcome.FALSIFIED
-    if reason in _WRONG:
-        return Outcome.ERROR
-    return Outcome.NOT_FALSIFIED if reason is StopReason.COMPLETED else Outcome.INCONCLUSIVE
+    @property
+    def note(self) -> str:
+        return f"simulations that failed: {self.failed}; the first said: {self.first_failure}" if self.failed else ""
 
 
 def _row(requirement: Requirement, outcome: Outcome) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +14,8 @@ from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
 from bbfalsify.core.verdict import Judgement, Verdict
 
+_MONITORS = ("bbfalsify", "rtamt")
+
 
 def monitor(
     specification: Annotated[
@@ -20,6 +24,10 @@ def monitor(
     trace: Annotated[
         Path, typer.Argument(metavar="TRACE.csv", help="Columns: time, one per signal; a column walk first if several.")
     ],
+    judged_by: Annotated[
+        str,
+        typer.Option("--monitor", metavar="NAME", help="bbfalsify; or rtamt: the sign of RTAMT's robustness."),
+    ] = "bbfalsify",
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -30,11 +38,13 @@ def monitor(
     Example:  bbfalsify monitor "always(T <= 75)" trace.csv
     """
     from bbfalsify.campaigns.requirements.stl import load_requirements
-    from bbfalsify.core.errors import Problem, UserError
+    from bbfalsify.core.errors import Problem, UserError, unknown_name
     from bbfalsify.logic import Requirement, parse_stl
     from bbfalsify.reporting.exports.recordings import read_csv
 
     recordings, problems = None, list[Problem]()
+    if judged_by not in _MONITORS:
+        problems.append(unknown_name("monitor", judged_by, _MONITORS))
     try:
         recordings = read_csv(trace)
     except UserError as error:
@@ -52,7 +62,12 @@ def monitor(
     if problems or recordings is None:
         raise UserError(problems)
 
-    judged = [(w, r.id, r.judge(t.times, t.signals)) for w, t in recordings.items() for r in requirements]
+    judge: Callable[..., Judgement] = Requirement.judge
+    if judged_by == "rtamt":
+        from bbfalsify.logic.stl import rtamt_monitor
+
+        judge = rtamt_monitor.judge
+    judged = [(w, r.id, judge(r, t.times, t.signals)) for w, t in recordings.items() for r in requirements]
     if as_json:
         print(json.dumps({"requirements": [_as_json(*row) for row in judged]}))
     else:
@@ -84,7 +99,7 @@ def _as_json(walk: str, name: str, judgement: Judgement) -> dict[str, Any]:
 def _sentence(walk: str, name: str, judgement: Judgement) -> str:
     text = f"walk {walk}, " if walk else ""
     text += f"{name}: {judgement.verdict.value}, robustness {judgement.robustness:.6g}"
-    if judgement.verdict is Verdict.VIOLATED:
+    if judgement.first_violation_time < math.inf:
         text += f", certain at time {judgement.first_violation_time:.6g}"
     if judgement.vacuous:
         text += " (vacuously: the trigger never occurred)"

@@ -74,7 +74,7 @@ class Setting:
 
 
 class Notes(Protocol):
-    """Where problems are noted."""
+    """Collector of problems."""
 
     problems: list[Problem]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -54,6 +55,11 @@ class Outcome(StrEnum):
     """The model fails at run time; the trace to the failure is a finding."""
     INCONCLUSIVE = "inconclusive"
     ERROR = "error"
+
+    @classmethod
+    def overall(cls, outcomes: Collection[Outcome]) -> Outcome:
+        """Outcome of a run with several requirements: its most telling one."""
+        return next((o for o in (cls.FALSIFIED, cls.ERROR, cls.INCONCLUSIVE) if o in outcomes), cls.NOT_FALSIFIED)
 
 
 FOUND = frozenset({Outcome.FALSIFIED, Outcome.REACHED, Outcome.MODEL_ERROR})

@@ -1,6 +1,6 @@
-"""Requirements in signal temporal logic, read by RTAMT's grammar and judged by an evaluator of our own.
+"""Requirements in signal temporal logic.
 
-    text ──normalise──► RTAMT's parser ──parser──► Formula ──program──► dense │ discrete monitor ──► Judgement
+    text ──parser (stl.lark)──► Formula ──program──► dense │ discrete monitor ──► Judgement
 
 Requirements about symbols instead of signals (LTL, monitors, Büchi automata) are in `bbfalsify.logic.ltl`.
 Reading formulas is fast; judging (`bbfalsify.logic.stl.stl_monitor`) imports numba: import it where traces are judged.

@@ -41,7 +41,7 @@ from bbfalsify.records.event_log import RecordedEvent, Recorder, ends_with_its_e
 from bbfalsify.records.json_files import read_json, write_json
 
 FORMAT_VERSION = 1
-_PACKAGES = ("bbfalsify", "numpy", "scipy", "numba", "rtamt")
+_PACKAGES = ("bbfalsify", "numpy", "scipy", "numba")
 _LONGEST_NAME = 60
 
 

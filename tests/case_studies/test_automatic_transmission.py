@@ -80,7 +80,7 @@ def test_how_often_random_drives_violate():
 def falsified(box, **arguments):
     settings = {"horizon": 30.0, "seed": 1, "out": None, "options": Options(simulations=500, sensitivity=False)}
     profile = load_profile(ROOT / "profiles" / "throttle_and_brake.yaml")
-    return falsify(box, profile, [AT2], baseline=smc.Options(simulations=1000), **{**settings, **arguments})
+    return falsify(box, profile, [AT2], baseline=smc.SmcOptions(simulations=1000), **{**settings, **arguments})
 
 
 @pytest.mark.parametrize("box", [TRANSMISSION, WITHOUT_STEP], ids=["with its step", "without"])

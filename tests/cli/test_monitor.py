@@ -82,3 +82,17 @@ def test_walks_without_time_are_refused(cli, tmp_path):
     assert (
         f"{file}:1: the column after 'walk' must be 'time'; found 'heat'." in cli("monitor", "heat <= 1", file).problems
     )
+
+
+def test_rtamt_as_the_judge(cli, trace):
+    pytest.importorskip("rtamt", reason="RTAMT does not run on Python 3.13")
+    called = cli("monitor", "always(T <= 75)", trace, "--monitor", "rtamt")
+    assert (called.code, called.out, called.err) == (1, "formula: violated, robustness -5\n", "")
+    assert cli("monitor", "always(T <= 90)", trace, "--monitor", "rtamt").code == 0
+    called = cli("monitor", "T < 1 until[1:inf] T > 2", trace, "--monitor", "rtamt")
+    assert called.problems == ["RTAMT has no interval [1:inf] of until and since."]
+
+
+def test_unknown_monitor(cli, trace):
+    called = cli("monitor", "always(T <= 75)", trace, "--monitor", "rtmat")
+    assert called.problems == ["unknown monitor 'rtmat'. Allowed: bbfalsify, rtamt. Did you mean 'rtamt'?"]

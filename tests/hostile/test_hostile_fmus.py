@@ -49,12 +49,12 @@ def test_what_the_fmu_said_is_in_the_message(fmus):
 
 @pytest.mark.parametrize("deed", ["hang_on_start", "hang", "hang_on_close"])
 def test_an_fmu_that_hangs_is_cut_off(fmus, deed):
-    answers = run(hostile(fmus, deed), bad=[0, 1, 0], time_limit_s=1.0)
+    answers = run(hostile(fmus, deed), bad=[0, 1, 0], time_limit=1.0)
     assert [a.status for a in answers] == [Status.OK, Status.TIMED_OUT, Status.OK]
 
 
 def test_memory_growth_has_a_limit(fmus):
-    answers = run(hostile(fmus, "memory"), bad=[0, 1, 0], memory_limit_mb=500)
+    answers = run(hostile(fmus, "memory"), bad=[0, 1, 0], memory_limit=500)
     assert [a.status for a in answers] == [Status.OK, Status.RAISED, Status.OK]
     assert "MemoryError" in answers[1].message
     assert all(a.cpu_seconds > 0 and a.memory_mb > 10 for a in answers)

@@ -8,7 +8,7 @@ import pytest
 
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import StopReason
-from bbfalsify.engines.falsification.smc import Options, Progress, run
+from bbfalsify.engines.falsification.smc import Progress, SmcOptions, run
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.kernel import compile_network
@@ -78,7 +78,7 @@ def test_the_heater_through_a_driver_stops_by_itself_around_the_closed_form():
         def counted(self, progress):
             pass
 
-    progress, options = Progress(), Options(epsilon=0.001, simulations=200_000, batch=500)
+    progress, options = Progress(), SmcOptions(epsilon=0.001, simulations=200_000, batch=500)
     with Driver(heater_system, RequirementsJudge([requirement]), Execution(jobs=2), seeds=SeedTree(5)) as driver:
         run(driver.ask, usage, progress, options, requirements=1, seeds=SeedTree(5), listener=Quiet())
     baseline = progress.baseline(0, options, found=heater.EXACT)

@@ -1,4 +1,4 @@
-"""The order of a list: most probable first, and nobody first by luck.
+"""Order of a list of counterexamples: most probable first, without the winner's curse.
 
 The largest of many similar estimates is too large on average: it is the largest because chance was on its side (the
 winner's curse), and its interval covers too seldom.  So rows whose intervals overlap are ordered by further passes of
@@ -51,7 +51,7 @@ def _by_value(row: Ranked) -> tuple:
 
 
 def _by_ordering(row: Ranked) -> tuple:
-    """Of rows that no further trace met, the one whose actions are more probable; not the one with the larger value."""
+    """Sort by the further passes; rows that none of them met by the probability of their actions, not by value."""
     passes, actions = row.ordering, row.finding.actions
     assert passes is not None
     return -float(passes.values.mean()), -sum(passes.cylinders), len(actions), actions

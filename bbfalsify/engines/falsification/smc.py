@@ -6,7 +6,7 @@ two questions: what share of all violations do the listed counterexamples explai
 simulation never have shown.
 
     progress = Progress()
-    run(ask, usage, progress, Options(epsilon=0.001), requirements=1, seeds=seeds.child("smc"), listener=listener)
+    run(ask, usage, progress, SmcOptions(epsilon=0.001), requirements=1, seeds=seeds.child("smc"), listener=listener)
     baseline = progress.baseline(0, options, found=keys, found_probability=total)
     baseline.probability, baseline.explained, baseline.never_met
 
@@ -47,7 +47,7 @@ KEPT_KEYS = 10_000
 """Distinct keys counted per requirement, besides those that are watched."""
 
 
-class Options(Settings):
+class SmcOptions(Settings):
     """When plain simulation stops; `StoppingRule` explains the first four."""
 
     rule: str = setting("The stopping rule.", default="sequence", choices=KINDS)
@@ -132,7 +132,7 @@ class Progress:
     def baseline(
         self,
         requirement: int,
-        options: Options,
+        options: SmcOptions,
         *,
         found: Iterable[Key] | None = None,
         found_probability: Estimate | None = None,
@@ -160,7 +160,7 @@ class Progress:
         )
 
 
-def _share(explained: int, violations: int, options: Options) -> Estimate:
+def _share(explained: int, violations: int, options: SmcOptions) -> Estimate:
     """Estimate a share of the violations: given a violation, its key is a fresh draw, so they form Bernoulli trials."""
     low, high = ConfidenceSequence(options.confidence).interval(explained, violations)
     value = explained / violations if violations else high
@@ -176,7 +176,7 @@ def run(
     ask: Ask,
     usage: Usage,
     progress: Progress,
-    options: Options,
+    options: SmcOptions,
     *,
     requirements: int,
     seeds: SeedTree,

@@ -130,13 +130,13 @@ def walk(node: Condition | Term) -> Iterator[Condition | Term]:
 
 def lookahead(node: Condition | Term, period: float = 0.0) -> float:
     """Time after t on which a condition at t can depend; an unbounded operator counts its lower bound."""
-    inner = max((lookahead(child, period) for child in children(node)), default=0.0)
+    parts = [lookahead(child, period) for child in children(node)]
+    inner = max(parts, default=0.0)
     if isinstance(node, Window | Reach):
         if node.operator in ("always", "eventually", "until"):
             return inner + (node.lower if math.isinf(node.upper) else node.upper)
         # Left of since is needed up to t itself, right of it and the body of a past window only up to t - lower.
-        past = max(0.0, lookahead(children(node)[-1], period) - node.lower)
-        return max(past, lookahead(node.left, period)) if isinstance(node, Reach) else past
+        return max([0.0, parts[-1] - node.lower, *parts[:-1]])
     if isinstance(node, Step):
         ahead = {"next": 1, "s_next": 1, "prev": -1, "s_prev": -1}.get(node.operator, 0)
         return max(0.0, inner + ahead * period)

@@ -1,36 +1,29 @@
-"""Parse STL formulas: RTAMT's grammar reads the normalised text, and its tree is converted to our frozen tree.
+"""Parse STL formulas by the grammar in stl.lark; every error names file, line and column.
 
-Every mistake is a `UserError` with file, line and column; nothing of RTAMT (its exceptions, its log lines, its error
-output) leaves this module.  RTAMT is imported when the first formula is parsed.
-
-One rule differs from RTAMT's: a comparison compares numbers and a connective joins conditions, so `x > y > z`, `(x >
-0) + 1` and a bare signal used as a condition are refused (a verdict needs a condition; RTAMT only computes numbers).
+The kind of a word depends on the signals: `G[0,20]` is an operator with its interval, but an element of an array where
+a signal has that name.  So words are classified between lexer and parser.  A comparison compares numbers and a
+connective joins conditions: `x > y > z`, `(x > 0) + 1` and a bare signal used as a condition are refused.
 """
 
 from __future__ import annotations
 
-import bisect
 import math
-import sys
-import types
-import typing
-import warnings
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.logic.stl import formula as stl
-from bbfalsify.logic.stl.normalise import Normalised, Token, normalise
+from bbfalsify.logic.stl.syntax_errors import SHORT, WORDS, explain, explain_character
 
-_ARITHMETIC = {"Addition": "+", "Subtraction": "-", "Multiplication": "*", "Division": "/", "Pow": "pow"}
-_FUNCTIONS = {"Abs": "abs", "Sqrt": "sqrt", "Exp": "exp"}
-_CONNECTIVES = {"Conjunction": "and", "Disjunction": "or", "Implies": "implies", "Iff": "iff", "Xor": "xor"}
-_WINDOWS = {"Always": "always", "Eventually": "eventually", "Historically": "historically", "Once": "once"}
-_REACHES = {"Until": "until", "Since": "since"}
-_STEPS = {
-    "Next": "next", "StrongNext": "s_next", "Previous": "prev", "StrongPrevious": "s_prev",
-    "Rise": "rise", "Fall": "fall",
-}  # fmt: skip
+DEEPEST = 300
+"""Deepest nesting: all code walks formulas recursively."""
+
+_UNITS = {"s": Fraction(1), "ms": Fraction(1, 10**3), "us": Fraction(1, 10**6), "ns": Fraction(1, 10**9)}
 
 
 def parse_stl(
@@ -39,116 +32,212 @@ def parse_stl(
     """Read a formula; `signals` are the names allowed in it (None: any); `line` is where the text begins in `file`."""
     if not isinstance(text, str) or not text.strip():
         raise UserError(Problem("the formula is empty.", file=file, line=line))
-    source = normalise(text, signals=signals, file=file, line=line)
-    if source.problems:
-        raise UserError(source.problems)
-    try:
-        root = _Reader(source).condition(_rtamt_tree(source))
-    except _Refused as refused:
-        place = "" if refused.token is None else f", column {refused.token.column}"
-        if refused.token is not None and refused.token.line > 1 and line is None:
-            place = f", line {refused.token.line}{place}"
-        shown = line if line is None or refused.token is None else line + refused.token.line - 1
-        raise UserError(Problem(f"formula{place}: {refused.message}.", file=file, line=shown)) from None
+    reader = _Reader(text, None if signals is None else tuple(signals), file, line)
+    root = reader.read()
+    if reader.problems:
+        raise UserError([problem for _, problem in sorted(reader.problems, key=lambda found: found[0])])
     return stl.Formula(root, text.strip())
 
 
-class _Refused(Exception):
-    def __init__(self, message: str, token: Token | None = None) -> None:
-        super().__init__(message)
-        self.message, self.token = message, token
+@cache
+def _parser() -> Any:
+    import lark
 
-
-def _rtamt_grammar() -> tuple[Any, Any, Any, Any, Any]:
-    """Import RTAMT's lexer, parser, tree builder and factory, and ANTLR's listener class."""
-    # ANTLR's old runtime imports typing.io, which warns and which Python 3.13 no longer has.
-    if "typing.io" not in sys.modules:
-        replacement = types.ModuleType("typing.io")
-        replacement.TextIO = typing.TextIO  # type: ignore[attr-defined]
-        sys.modules["typing.io"] = replacement
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from antlr4.error.ErrorListener import ErrorListener
-        from rtamt.antlr.parser.stl.LtlLexer import LtlLexer
-        from rtamt.antlr.parser.stl.StlParser import StlParser
-        from rtamt.syntax.ast.parser.abstract_ast_parser import ast_factory
-        from rtamt.syntax.ast.parser.stl.parser_visitor import StlAstParserVisitor
-    return LtlLexer, StlParser, StlAstParserVisitor, ast_factory, ErrorListener
-
-
-def _rtamt_tree(source: Normalised) -> Any:
-    """Let RTAMT parse the normalised text and return the root of its syntax tree."""
-    lexer, parser, visitor, factory, listener = _rtamt_grammar()
-
-    class Listener(listener):  # type: ignore[misc,valid-type]
-        def syntaxError(self, recognizer, offendingSymbol, line, column, msg, e):  # noqa: N802, N803 (ANTLR's names)
-            raise _Refused("", _origin(source, column))
-
-    tree = factory(visitor)(lexer, parser, Listener)
-    for name in [*(f"v{i}" for i in range(len(source.names))), "vtrue", "vfalse"]:
-        tree.declare_var(name, "float")
-    tree.spec = source.text
-    try:
-        tree.parse()
-    except _Refused as refused:
-        token = refused.token
-        assert token is not None
-        message = "the formula ends too early" if token.kind == "end" else f"unexpected '{token.text}'"
-        raise _Refused(message, token) from None
-    except RecursionError:
-        raise _Refused("the formula is nested too deeply") from None
-    if len(tree.specs) != 1:
-        raise _Refused("give exactly one formula")
-    return tree.specs[0]
-
-
-def _origin(source: Normalised, column: int) -> Token:
-    starts = [start for start, _ in source.origins]
-    return source.origins[max(0, bisect.bisect_right(starts, column) - 1)][1]
+    grammar = Path(__file__).with_name("stl.lark").read_text(encoding="utf-8")
+    return lark.Lark(grammar, parser="lalr", lexer="basic")
 
 
 class _Reader:
-    """Conversion of RTAMT's tree to ours, which checks that conditions and numbers stand where they belong."""
+    """One reading; the methods called like rules of the grammar build the formula from below."""
 
-    def __init__(self, source: Normalised) -> None:
-        self.source = source
+    def __init__(self, text: str, signals: tuple[str, ...] | None, file: str | None, line: int | None) -> None:
+        self.text, self.signals, self.file, self.first_line = text, signals, file, line
+        self.problems: list[tuple[int, Problem]] = []
+        self.reported: set[str] = set()
+        """Unknown signals; each is reported once."""
 
-    def condition(self, node: Any) -> stl.Condition:
-        kind = type(node).__name__
-        timed = kind.startswith("Timed")
-        kind = kind.removeprefix("Timed")
-        if kind == "Variable" and node.var in ("vtrue", "vfalse"):
-            return stl.Truth(node.var == "vtrue")
-        if kind == "Predicate":
-            return stl.Compare(str(node.operator), self.term(node.children[0]), self.term(node.children[1]))
-        if kind == "Neg":
-            return stl.Not(self.condition(node.children[0]))
-        if kind in _CONNECTIVES:
-            return stl.Connective(_CONNECTIVES[kind], *(self.condition(child) for child in node.children))
-        if kind in _STEPS:
-            return stl.Step(_STEPS[kind], self.condition(node.children[0]))
-        if kind in _WINDOWS or kind in _REACHES:
-            lower, upper = self.interval(node) if timed else (0.0, math.inf)
-            if kind in _WINDOWS:
-                return stl.Window(_WINDOWS[kind], lower, upper, self.condition(node.children[0]))
-            return stl.Reach(_REACHES[kind], lower, upper, *(self.condition(child) for child in node.children))
-        raise _Refused(
-            f"'{stl.render(self.term(node))}' is a number where a condition is needed; compare it, as in '… > 0'"
+    def complain(self, message: str, at: Any = None, **facts: Any) -> None:
+        """Note a problem at a token (None: in the whole formula)."""
+        place, line = "", self.first_line
+        if at is not None:
+            place = f", line {at.line}" if at.line > 1 and line is None else ""
+            place += f", column {at.column}"
+            line = None if line is None else line + at.line - 1
+        problem = Problem(f"formula{place}: {message.rstrip('.')}.", file=self.file, line=line, **facts)
+        self.problems.append((len(self.text) if at is None else at.start_pos, problem))
+
+    def unknown(self, what: str, token: Any, known: Iterable[str]) -> None:
+        found = unknown_name(what, str(token), known)
+        self.complain(found.message, token, allowed=found.allowed, closest=found.closest)
+
+    def read(self) -> Any:
+        """Return the root; anything if there are problems."""
+        import lark
+
+        try:
+            tokens = list(self.classified(_parser().lex(self.text)))
+        except lark.exceptions.UnexpectedCharacters as error:
+            here = lark.Token("", error.char, error.pos_in_stream, error.line, error.column)
+            return self.complain(explain_character(self.text, here.start_pos or 0), here)
+        state, opened = _parser().parse_interactive(), 0
+        for number, token in enumerate(tokens):
+            opened += (token.type == "LPAR") - (token.type == "RPAR")
+            if opened > DEEPEST:
+                return self.complain(f"more than {DEEPEST} nested parentheses", token)
+            try:
+                tree = state.feed_token(token)
+            except lark.exceptions.UnexpectedToken:
+                message, at, facts = explain(self.text, tokens, number, self.signals)
+                return self.complain(message, at, **facts)
+            if not (token.type == "SIGNAL" and tokens[number + 1].type in ("LPAR", "LSQB")):
+                self.check(token)
+        return self.build(tree)
+
+    def classified(self, tokens: Iterable[Any]) -> Iterator[Any]:
+        """Give words their kinds and add the end; `y[0]` is one name, but `G[0,20]` begins with an operator."""
+        from lark import Token
+
+        names, inside = self.signals or (), False
+        for token in tokens:
+            base, index = token, None
+            if token.type == "SIGNAL" and token.endswith("]") and token not in names:
+                base, _, index = token.partition("[")
+                known = base in names or WORDS.get(SHORT.get(base, base), "FUNCTION") not in ("FUNCTION", "TRUTH")
+                base, index = (base, f"[{index}") if known else (token, None)
+            inside = token.type == "LSQB" or (inside and token.type != "RSQB")
+            kind = token.type
+            if kind == "SIGNAL" and inside:
+                kind = "INFINITY" if base == "inf" else "UNIT"
+            elif kind == "SIGNAL":
+                kind = "SIGNAL" if base in names else WORDS.get(SHORT.get(base, base), "SIGNAL")
+            yield Token(kind, str(base), token.start_pos, token.line, token.column)
+            for part in re.finditer(r"\d+|\D", index or ""):
+                kind = {"[": "LSQB", "]": "RSQB", ",": "COMMA"}.get(part.group(), "NUMBER")
+                offset = len(base) + part.start()
+                yield Token(kind, part.group(), token.start_pos + offset, token.line, token.column + offset)
+        row, start = self.text.count("\n") + 1, self.text.rfind("\n") + 1
+        yield Token("$END", "the end", len(self.text), row, len(self.text) - start + 1)
+
+    def check(self, token: Any) -> None:
+        if token.type == "SIGNAL" and self.signals is not None and token not in (*self.signals, *self.reported):
+            self.unknown("signal", token, self.signals)
+            self.reported.add(str(token))
+        elif token.type == "UNIT" and token not in _UNITS:
+            self.unknown("unit of time", token, _UNITS)
+        elif token.type == "NUMBER" and math.isinf(float(token)):
+            self.complain(f"the number {token} is too large", token)
+
+    def build(self, tree: Any) -> Any:
+        """Call the method of every rule, the inner ones first; no recursion, for the tree may be deep."""
+        built: dict[int, Any] = {}
+        for part in tree.iter_subtrees():
+            built[id(part)] = getattr(self, part.data)(*(built.get(id(child), child) for child in part.children))
+        root = built[id(tree)]
+        if not self.problems and _depth(root) > DEEPEST:
+            self.complain(f"the formula is nested more than {DEEPEST} levels deep")
+        return root
+
+    # --- one method per rule ----------------------------------------------------------------------------------------
+
+    def start(self, root: Any) -> Any:
+        return self.condition(root, None)
+
+    def connective(self, left: Any, operator: Any, right: Any) -> stl.Condition:
+        return stl.Connective(_name(operator), self.condition(left, operator), self.condition(right, operator))
+
+    def reach(self, left: Any, operator: Any, interval: Any, right: Any) -> stl.Condition:
+        lower, upper = interval or (0.0, math.inf)
+        left, right = self.condition(left, operator), self.condition(right, operator)
+        if operator.type != "UNLESS":
+            return stl.Reach(_name(operator), lower, upper, left, right)
+        return stl.Connective(
+            "or", stl.Window("always", 0.0, upper, left), stl.Reach("until", lower, upper, left, right)
         )
 
-    def interval(self, node: Any) -> tuple[float, float]:
-        lower, upper = self.source.intervals[int(node.end)]
-        # RTAMT rewrites `p unless[a:b] q` to `always[0:b] p or p until[a:b] q`: a begin of 0 beside a number k.
-        return (lower if int(node.begin) == int(node.end) else 0.0, upper)
+    def prefix(self, operator: Any, body: Any) -> stl.Condition:
+        name, body = _name(operator), self.condition(body, operator)
+        return stl.Not(body) if name == "not" else stl.Step(name, body)
 
-    def term(self, node: Any) -> stl.Term:
-        kind = type(node).__name__
-        if kind == "Constant":
-            return stl.Number(float(node.val))
-        if kind == "Variable" and node.var not in ("vtrue", "vfalse"):
-            return stl.Signal(self.source.names[int(node.var[1:])])
-        if kind in _ARITHMETIC:
-            return stl.Arithmetic(_ARITHMETIC[kind], self.term(node.children[0]), self.term(node.children[1]))
-        if kind in _FUNCTIONS:
-            return stl.Function(_FUNCTIONS[kind], self.term(node.children[0]))
-        raise _Refused(f"the condition '{stl.render(self.condition(node))}' is used as a number")
+    def window(self, operator: Any, interval: Any, body: Any) -> stl.Condition:
+        lower, upper = interval or (0.0, math.inf)
+        return stl.Window(_name(operator), lower, upper, self.condition(body, operator))
+
+    def compare(self, left: Any, operator: Any, right: Any) -> stl.Condition:
+        return stl.Compare(_name(operator), self.term(left, operator), self.term(right, operator))
+
+    def arithmetic(self, left: Any, operator: Any, right: Any) -> stl.Term:
+        return stl.Arithmetic(str(operator), self.term(left, operator), self.term(right, operator))
+
+    def negative(self, minus: Any, operand: Any) -> stl.Term:
+        return stl.Arithmetic("*", stl.Number(-1.0), self.term(operand, minus))
+
+    def number(self, *parts: Any) -> stl.Term:
+        return stl.Number(float("".join(parts)))
+
+    def signal(self, name: Any) -> stl.Term:
+        return stl.Signal(str(name))
+
+    def truth(self, word: Any) -> stl.Condition:
+        return stl.Truth(word.lower() == "true")
+
+    def call(self, name: Any, *arguments: Any) -> stl.Term:
+        number = 2 if name == "pow" else 1
+        if len(arguments) != number:
+            self.complain(f"'{name}' takes {number} argument(s), not {len(arguments)}", name)
+            return stl.Number(0.0)
+        terms = [self.term(argument, name) for argument in arguments]
+        return stl.Arithmetic("pow", *terms) if name == "pow" else stl.Function(str(name), *terms)
+
+    def bound(self, *parts: Any) -> tuple[Fraction | None, str | None]:
+        """Return value (None: infinity) and unit."""
+        if parts[0].type == "INFINITY":
+            return None, None
+        sign, (number, *unit) = (-1, parts[1:]) if parts[0].type == "MINUS" else (1, parts)
+        # Decimal keeps 0.1 exact; but the fraction of 1e-999999999 would fill the memory.
+        value = Fraction(Decimal(str(number))) if 0 < float(number) < math.inf else Fraction(0)
+        return sign * value, str(unit[0]) if unit else None
+
+    def interval(self, opening: Any, first: Any, last: Any) -> tuple[float, float]:
+        (lower, lower_unit), (upper, upper_unit) = first, last
+        if lower_unit and not upper_unit and upper is not None:
+            self.complain("give the unit of both bounds of a time interval", opening)
+        start = None if lower is None else lower * _UNITS.get(lower_unit or upper_unit or "s", 1)
+        end = None if upper is None else upper * _UNITS.get(upper_unit or "s", 1)
+        if start is None:
+            self.complain("a time interval cannot begin at infinity", opening)
+        elif start < 0 or (end is not None and end < 0):
+            past = "the past has historically, once, since"
+            self.complain(f"the bounds of a time interval cannot be negative; {past}", opening)
+        elif end is not None and start > end:
+            found = f"[{float(start):g}:{float(end):g}]"
+            self.complain(f"the time interval {found} is empty, its lower bound is the larger", opening)
+        return float(start or 0), math.inf if end is None else float(end)
+
+    # --- numbers and conditions -------------------------------------------------------------------------------------
+
+    def condition(self, part: Any, user: Any) -> Any:
+        if isinstance(part, stl.Condition):
+            return part
+        self.complain(f"'{_shown(part)}' is a number where a condition is needed; compare it, as in '… > 0'", user)
+        return stl.Truth(True)
+
+    def term(self, part: Any, user: Any) -> Any:
+        if isinstance(part, stl.Term):
+            return part
+        self.complain(f"the condition '{_shown(part)}' is used as a number", user)
+        return stl.Number(0.0)
+
+
+def _name(operator: Any) -> str:
+    return SHORT.get(operator, str(operator))
+
+
+def _shown(part: Any) -> str:
+    return stl.render(part) if _depth(part) <= DEEPEST else "…"
+
+
+def _depth(part: Any) -> int:
+    deepest, layer = 0, [part]
+    while layer:
+        deepest, layer = deepest + 1, [child for node in layer for child in stl.children(node)]
+    return deepest

@@ -36,13 +36,6 @@ def outcome_of(progress: Progress, requirement: int, reason: StopReason | None) 
     return Outcome.NOT_FALSIFIED if finished and judged else Outcome.INCONCLUSIVE
 
 
-def overall(outcomes: Sequence[Outcome]) -> Outcome:
-    for outcome in (Outcome.FALSIFIED, Outcome.ERROR, Outcome.INCONCLUSIVE):
-        if outcome in outcomes:
-            return outcome
-    return Outcome.NOT_FALSIFIED
-
-
 def best_robustness(progress: Progress, requirement: int) -> float:
     return progress.search.best_robustness[requirement] if progress.search.best_robustness else math.inf
 

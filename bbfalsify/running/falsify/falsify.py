@@ -17,6 +17,7 @@ from pathlib import Path
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import Outcome
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile
 from bbfalsify.records.accepted import Acceptances, load_acceptances
@@ -25,7 +26,7 @@ from bbfalsify.records.store import Store
 from bbfalsify.results.falsify_result import AcceptanceResult, FalsificationResult, RequirementResult
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.falsify.conclusions import best_robustness, overall
+from bbfalsify.running.falsify.conclusions import best_robustness
 from bbfalsify.running.falsify.counterexample_list import Listing
 from bbfalsify.running.falsify.replay_store import Memory
 from bbfalsify.running.falsify.stages import Stages
@@ -123,7 +124,7 @@ def _conclude(
     judged, memory = listing.judge(acceptances), stages.memory
     return FalsificationResult(
         name=stages.driver.name,
-        outcome=overall([row.outcome for row in rows]),
+        outcome=Outcome.overall([row.outcome for row in rows]),
         seed=task.seed,
         simulations=stages.driver.spent.simulations,
         iterations=scribe.progress.search.iterations,

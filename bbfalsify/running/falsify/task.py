@@ -31,7 +31,7 @@ class Settings:
     period: float | None = None
     """Period of the samples; by default chosen to fit requirements and system (`sampling_grid.py`)."""
     options: Options = Options()
-    baseline: smc.Options | None = None
+    baseline: smc.SmcOptions | None = None
     """Plain simulation afterwards, where it is asked for."""
     max_time: float | None = None
     """Seconds of the search."""

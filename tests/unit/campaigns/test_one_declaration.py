@@ -50,7 +50,7 @@ def toy(monkeypatch):
     sys.modules.setdefault(__name__, inspect.getmodule(run_toy))
     entry = EntryPoint("toy", f"{__name__}:TOY", ENTRY_POINTS)
     real = importlib.metadata.entry_points
-    ours = lambda **which: [entry] if which["group"] == ENTRY_POINTS else real(**which)  # noqa: E731
+    ours = lambda **which: [entry] if which.get("group") == ENTRY_POINTS else real(**which)  # noqa: E731
     monkeypatch.setattr("importlib.metadata.entry_points", ours)
 
 

@@ -108,7 +108,7 @@ def along(ask, usage, word, *, seeds, **plan):
 
 def simulated(usage, ask, simulations):
     progress = smc.Progress()
-    options = smc.Options(simulations=simulations, epsilon=1e-6)
+    options = smc.SmcOptions(simulations=simulations, epsilon=1e-6)
     smc.run(ask, usage, progress, options, requirements=1, seeds=SeedTree(3), listener=Quiet())
     return {key: times / simulations for key, times in progress.tallies[0].keys.items()}
 
@@ -268,7 +268,7 @@ def test_a_whole_run_agrees_with_itself(tmp_path, box, on_failure):
     requirement = Requirement("R1", "", parse_stl("always[0:3](y <= 0.5)"))
     result = falsify(
         box, parse_profile(COMMITTED), [requirement], horizon=3.0, seed=1, out=tmp_path, on_failure=on_failure,
-        options=Options(simulations=220), baseline=smc.Options(simulations=500), executor="in-process",
+        options=Options(simulations=220), baseline=smc.SmcOptions(simulations=500), executor="in-process",
     )  # fmt: skip
     rows = {row.actions: row for row in result.counterexamples}
     for key, exact in EXACT.items():

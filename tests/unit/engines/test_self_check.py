@@ -65,7 +65,7 @@ def whole_run(**options):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("baseline", [None, smc.Options(simulations=300)])
+@pytest.mark.parametrize("baseline", [None, smc.SmcOptions(simulations=300)])
 def test_a_key_attributed_to_the_wrong_step_is_called_wrong_loudly(monkeypatch, baseline):
     """The mistake that this check was made for: the key ends with the first action of its moment."""
     fine = whole_run(baseline=baseline)

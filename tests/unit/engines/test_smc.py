@@ -12,7 +12,7 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.smc import Options, Progress, run
+from bbfalsify.engines.falsification.smc import Progress, SmcOptions, run
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.modelling import parse_profile
@@ -53,7 +53,7 @@ class Counting:
 
 
 def simulate(ask=ask, usage=None, seed=1, requirements=1, watched=(), out_of_time=lambda: False, **options):
-    progress, listener, options = Progress(), Counting(), Options(**options)
+    progress, listener, options = Progress(), Counting(), SmcOptions(**options)
     run(
         ask, usage or usage_of(), progress, options, requirements=requirements, seeds=SeedTree(seed),
         listener=listener, watched=watched, out_of_time=out_of_time,
@@ -163,7 +163,7 @@ def test_budget_zero_and_no_time_are_defined():
         assert baseline.probability.method == "not estimated" and baseline.never_met == (("on",),)
     assert simulate(simulations=0)[0].stopped is StopReason.BUDGET_SIMULATIONS
     assert simulate(out_of_time=lambda: True)[0].stopped is StopReason.BUDGET_TIME
-    assert Progress().baseline(0, Options()).simulations == 0  # stopped before it began
+    assert Progress().baseline(0, SmcOptions()).simulations == 0  # stopped before it began
 
 
 def test_failures_are_counted_apart_and_open_the_interval():
@@ -207,7 +207,7 @@ def test_what_was_answered_before_the_end_is_kept():
 
     progress = Progress()
     with pytest.raises(BudgetSpent):
-        run(interrupted, usage_of(), progress, Options(), requirements=1, seeds=SeedTree(1), listener=Counting())
+        run(interrupted, usage_of(), progress, SmcOptions(), requirements=1, seeds=SeedTree(1), listener=Counting())
     whole, _ = simulate(chance_of(0.5), simulations=130)
     assert progress.stopped is StopReason.INTERRUPTED and progress.counts(0) == whole.counts(0)
     assert [q.name for q in asked[:2]] == ["smc/1", "smc/2"] and len({q.name for q in asked}) == 200
@@ -269,6 +269,6 @@ def test_stuck_profiles_and_wrong_options_are_refused_by_name():
     with pytest.raises(UserError, match=r"deadlocks.*User\.End"):
         simulate(usage=usage_of(stuck))
     with pytest.raises(UserError, match="batch must be"):
-        Options(batch=0)
+        SmcOptions(batch=0)
     with pytest.raises(UserError, match="rule cannot be 'sequental'.*Did you mean 'sequence'"):
-        Options(rule="sequental")
+        SmcOptions(rule="sequental")

@@ -1,5 +1,6 @@
 """Reading formulas: what is accepted, how it is understood, and what is said about mistakes."""
 
+import logging
 import math
 import pickle
 import subprocess
@@ -117,6 +118,18 @@ def test_a_signal_may_be_called_like_a_short_operator():
         ("x(1) > 0", 1, "is followed by '('"),
         ("rise x > 0", 6, "unexpected 'x'"),
         ("x > 1e999", 5, "too large"),
+        ("always[0:1e400] x>0", 10, "the number 1e400 is too large"),
+        ("always[0:5", 11, "not closed by ']' but by 'the end'"),
+        ("alw_[0,20](x > 0)", 1, "'alw_[0,20]' is written 'always[0:20]' here"),
+        ("x > 0 and ev_[0:2.5] (y > 0)", 11, "'ev_[0:2.5]' is written 'eventually[0:2.5]' here"),
+        ("[]_[0,20] x > 0", 1, "'[]_[0,20]' is written 'always[0:20]' here"),
+        ("x > 0 -> <> y > 0", 10, "'<>' is written 'eventually' here"),
+        ("x > 0 U_[0,20] y > 0", 7, "'U_[0,20]' is written 'until[0:20]' here"),
+        ("globally(x > 0)", 1, "'globally' is written 'always' here"),
+        ("x[t] > 0", 1, "'x[t]' is written 'x' here"),
+        ("x > 0 <=> y > 0", 7, "'<=>' is written 'iff' here"),
+        ("x > 0 => y > 0", 7, "write '->'"),
+        ("x > 0 /\\ y > 0", 8, "write 'and'"),
     ],
 )
 def test_mistakes_are_located(text, column, message):
@@ -135,7 +148,10 @@ def test_mistakes_are_located(text, column, message):
         ("(x > 0) + 1 > 2", "the condition 'x > 0' is used as a number"),
         ("abs(always(x > 0)) > 1", "used as a number"),
         ("x == true", "the condition 'true' is used as a number"),
-        ("(" * 70 + "x > 0" + ")" * 70, "nested parentheses"),
+        ("(" * 400 + "x > 0" + ")" * 400, "more than 300 nested parentheses"),
+        ("(" * 100_000 + "x > 0" + ")" * 100_000, "more than 300 nested parentheses"),
+        ("not " * 1200 + "x > 0", "nested more than 300 levels deep"),
+        (" + ".join(["x"] * 1200), "is a number where a condition is needed"),
     ],
 )
 def test_what_is_not_a_condition_is_refused(text, message):
@@ -148,7 +164,16 @@ def test_all_mistakes_at_once_with_file_line_and_closest_name():
     assert "unknown signal 'TT'" in found[1].message and found[1].closest == "T"
     assert found[1].allowed == ("T", "house.T_in", "x", "y")
     assert problems("allways(x > 0)")[0].closest == "always"
+    assert len(problems("z > 0 and z < 1")) == 1
     assert problems("x > 0\nand and", file="r.yaml", line=7)[0].line == 8
+
+
+@pytest.mark.parametrize("text", ["not " * 290 + "x > 0", " and ".join(["x > 0"] * 290), "0" + " - x" * 290 + " > 0"])
+def test_deep_formulas_survive_printing_and_pickling(text):
+    formula = parse_stl(text)
+    assert parse_stl(str(formula)) == formula
+    assert pickle.loads(pickle.dumps(formula)) == formula
+    assert hash(formula) == hash(parse_stl(text)) and formula.lookahead == 0
 
 
 def test_facts_about_time():
@@ -160,6 +185,7 @@ def test_facts_about_time():
     assert (nested.lookahead, nested.unbounded) == (17, False)
     assert parse_stl("eventually[3:inf] x>0").lookahead == 3
     assert parse_stl("once[2:4] eventually[0:3] x>0").lookahead == 1
+    assert parse_stl("once[1:2] " * 100 + "eventually[0:200] x>0").lookahead == 100
     assert parse_stl("(eventually[0:3] x>0) since[2:4] y>0").lookahead == 3
     assert parse_stl("next next x>0").duration(0, period=0.5) == 1.0
     assert not parse_stl("historically x>0").unbounded
@@ -175,6 +201,17 @@ def test_a_requirement_checks_its_kind_of_time():
         Requirement("R", "", step, "continuous")
     assert Requirement("R", "", parse_stl("always[0:0.3](x > 0)"), "discrete", 0.1).duration(0.2) == 0.3
     assert math.isclose(Requirement("R", "", step, "discrete", 0.1).duration(1.0), 1.1)
+
+
+def test_mistakes_are_user_errors_and_nothing_is_printed(capfd, caplog):
+    with caplog.at_level(logging.DEBUG):
+        parse_stl("always[0:2](T <= 1) and once(q.r > 3)")
+        for bad in ("always(", "T ^ 2 > 1", "log(T) > 1", "T > 1 and", "import os T > 1", "always[0:1] T", "T > 0x10"):
+            with pytest.raises(Exception) as caught:
+                parse_stl(bad, signals=["T"])
+            assert type(caught.value).__name__ == "UserError", bad
+            assert caught.value.__cause__ is None, bad
+    assert capfd.readouterr() == ("", "") and not caplog.records
 
 
 def test_reading_is_light():

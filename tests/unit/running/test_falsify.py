@@ -74,7 +74,7 @@ def test_what_the_profile_does_not_know_widens_the_intervals(plain):
 
 
 def test_times_coverage_and_sensitivity_are_part_of_the_result():
-    result = run(baseline=smc.Options(epsilon=0.1, simulations=500))
+    result = run(baseline=smc.SmcOptions(epsilon=0.1, simulations=500))
     row = result.requirements[0]
     times = row.time_to_violation
     assert times.listed.probability == pytest.approx(row.found_probability.value)
@@ -264,9 +264,14 @@ def test_a_profile_with_a_fault_is_refused_before_anything_runs(old, new, messag
 
 
 def test_plain_simulation_beside_the_list(plain):
-    result = run(baseline=smc.Options(epsilon=0.01, simulations=4000))
+    result = run(baseline=smc.SmcOptions(epsilon=0.01, simulations=4000))
     baseline = result.requirements[0].baseline
     assert baseline.probability == result.smc
     assert baseline.probability.low <= sum(heater.EXACT.values()) <= baseline.probability.high
     assert baseline.explained is not None and {key for key, _ in baseline.met} <= set(heater.EXACT)
     assert plain.smc is None
+
+
+def test_settings_of_something_else_are_refused():
+    with pytest.raises(UserError, match=r"baseline must be SmcOptions\(…\); found Options\."):
+        run(baseline=Options())

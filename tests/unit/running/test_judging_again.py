@@ -50,7 +50,7 @@ def run(box, stl, out=None, **arguments):
 @pytest.fixture(scope="module")
 def refined(tmp_path_factory):
     directory = tmp_path_factory.mktemp("refined") / "run"
-    return run(spike, ALWAYS_COOL, directory=directory, baseline=smc.Options(simulations=300))
+    return run(spike, ALWAYS_COOL, directory=directory, baseline=smc.SmcOptions(simulations=300))
 
 
 def test_what_samples_miss_is_found_at_a_shorter_period(refined):
@@ -62,7 +62,7 @@ def test_what_samples_miss_is_found_at_a_shorter_period(refined):
     assert not result.sampling.checks[-1].matters
     assert result.requirements[0].baseline.probability.low > 0.5
     assert any("samples were taken every 0.02" in note for note in result.notes)
-    given = run(spike, ALWAYS_COOL, period=0.2, baseline=smc.Options(simulations=300))
+    given = run(spike, ALWAYS_COOL, period=0.2, baseline=smc.SmcOptions(simulations=300))
     assert given.requirements[0].baseline.probability.high < 0.3
 
 
@@ -73,7 +73,7 @@ def test_counterexamples_of_a_refined_run_are_stored_at_its_period(refined):
 
 
 def test_a_refined_run_is_the_same_for_any_number_of_workers_and_when_it_is_continued(refined, tmp_path):
-    two = run(spike, ALWAYS_COOL, jobs=2, directory=tmp_path / "two", baseline=smc.Options(simulations=300))
+    two = run(spike, ALWAYS_COOL, jobs=2, directory=tmp_path / "two", baseline=smc.SmcOptions(simulations=300))
     assert two.sampling == refined.sampling and two.found_probability == refined.found_probability
     assert [c.actions for c in two.counterexamples] == [c.actions for c in refined.counterexamples]
     lines = (refined.directory / "events.jsonl").read_bytes().splitlines(keepends=True)
@@ -83,7 +83,7 @@ def test_a_refined_run_is_the_same_for_any_number_of_workers_and_when_it_is_cont
         shutil.copytree(refined.directory, again)
         (again / "events.jsonl").write_bytes(b"".join(lines[:cut]))
         (again / "results.json").unlink()
-        result = run(spike, ALWAYS_COOL, directory=again, baseline=smc.Options(simulations=300))
+        result = run(spike, ALWAYS_COOL, directory=again, baseline=smc.SmcOptions(simulations=300))
         assert result.as_json()["requirements"] == refined.as_json()["requirements"]
         assert result.sampling == refined.sampling and result.simulations == refined.simulations
         asked = [

@@ -66,7 +66,7 @@ def interrupted(whole, copy, keep):
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     directory = tmp_path_factory.mktemp("undisturbed") / "run"
-    baseline = smc.Options(simulations=100)
+    baseline = smc.SmcOptions(simulations=100)
     return directory, run(directory, baseline=baseline), baseline
 
 

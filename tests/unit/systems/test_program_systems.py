@@ -115,7 +115,7 @@ def test_a_hanging_run_is_cut_off_with_everything_it_started(temporary):
 
 def test_folders_of_killed_workers_are_removed_by_the_next(temporary):
     """The run's own limit kills the worker, which cannot clean up any more."""
-    answers = run(program("hangs"), bad=[1, 0], time_limit_s=0.4)
+    answers = run(program("hangs"), bad=[1, 0], time_limit=0.4)
     assert [a.status for a in answers] == [Status.TIMED_OUT, Status.OK]
     assert list(temporary.iterdir()) == []
 
