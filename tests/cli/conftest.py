@@ -1,6 +1,5 @@
 """Commands are called in this process, through the same `main` that the installed script calls."""
 
-import functools
 import json
 import shutil
 import sys
@@ -13,8 +12,18 @@ import typer.main
 from bbfalsify.cli.main import main
 from bbfalsify.examples import example_folder
 
-# Typer puts all commands together at every call, which takes longer than most of them: here it does so once.
-typer.main.get_command = functools.cache(typer.main.get_command)
+_put_together, _made = typer.main.get_command, {}
+
+
+def get_command(app: typer.Typer):
+    """Typer puts all commands together at every call, which takes longer than most: here only where one was added."""
+    key = id(app), len(app.registered_commands)
+    if key not in _made:
+        _made[key] = _put_together(app)
+    return _made[key]
+
+
+typer.main.get_command = get_command
 
 
 @dataclass(frozen=True)
