@@ -8,7 +8,6 @@ from importlib.metadata import EntryPoint
 
 import jsonschema
 import pytest
-import typer.main
 
 from bbfalsify.campaigns.json_schema import schema_of
 from bbfalsify.campaigns.plan import plan_document
@@ -80,7 +79,6 @@ def test_in_the_json_schema(toy):
 def test_as_an_option_of_the_command_line(toy, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(command_line, "COMMANDS", dict(command_line.COMMANDS))
     monkeypatch.setattr(command_line.app, "registered_commands", [*command_line.app.registered_commands])
-    getattr(typer.main.get_command, "cache_clear", lambda: None)()
 
     def call(*arguments: object) -> tuple[int, str]:
         monkeypatch.setattr(sys, "argv", ["bbfalsify", "toy", *map(str, arguments)])
@@ -89,16 +87,13 @@ def test_as_an_option_of_the_command_line(toy, monkeypatch, capsys, tmp_path):
         captured = capsys.readouterr()
         return ended.value.code, captured.out + captured.err
 
-    try:
-        code, shown = call("--help")
-        assert code == 0 and "--depth <int>" in shown and "Steps of each walk.  [default: (3)]" in shown
-        system = ("--system", HEATER / "system.py:heater", "--out", tmp_path, "--json", "--quiet", "--seed", 1)
-        code, shown = call(*system, "--depth", 7)
-        assert json.loads(shown)["depth"] == 7
-        code, shown = call(*system, "--depth", 0)
-        assert code == 2 and "--depth must be at least 1; found 0." in shown
-    finally:
-        getattr(typer.main.get_command, "cache_clear", lambda: None)()
+    code, shown = call("--help")
+    assert code == 0 and "--depth <int>" in shown and "Steps of each walk.  [default: (3)]" in shown
+    system = ("--system", HEATER / "system.py:heater", "--out", tmp_path, "--json", "--quiet", "--seed", 1)
+    code, shown = call(*system, "--depth", 7)
+    assert json.loads(shown)["depth"] == 7
+    code, shown = call(*system, "--depth", 0)
+    assert code == 2 and "--depth must be at least 1; found 0." in shown
 
 
 def test_in_the_checks_of_the_python_api():
