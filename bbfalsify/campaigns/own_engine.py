@@ -26,10 +26,9 @@ from bbfalsify.core.query import Answer, AnyQuery, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, Outcome, StopReason
 from bbfalsify.logic import Requirement
-from bbfalsify.records.counterexample import Counterexample, RequirementRecord, SeedRecord, signals_as_samples
+from bbfalsify.records.counterexample import SeedRecord
 from bbfalsify.records.recording import Recording, RunRecord
-from bbfalsify.records.run_directory import versions
-from bbfalsify.running.confirm import Confirmation, confirm
+from bbfalsify.running.confirm import Confirmation, confirm, counterexample_file
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.systems import System
@@ -82,7 +81,7 @@ def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str,
         "stop_reason": ended.reason,
         "requirements": rows,
         "counterexamples": [
-            _counterexample(plan, record, requirements[number], rank, found)
+            _counterexample(plan, recording, record, requirements[number], rank, found)
             for rank, (number, found) in enumerate(violations.items(), start=1)
         ],
         "found_probability": None,
@@ -141,33 +140,22 @@ def _row(requirement: Requirement, outcome: Outcome) -> dict[str, Any]:
 
 
 def _counterexample(
-    plan: RunPlan, record: RunRecord, requirement: Requirement, rank: int, found: _Violation
+    plan: RunPlan, recording: Recording, record: RunRecord, requirement: Requirement, rank: int, found: _Violation
 ) -> dict[str, Any]:
     """Write the file that `replay` executes; return the row of the results."""
     stimulus, confirmation = found.query.stimulus, found.confirmation
-    signals = {} if confirmation.trace is None else confirmation.trace.signals
     actions = tuple(action for _, action in stimulus.events)
-    content = Counterexample(
-        requirement=RequirementRecord(
-            requirement.id,
-            requirement.text,
-            requirement.formula.text,
-            cast(Any, requirement.time),
-            requirement.period,
-        ),
+    content = counterexample_file(
+        requirement,
+        stimulus,
+        confirmation,
         horizon=stimulus.duration,
         actions=actions,
         word=stimulus.events,
-        times=tuple(stimulus.times.tolist()),
-        inputs=signals_as_samples(stimulus.inputs),
-        outputs=signals_as_samples({k: v for k, v in signals.items() if k not in stimulus.inputs}),
         judgement=found.judgement,
         status=confirmation.status,
-        reproduced=confirmation.reproduced,
-        tries=confirmation.tries,
         seed=SeedRecord(plan.seed, found.query.name),
-        system=system_record(plan),
-        versions=versions(),
+        system=recording.system or system_record(plan),
         time_limit_s=plan.execution.time_limit,
         memory_limit_mb=plan.execution.memory_limit,
     )

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, cast
 
 from bbfalsify.core.query import Answer, Query
-from bbfalsify.core.trace import Trace
+from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.logic import Requirement
+from bbfalsify.records.counterexample import Counterexample, RequirementRecord, Time, signals_as_samples
+from bbfalsify.records.run_directory import versions
 
 Status = Literal["confirmed", "flaky"]
 
@@ -67,3 +70,27 @@ def compare(answers: Sequence[Answer], requirement: int, seen: Judgement, tolera
 
 def _violates(answer: Answer, requirement: int) -> bool:
     return len(answer.judgements) > requirement and answer.judgements[requirement].verdict is Verdict.VIOLATED
+
+
+def counterexample_file(
+    requirement: Requirement, stimulus: Stimulus, confirmation: Confirmation | None, **facts: Any
+) -> Counterexample:
+    """A counterexample as a file holds it: what was asked and what came of it; the engine adds its own facts."""
+    trace = None if confirmation is None else confirmation.trace
+    outputs = {} if trace is None else {k: v for k, v in trace.signals.items() if k not in stimulus.inputs}
+    return Counterexample(
+        requirement=RequirementRecord(
+            requirement.id,
+            requirement.text,
+            requirement.formula.text,
+            cast(Time, requirement.time),
+            requirement.period,
+        ),
+        times=tuple(stimulus.times.tolist()),
+        inputs=signals_as_samples(stimulus.inputs),
+        outputs=signals_as_samples(outputs),
+        reproduced=0 if confirmation is None else confirmation.reproduced,
+        tries=0 if confirmation is None else confirmation.tries,
+        versions=versions(),
+        **facts,
+    )

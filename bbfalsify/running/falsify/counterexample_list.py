@@ -12,7 +12,7 @@ from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
 from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.results.self_check import Meetings
-from bbfalsify.running.falsify.finding_listener import Item, counterexample_file, row_of
+from bbfalsify.running.falsify.finding_listener import Item, content_of, row_of
 from bbfalsify.running.falsify.shrink import shrunk_rows
 from bbfalsify.running.falsify.stages import Stages
 
@@ -36,7 +36,7 @@ class Listing:
 
         def write_core(item: Item, rank: int) -> str | None:
             seed = SeedRecord(stages.task.seed, item.finding.query)
-            return self._write(counterexample_file(item, requirement, stages.task, seed), rank, "shrunk")
+            return self._write(content_of(item, requirement, stages.task, seed), rank, "shrunk")
 
         self.rows += shrunk_rows(rows, items, stages.shrinking, stages.scribe, stages.usage, write_core)
 
@@ -44,7 +44,7 @@ class Listing:
         task, memory = self._stages.task, self._stages.memory
         known = None if memory is None else memory.of(item.finding)
         seed = SeedRecord(task.seed, item.finding.query) if known is None else known.stored.counterexample.seed
-        content = counterexample_file(item, requirement, task, seed)
+        content = content_of(item, requirement, task, seed)
         self._found.append((item.finding, content))
         file = self._write(content, rank, "counterexamples")
         met = self._met.get(item.finding)

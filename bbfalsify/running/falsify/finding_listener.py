@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import (
@@ -26,16 +25,12 @@ from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import (
     Counterexample,
-    RequirementRecord,
     SeedRecord,
-    Time,
-    signals_as_samples,
 )
-from bbfalsify.records.run_directory import versions
 from bbfalsify.results.falsify_insights import Convergence
 from bbfalsify.results.falsify_result import Ordering, RankedCounterexample
 from bbfalsify.results.self_check import Meetings
-from bbfalsify.running.confirm import Confirmation, Status, confirm
+from bbfalsify.running.confirm import Confirmation, Status, confirm, counterexample_file
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.task import Task
 
@@ -195,32 +190,20 @@ def row_of(
     )
 
 
-def counterexample_file(item: Item, requirement: Requirement, task: Task, seed: SeedRecord) -> Counterexample:
-    finding, confirmation = item.finding, item.confirmation
-    stimulus = finding.stimulus
-    trace = None if confirmation is None else confirmation.trace
-    outputs = {} if trace is None else {k: v for k, v in trace.signals.items() if k not in stimulus.inputs}
-    return Counterexample(
-        requirement=RequirementRecord(
-            requirement.id,
-            requirement.text,
-            requirement.formula.text,
-            cast(Time, requirement.time),
-            requirement.period,
-        ),
+def content_of(item: Item, requirement: Requirement, task: Task, seed: SeedRecord) -> Counterexample:
+    """The file of a listed counterexample."""
+    finding = item.finding
+    return counterexample_file(
+        requirement,
+        finding.stimulus,
+        item.confirmation,
         horizon=task.settings.horizon,
         actions=finding.actions,
         word=finding.word,
-        times=tuple(stimulus.times.tolist()),
-        inputs=signals_as_samples(stimulus.inputs),
-        outputs=signals_as_samples(outputs),
         judgement=item.judgement,
         status=item.status,
-        reproduced=0 if confirmation is None else confirmation.reproduced,
-        tries=0 if confirmation is None else confirmation.tries,
         seed=seed,
         system=task.record,
-        versions=versions(),
         simulation=finding.status,
         probability=item.probability,
         estimates={} if item.ranked is None else {"cylinder": item.ranked.cylinder, **item.ranked.columns},
