@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from bbfalsify.campaigns import Campaign, RunPlan
+    from bbfalsify.campaigns import Campaign
+    from bbfalsify.core.errors import UserError
     from bbfalsify.reporting.exports.cases import Case
 
 
@@ -42,28 +43,48 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class CampaignFile(pytest.File):
-    """A campaign; its runs are executed when the first of their requirements is tested."""
+    """A campaign; its runs are executed when the first of their requirements is tested.
+
+    Collecting runs no code of the system: it is loaded with the first test.
+    """
+
+    _loaded: Campaign | UserError | None = None
 
     def collect(self) -> Iterator[pytest.Item]:
         from bbfalsify import load_campaign
         from bbfalsify.core.errors import UserError
 
         try:
-            campaign = load_campaign(self.path)
+            campaign = load_campaign(self.path, declared_only=True)
         except UserError as error:
             raise self.CollectError("\n".join(map(str, error.problems))) from None
-        for plan in campaign.runs:
-            run = CampaignRun(campaign, plan, self.config.rootpath / self.config.getini("bbfalsify_runs"))
+        for place, plan in enumerate(campaign.runs):
+            run = CampaignRun(self, place, self.config.rootpath / self.config.getini("bbfalsify_runs"))
             for number, planned in enumerate(plan.requirements):
                 name = planned.requirement.id if len(campaign.runs) == 1 else f"{plan.name}: {planned.requirement.id}"
                 yield RequirementItem.from_parent(self, name=name, run=run, number=number)
+
+    def loaded(self) -> Campaign:
+        """Return the campaign with its systems, which are loaded once."""
+        from bbfalsify import load_campaign
+        from bbfalsify.core.errors import UserError
+
+        if self._loaded is None:
+            try:
+                self._loaded = load_campaign(self.path)
+            except UserError as error:
+                self._loaded = error
+        if isinstance(self._loaded, UserError):
+            raise self._loaded
+        return self._loaded
 
 
 class CampaignRun:
     """One run, executed once however many requirements it has."""
 
-    def __init__(self, campaign: Campaign, plan: RunPlan, out: Path) -> None:
-        self._campaign, self._plan, self._out = campaign, plan, out
+    def __init__(self, file: CampaignFile, place: int, out: Path) -> None:
+        """`place`: the number of the run among those of the campaign."""
+        self._file, self._place, self._out = file, place, out
         self._ended: Sequence[Case] | Exception | None = None
         self.report: Path | None = None
 
@@ -84,9 +105,10 @@ class CampaignRun:
         from bbfalsify.reporting.exports.cases import suite_of
         from bbfalsify.reporting.html import write_report
 
-        results = run_one(self._plan, self._campaign, Recording(self._out)).results
+        campaign = self._file.loaded()
+        results = run_one(campaign.runs[self._place], campaign, Recording(self._out)).results
         self.report = write_report(results["run_directory"], ENGINES)
-        return suite_of(results, campaign=self._campaign.file).cases
+        return suite_of(results, campaign=campaign.file).cases
 
 
 class NotAsExpected(Exception):

@@ -73,7 +73,7 @@ def system_record(plan: RunPlan) -> SystemRecord:
     """Return where the system of the plan was found; it has one."""
     base, reference, system = plan.base.resolve(), str(plan.system_reference), plan.system
     sha256 = resolve_reference(reference, base).file_hash()
-    return SystemRecord(reference, str(base), sha256, "" if system is None else system.name)
+    return SystemRecord.found(reference, str(base), sha256, "" if system is None else system.name)
 
 
 def origin_of(campaign: Campaign) -> dict[str, Any]:

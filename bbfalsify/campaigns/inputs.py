@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.campaigns.compatibility import port_problems
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
+from bbfalsify.core.errors import Problem
 from bbfalsify.records.documents import KeyPath
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class Inputs:
     systems: Mapping[str, System | SymbolSystem | None]
     profiles: Mapping[str, Profile | Network | None]
     models: Mapping[str, PlannedModel | None]
+    not_checked: Sequence[Problem] = ()
+    """What could not be checked without running code."""
 
     @property
     def own_name(self) -> str:
@@ -46,12 +49,37 @@ class Inputs:
         return [profile for profile in self.profiles.values() if isinstance(profile, Profile)]
 
 
-def load_inputs(reader: Reader, sections: Mapping[str, Sequence[Any]], base: Path, about: Collection[str]) -> Inputs:
-    """Load what the sections name; profiles are checked against the systems that they drive."""
+def load_inputs(
+    reader: Reader,
+    sections: Mapping[str, Sequence[Any]],
+    base: Path,
+    about: Collection[str],
+    *,
+    declared_only: bool = False,
+) -> Inputs:
+    """Load what the sections name; profiles are checked against the systems that they drive.
+
+    `declared_only`: run no code of a system; what stays unknown for that reason is in `not_checked`.
+    """
+    from bbfalsify.systems import load_system
+    from bbfalsify.systems.declared import NotRead, declared_system
+
+    not_checked: list[Problem] = []
+
+    def system_of(name: str) -> System | SymbolSystem | None:
+        path = _key_path(reader, "system", name)
+        found: Any = reader.attempt(path, declared_system if declared_only else load_system, name, base=base)
+        if isinstance(found, NotRead):
+            text = f"the ports of '{name}' were not checked: {found.reason} (--load does)."
+            not_checked.append(reader.document.problem(path, text))
+            return None
+        return None if found is None else _speaking(reader, path, name, found, about)
+
     inputs = Inputs(
-        {name: system_of(reader, base, name, about) for name in dict.fromkeys(sections.get("system", []))},
+        {name: system_of(name) for name in dict.fromkeys(sections.get("system", []))},
         {name: profile_of(reader, base, name, about) for name in dict.fromkeys(sections.get("profile", []))},
         {name: model_of(reader, base, name) for name in dict.fromkeys(sections.get("model", []))},
+        not_checked,
     )
     for profile in inputs.usages() if "signals" in about else ():
         for system in inputs.of_signals():
@@ -64,13 +92,12 @@ def _key_path(reader: Reader, key: str, value: str) -> KeyPath:
     return (key, given.index(value)) if isinstance(given, list) else (key,)
 
 
-def system_of(reader: Reader, base: Path, reference: str, answers: Collection[str]) -> System | SymbolSystem | None:
-    from bbfalsify.systems import SymbolSystem, load_system
+def _speaking(
+    reader: Reader, path: KeyPath, reference: str, system: System | SymbolSystem, answers: Collection[str]
+) -> System | SymbolSystem | None:
+    """Return the system if the engines can talk to it."""
+    from bbfalsify.systems import SymbolSystem
 
-    path = _key_path(reader, "system", reference)
-    system = reader.attempt(path, load_system, reference, base=base)
-    if system is None:
-        return None
     if isinstance(system, SymbolSystem) and "symbols" not in answers:
         reader.problem(path, f"'{reference}' answers symbols, not signals; falsify needs inputs and outputs over time.")
         return None
@@ -126,6 +153,8 @@ def check_early_stop(reader: Reader, systems: Iterable[System]) -> None:
     from bbfalsify.systems.interface import CapabilityMissing, require_capability
 
     for system in systems:
+        if system.capabilities is None:  # only its declaration was read, and computes them
+            continue
         try:
             require_capability(system, "stepwise", reader.label(("early_stop",)))
         except CapabilityMissing as missing:

@@ -77,6 +77,8 @@ class Campaign:
     runs: tuple[RunPlan, ...]
     drawn_seed: int | None = None
     """The seed that was drawn, where none was given."""
+    not_checked: tuple[Problem, ...] = ()
+    """What could not be checked without running code of a system; only where that was asked."""
 
 
 class Given(TypedDict, total=False):
@@ -89,6 +91,8 @@ class Given(TypedDict, total=False):
     accepted: Path | None
     drawn_seed: int | None
     """Overrules nothing: the seed that was drawn for the campaign before."""
+    declared_only: bool
+    """Run no code of a system: read what it declares.  Such plans can be looked at, not executed."""
 
 
 def load_campaign(path: str | Path, engines: Engines, **given: Unpack[Given]) -> Campaign:
@@ -115,7 +119,7 @@ def plan_document(
     # Where an engine's settings are wrong, its name still says what the rest of the campaign is about.
     about = {spoken_about(point, kinds) for point in points_of_engines}
     about = about or {kind.about for kind in kinds.values()} or {"signals"}
-    inputs = load_inputs(reader, sections, base, about)
+    inputs = load_inputs(reader, sections, base, about, declared_only=given.get("declared_only", False))
     items = collect_items(reader, sections["requirements"][0], base) if "requirements" in sections else None
     if len(about) > 1:
         names = " and ".join(f"about {what}" for what in sorted(about))
@@ -156,7 +160,7 @@ def plan_document(
         )
         for number, (point, varies) in enumerate(points, start=1)
     )
-    return Campaign(name, document.file, runs, drawn_seed)
+    return Campaign(name, document.file, runs, drawn_seed, tuple(inputs.not_checked))
 
 
 def _overruling(given: Given, reader: Reader) -> dict[str, list[Any]]:

@@ -22,11 +22,17 @@ def replay(
     tries: Annotated[
         int | None, typer.Option("--tries", min=1, help="Repetitions.", show_default="3, flaky ones 10")
     ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Run the system of a file that was not written here, without a question.")
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
     """Execute a counterexample again: SAME (exit code 1), FIXED (0) or CHANGED (4).
+
+    The file names a system, and replaying runs it.  Where the file was not written by you on this machine, the command
+    shows that system and asks first.
 
     \b
     Example:  bbfalsify replay runs/heater-2026-01-31-1/counterexamples/001-on-on-on-off.json
@@ -40,8 +46,9 @@ def replay(
     data = read_json(file)
     if is_trace_file(data):
         return _replay_trace(file, as_json=as_json)
-    given = None if system is None else load_system(system, base=Path())
-    if isinstance(data, dict) and data.get("kind") == KIND:
+    is_word = isinstance(data, dict) and data.get("kind") == KIND
+    given = _named_by(file, is_word, trust, as_json) if system is None else load_system(system, base=Path())
+    if is_word:
         return _replay_word(file, given, tries, as_json=as_json)
     result = execute_again(file, cast(System | None, given), tries=tries)
     if as_json:
@@ -70,6 +77,28 @@ def replay(
         print(f"seed: {result.counterexample.seed.root}")
         print(f"replay: bbfalsify replay {file}{'' if system is None else f' --system {system}'}")
     return _EXITS[result.outcome.value]
+
+
+def _named_by(file: Path, is_word: bool, trust: bool, as_json: bool) -> Any:
+    """Load the system that the file names; ask first where somebody else has named it."""
+    import sys
+
+    from bbfalsify.core.errors import Problem, UserError
+    from bbfalsify.records.counterexample import Counterexample
+    from bbfalsify.records.word_counterexample import WordCounterexample
+    from bbfalsify.running.replay import is_foreign, recorded_place
+    from bbfalsify.systems import load_system
+
+    record = (WordCounterexample.read(file) if is_word else Counterexample.read(file)).system
+    place = recorded_place(record, file)
+    if not trust and is_foreign(record, place):
+        what = f"this file was not written here, and replaying it runs the system '{record.reference}' in '{place}'"
+        if as_json or not sys.stdin.isatty():
+            advice = "Look at that system, then add --trust; or name another one with --system."
+            raise UserError(Problem(f"{what}. {advice}", file=str(file)))
+        if not typer.confirm(f"{file}: {what}. Run it?", err=True):
+            raise UserError(Problem("not replayed.", file=str(file)))
+    return load_system(record.reference, base=place)
 
 
 def _replay_trace(file: Path, *, as_json: bool) -> int:

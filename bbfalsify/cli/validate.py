@@ -19,11 +19,18 @@ def validate(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Models, profiles, specifications or campaigns.")
     ],
+    load: Annotated[
+        bool,
+        typer.Option("--load", help="Also load systems: this imports adapters, and starts programs to ask for ports."),
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
     """Check files and report all problems at once.  What a file is follows from its keys.
+
+    Nothing is run: an adapter is read, not imported; a program is looked up, not started.  A note says what could not
+    be checked for that reason.
 
     \b
     Example:  bbfalsify validate experiments/heater/campaign.yaml
@@ -34,7 +41,7 @@ def validate(
     kinds: list[dict[str, Any]] = []
     for file in files:
         try:
-            kind, summary, notes = check_file(file)
+            kind, summary, notes = check_file(file, load=load)
             kinds.append({"file": str(file), "kind": kind, "summary": summary, "notes": [str(n) for n in notes]})
             if not as_json and not quiet:
                 for note in notes:
@@ -49,7 +56,7 @@ def validate(
     return Exit.NOTHING_FOUND
 
 
-def check_file(file: Path) -> tuple[str, str, list[Problem]]:
+def check_file(file: Path, *, load: bool = False) -> tuple[str, str, list[Problem]]:
     """Return the kind of a file, a few words about it, and notes; raise UserError with all its problems."""
     from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.modelling.formats.uppaal import is_uppaal
@@ -59,7 +66,7 @@ def check_file(file: Path) -> tuple[str, str, list[Problem]]:
         return "UPPAAL model", *_model(file)
     keys = set(data) if isinstance(data := read_yaml(file).data, dict) else set()
     if keys & {"engine", "system"} and "requirements" in keys or "engine" in keys and keys & {"profile", "model"}:
-        return "campaign", _campaign(file), []
+        return "campaign", *_campaign(file, load=load)
     if "accepted" in keys:
         return "accepted failures", _acceptances(file), []
     if "requirements" in keys:
@@ -80,12 +87,13 @@ def check_file(file: Path) -> tuple[str, str, list[Problem]]:
     )
 
 
-def _campaign(file: Path) -> str:
+def _campaign(file: Path, *, load: bool) -> tuple[str, list[Problem]]:
     from bbfalsify.campaigns import load_campaign
     from bbfalsify.registry import ENGINES
 
-    runs = len(load_campaign(file, ENGINES, seed=0).runs)
-    return f"{runs} run{'s' * (runs != 1)}"
+    campaign = load_campaign(file, ENGINES, seed=0, declared_only=not load)
+    runs = len(campaign.runs)
+    return f"{runs} run{'s' * (runs != 1)}", list(campaign.not_checked)
 
 
 def _acceptances(file: Path) -> str:

@@ -21,6 +21,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.records.json_files import plain_number, read_json, write_json
+from bbfalsify.records.own_files import mark_of
 
 if TYPE_CHECKING:
     import pydantic
@@ -53,6 +54,13 @@ class SystemRecord:
     sha256: str | None = None
     name: str = ""
     """The system's own name, whatever the folder it was found in; empty in files of older versions."""
+    mark: str | None = None
+    """Shows its author that the file is his own (records/own_files.py)."""
+
+    @staticmethod
+    def found(reference: str, base: str, sha256: str | None, name: str) -> SystemRecord:
+        """Make the record of a system that was loaded here."""
+        return SystemRecord(reference, base, sha256, name, mark_of(reference, base))
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,15 @@ from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.logic.stl.formula import can_be_certain
 from bbfalsify.records.counterexample import Counterexample, SystemRecord
+from bbfalsify.records.own_files import is_own
 from bbfalsify.running.confirm import TOLERANCE_S, TRIES, compare
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.running.workers.execute_query import Judge
 from bbfalsify.running.workers.pool import WorkerPool
 from bbfalsify.systems import System, load_system
+from bbfalsify.systems.loading import DATA, resolve_reference
+from bbfalsify.systems.programs.launching import Launch
 
 _TRIES_IF_FLAKY = 10
 
@@ -143,7 +146,11 @@ def _largest_difference(then: Trace | None, now: Trace | None, outputs: Mapping[
 
 
 def load_recorded(record: SystemRecord, file: str | Path | None) -> Any:
-    """Look where the run found the system; if that place is gone, beside the file and in the current folder."""
+    return load_system(record.reference, base=recorded_place(record, file))
+
+
+def recorded_place(record: SystemRecord, file: str | Path | None) -> Path:
+    """Look where the run found the system; if it is gone from there, beside the file and in the current folder."""
     places = [Path(record.base)]
     if file is not None:
         places.append(Path(file).resolve().parent)
@@ -151,10 +158,21 @@ def load_recorded(record: SystemRecord, file: str | Path | None) -> Any:
     errors: list[UserError] = []
     for place in dict.fromkeys(places):
         try:
-            return load_system(record.reference, base=place)
+            found = resolve_reference(record.reference, place)
+            if found.command is not None and (problems := Launch(found.command, found.folder).problems()):
+                raise UserError(problems)
+            return place
         except UserError as error:
             errors.append(error)
     raise errors[0]
+
+
+def is_foreign(record: SystemRecord, place: Path) -> bool:
+    """Tell whether loading the system from there runs code that nobody here has chosen."""
+    found = resolve_reference(record.reference, place)
+    if found.file is not None and found.file.suffix.lower() in DATA:
+        return False
+    return place != Path(record.base) or not is_own(record.reference, record.base, record.mark)
 
 
 def check_ports(counterexample: Counterexample, system: System) -> None:

@@ -47,6 +47,8 @@ _FORMS = (
     f"an entry point of '{ENTRY_POINTS}'",
 )
 _MODELS = (".yaml", ".yml")
+DATA = (".dot", *_MODELS)
+"""Suffixes of systems that are interpreted by us: running them runs no code of theirs."""
 _UPPAAL = "an UPPAAL model has no ports yet; write a YAML file with 'model: …' and 'ports'"
 _KNOWN_SUFFIXES = {
     ".xml": _UPPAAL,
