@@ -53,11 +53,12 @@ class CampaignFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         from bbfalsify import load_campaign
         from bbfalsify.core.errors import UserError
+        from bbfalsify.core.visible_text import visible
 
         try:
             campaign = load_campaign(self.path, declared_only=True)
         except UserError as error:
-            raise self.CollectError("\n".join(map(str, error.problems))) from None
+            raise self.CollectError("\n".join(visible(str(p)) for p in error.problems)) from None
         for place, plan in enumerate(campaign.runs):
             run = CampaignRun(self, place, self.config.rootpath / self.config.getini("bbfalsify_runs"))
             for number, planned in enumerate(plan.requirements):
@@ -132,12 +133,15 @@ class RequirementItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Text for a user of a campaign: no traceback of ours."""
         from bbfalsify.core.errors import SystemFailure, UserError
+        from bbfalsify.core.visible_text import visible
 
         error = excinfo.value
         if isinstance(error, NotAsExpected):
             return error.text
-        if isinstance(error, UserError | SystemFailure):
-            return str(error)
+        if isinstance(error, UserError):
+            return "\n".join(visible(str(problem)) for problem in error.problems)
+        if isinstance(error, SystemFailure):
+            return visible(str(error))
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.output import print_json, say
 
 
 def accept(
@@ -63,10 +63,10 @@ def accept(
         limit=not any_probability,
     )
     if as_json:
-        print(json.dumps({"file": str(file), "added": [e.as_json() for e in new], "found": len(rows)}))
+        print_json({"file": str(file), "added": [e.as_json() for e in new], "found": len(rows)})
     elif not quiet:
         for entry in new:
             most = "" if entry.max_probability is None else f", at most {entry.max_probability:.3g}"
-            print(f"accepted: {entry.requirement} {shorten_word(entry.actions, 50)}{most}")
-        print(f"{file}: {len(new)} added, {len(rows) - len(new)} accepted before")
+            say(f"accepted: {entry.requirement} {shorten_word(entry.actions, 50)}{most}")
+        say(f"{file}: {len(new)} added, {len(rows) - len(new)} accepted before")
     return Exit.NOTHING_FOUND

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,8 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.output import print_json, say
+from bbfalsify.reporting.formatting import replay_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,16 +53,17 @@ def compare(
     if as_json:
         runs = [change.as_json() for change in changes]
         only = {where: [name for at, name in lonely if at == where] for where in ("old", "new")}
-        print(json.dumps({"news": news, "runs": runs, "only_old": only["old"], "only_new": only["new"]}))
+        print_json({"news": news, "runs": runs, "only_old": only["old"], "only_new": only["new"]})
         return Exit.FOUND if news else Exit.NOTHING_FOUND
     for change in changes:
         if len(changes) > 1:
-            print(f"\n{change.name}:")
+            say()
+            say(f"{change.name}:")
         for line in change_lines(change, everything=verbose):
-            print(line)
+            say(line)
     for where, name in lonely:
-        print(f"only in the {where} campaign: {name}")
-    print("something is new" if news else "nothing is new")
+        say(f"only in the {where} campaign: {name}")
+    say("something is new" if news else "nothing is new")
     return Exit.FOUND if news else Exit.NOTHING_FOUND
 
 
@@ -92,10 +94,10 @@ def _compare_machines(old: Path, new: Path, *, as_json: bool) -> int:
     files = [path / "model.dot" if path.is_dir() else path for path in (old, new)]
     change = compare_machines(*map(read_dot, files))
     if as_json:
-        print(json.dumps({"news": change.differ, "machine": change.as_json()}))
+        print_json({"news": change.differ, "machine": change.as_json()})
     else:
         for line in machine_lines(change):
-            print(line)
+            say(line)
     return Exit.FOUND if change.differ else Exit.NOTHING_FOUND
 
 
@@ -125,7 +127,7 @@ def change_lines(change: RunChange, *, everything: bool = False) -> Iterator[str
     for found in change.new:
         yield _found_line("new", found)
         if found.file is not None:
-            yield f"  bbfalsify replay {found.file}"
+            yield f"  {replay_command(found.file)}"
     for found in change.gone:
         yield _found_line("gone", found)
     moved = [shift for shift in change.shifts if shift.changed]

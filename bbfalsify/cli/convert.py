@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.output import print_json, say
 
 
 def convert(
@@ -37,12 +37,12 @@ def convert(
         except OSError as error:
             raise UserError(f"{output} cannot be written: {error.strerror}.") from None
     if as_json:
-        print(json.dumps({"model": str(model), "yaml": text, "notes": [str(note) for note in notes]}))
+        print_json({"model": str(model), "yaml": text, "notes": [str(note) for note in notes]})
     elif output is None:
         sys.stdout.write(text)
     if not quiet:
         for note in notes:
-            print(f"note: {note}", file=sys.stderr)
+            say(f"note: {note}", error=True)
         if output is not None and not as_json:
-            print(f"{output} written", file=sys.stderr)
+            say(f"{output} written", error=True)
     return Exit.NOTHING_FOUND

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.output import print_json, say
 from bbfalsify.cli.progress import Progress
 
 
@@ -48,20 +48,20 @@ def doctor(
             progress.say(notice)
         report = examine(patient, duration=duration, seed=seed, time_limit_s=time_limit)
     if as_json:
-        print(json.dumps(report.as_json()))
+        print_json(report.as_json())
     elif not quiet or not report.healthy:
         declared = ", ".join(k if v is True else f"{k} {v:g}" for k, v in report.capabilities.items())
-        print(f"{report.system} takes {report.kind}; declares: {declared or 'nothing special'}")
+        say(f"{report.system} takes {report.kind}; declares: {declared or 'nothing special'}")
         for check in report.checks:
-            print(f"  yes      {check}")
+            say(f"  yes      {check}")
         for problem in report.problems:
-            print(f"  PROBLEM  {problem}")
+            say(f"  PROBLEM  {problem}")
         for remark in report.remarks:
-            print(f"  remark   {remark}")
+            say(f"  remark   {remark}")
         if report.reset_s is not None and report.step_s is not None:
             unit = "symbol" if report.kind == "symbols" else "sample"
-            print(f"  cost     {_time(report.reset_s)} to reset, {_time(report.step_s)} per {unit}")
-        print(f"{'fit for use' if report.healthy else 'not fit for use'}, after {report.uses} uses")
+            say(f"  cost     {_time(report.reset_s)} to reset, {_time(report.step_s)} per {unit}")
+        say(f"{'fit for use' if report.healthy else 'not fit for use'}, after {report.uses} uses")
     return Exit.NOTHING_FOUND if report.healthy else Exit.SYSTEM_FAILED
 
 

@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from typing import Any
 
+from bbfalsify.cli.output import print_json, say, say_block
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.verdict import FOUND, Outcome, StopReason
 
@@ -105,7 +105,7 @@ def _unexpected(error: Exception, *, verbose: bool, as_json: bool) -> int:
 
     message = f"{type(error).__name__}: {error}"
     if verbose:
-        _say(traceback.format_exc().rstrip())
+        say_block(traceback.format_exc().rstrip(), error=True)
     _say(f"bbfalsify itself failed ({message}). Please report it; run again with -v for the traceback.")
     _say_json({"error": {"kind": "internal", "message": message}}, as_json)
     # Not one of the documented codes of a result: nobody should take a bug of ours for an outcome.
@@ -113,9 +113,9 @@ def _unexpected(error: Exception, *, verbose: bool, as_json: bool) -> int:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    say(text, error=True)
 
 
 def _say_json(data: dict[str, Any], wanted: bool) -> None:
     if wanted:
-        print(json.dumps(data))
+        print_json(data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.output import print_json, say
 
 
 def export(
@@ -36,9 +36,9 @@ def export(
         raise UserError("say as what: --pytest writes a pytest test.")
     test, data = write_test(file, output)
     if as_json:
-        print(json.dumps({"test": str(test), "counterexample": str(data)}))
+        print_json({"test": str(test), "counterexample": str(data)})
     else:
-        print(f"test: {test}")
-        print(f"counterexample: {data}")
-        print(f"run it: pytest {test}")
+        say(f"test: {test}")
+        say(f"counterexample: {data}")
+        say(f"run it: pytest {test}")
     return Exit.NOTHING_FOUND

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.output import print_json, say
 from bbfalsify.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ def fit(
     if output is not None:
         found.write(output)
     if as_json:
-        print(json.dumps({**found.as_json(), "file": None if output is None else str(output)}))
+        print_json({**found.as_json(), "file": None if output is None else str(output)})
     elif output is None:
         sys.stdout.write(found.text)
     if not as_json and not quiet:
         for line in _summary(found, output):
-            print(line, file=sys.stderr if output is None else sys.stdout)
+            say(line, error=output is None)
     return Exit.NOTHING_FOUND
 
 

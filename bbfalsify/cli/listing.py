@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from bbfalsify.cli.options import AsJson
+from bbfalsify.cli.output import print_json, say
 
 
 class Things(StrEnum):
@@ -30,11 +30,11 @@ def list_things(
     listed = {Things.EXAMPLES: _examples, Things.MODELS: _models, Things.ENGINES: _engines, Things.UNITS: _units}
     rows = listed[what]()
     if as_json:
-        print(json.dumps({what.value: [{"name": name, "text": text} for name, text in rows]}))
+        print_json({what.value: [{"name": name, "text": text} for name, text in rows]})
         return
     width = max(len(name) for name, _ in rows)
     for name, text in rows:
-        print(f"{name:{width}}  {text}")
+        say(f"{name:{width}}  {text}")
 
 
 def _examples() -> list[tuple[str, str]]:

@@ -37,6 +37,7 @@ from bbfalsify.cli import (
 from bbfalsify.cli.engine_options import GroupedCommand
 from bbfalsify.cli.exits import Exit, boundary, report_problems
 from bbfalsify.cli.inline_campaign import engine_command
+from bbfalsify.cli.output import guarded_output, say
 from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.registry import ENGINES
 
@@ -83,7 +84,7 @@ def add_engine(name: str) -> None:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        print(f"bbfalsify {__version__}")
+        say(f"bbfalsify {__version__}")
         raise typer.Exit
 
 
@@ -115,18 +116,23 @@ def in_our_words(message: str) -> str:
 
 def main() -> None:
     """Run the command line; wrong usage is reported in the same way as wrong files."""
+    with guarded_output():
+        code = _run()
+    sys.exit(int(code or 0))
+
+
+def _run() -> Any:
     try:
         add_engine(next((word for word in sys.argv[1:] if not word.startswith("-")), "run"))
-        code = app(sys.argv[1:] or ["--help"], prog_name="bbfalsify", standalone_mode=False)
+        return app(sys.argv[1:] or ["--help"], prog_name="bbfalsify", standalone_mode=False)
     except UserError as error:
-        code = report_problems([str(p) for p in error.problems], as_json="--json" in sys.argv)
+        return report_problems([str(p) for p in error.problems], as_json="--json" in sys.argv)
     except UsageError as error:
         command = getattr(getattr(error, "ctx", None), "command_path", "bbfalsify")
         hint = f"See '{command} --help'."
-        code = report_problems([f"{in_our_words(error.format_message())} {hint}"], as_json="--json" in sys.argv)
+        return report_problems([f"{in_our_words(error.format_message())} {hint}"], as_json="--json" in sys.argv)
     except typer.Abort:
-        code = Exit.INTERRUPTED
-    sys.exit(int(code or 0))
+        return Exit.INTERRUPTED
 
 
 if __name__ == "__main__":

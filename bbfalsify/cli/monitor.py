@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.output import print_json, say
 from bbfalsify.core.verdict import Judgement, Verdict
 
 _MONITORS = ("bbfalsify", "rtamt")
@@ -69,10 +69,10 @@ def monitor(
         judge = rtamt_monitor.judge
     judged = [(w, r.id, judge(r, t.times, t.signals)) for w, t in recordings.items() for r in requirements]
     if as_json:
-        print(json.dumps({"requirements": [_as_json(*row) for row in judged]}))
+        print_json({"requirements": [_as_json(*row) for row in judged]})
     else:
         for row in judged:
-            print(_sentence(*row))
+            say(_sentence(*row))
     verdicts = {j.verdict for _, _, j in judged}
     if Verdict.VIOLATED in verdicts:
         return Exit.FOUND

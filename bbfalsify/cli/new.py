@@ -11,6 +11,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import Quiet
+from bbfalsify.cli.output import say
 
 
 class What(StrEnum):
@@ -76,7 +77,7 @@ def new(
         then = f"bbfalsify validate {file}"
     _write_new(file, text)
     if not quiet:
-        print(f"{file} is written. Try it:  {then}")
+        say(f"{file} is written. Try it:  {then}")
     return Exit.NOTHING_FOUND
 
 
@@ -113,5 +114,5 @@ def _adapter(name: str, kind: Kind, folder: Path, quiet: bool) -> int:
     (target / "README.md").write_text(README.replace("NAME", name), encoding="utf-8")
     if not quiet:
         first = f" Copy your FMU to {target / name}.fmu." if kind is Kind.FMU else ""
-        print(f"{target / 'adapter.py'} is written.{first} Try it:  bbfalsify doctor {target}")
+        say(f"{target / 'adapter.py'} is written.{first} Try it:  bbfalsify doctor {target}")
     return Exit.NOTHING_FOUND

@@ -17,6 +17,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from bbfalsify.cli.output import say, unguarded
+from bbfalsify.core.visible_text import visible
+
 PLAIN_INTERVAL_S = 5.0
 LIVE_INTERVAL_S = 0.1
 
@@ -45,12 +48,12 @@ class Progress:
         """One line that stays."""
         if not self.quiet:
             self.end_stage()
-            print(text, file=sys.stderr, flush=True)
+            say(text, error=True, flush=True)
 
     def warn(self, text: str) -> None:
         """One line that stays, however quiet we are to be."""
         self.end_stage()
-        print(text, file=sys.stderr, flush=True)
+        say(text, error=True, flush=True)
 
     def show(
         self, stage: str, done: int, total: int, note: str = "", *, above: str = "", below: Sequence[str] = ()
@@ -75,7 +78,7 @@ class Progress:
             speed = "" if rate is None else f" ({rate:.0f}/s{left})"
             text = f"{above}: " if above else ""
             text += f"{stage}: {done}{f' of {total}' if total else ''}{speed}{', ' + note if note else ''}"
-            print(text, file=sys.stderr, flush=True)
+            say(text, error=True, flush=True)
 
     def _begin_stage(self, stage: str, total: int, now: float) -> None:
         self._stage, self._shown, self._first = stage, 0.0 if self.terminal else now, (now, 0)
@@ -92,7 +95,7 @@ class Progress:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
-        console = Console(stderr=True, highlight=False, markup=False)
+        console = Console(file=unguarded(sys.stderr), highlight=False, markup=False)
         self._bar = RichProgress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
@@ -113,8 +116,11 @@ class Progress:
 
         speed = "" if rate is None else f"{rate:.0f}/s"
         self._bar.update(self._task, completed=done, total=total or None, rate=speed)
-        lines = [*(Text(line, overflow="ellipsis", no_wrap=True) for line in above), self._bar.get_renderable()]
-        lines += [Text("  " + line, overflow="ellipsis", no_wrap=True) for line in below]
+        lines = [
+            *(Text(visible(line), overflow="ellipsis", no_wrap=True) for line in above),
+            self._bar.get_renderable(),
+        ]
+        lines += [Text("  " + visible(line), overflow="ellipsis", no_wrap=True) for line in below]
         self._live.update(Group(*lines), refresh=True)
 
     def end_stage(self) -> None:

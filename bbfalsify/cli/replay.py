@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -10,6 +9,9 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.output import print_json, say
+from bbfalsify.core.visible_text import visible
+from bbfalsify.reporting.formatting import replay_command
 
 _EXITS = {"same": Exit.FOUND, "fixed": Exit.NOTHING_FOUND, "changed": Exit.INCONCLUSIVE}
 
@@ -52,30 +54,28 @@ def replay(
         return _replay_word(file, given, tries, as_json=as_json)
     result = execute_again(file, cast(System | None, given), tries=tries)
     if as_json:
-        print(
-            json.dumps(
-                {
-                    "outcome": result.outcome.value,
-                    "requirement": result.counterexample.requirement.id,
-                    "actions": list(result.counterexample.actions),
-                    "reproduced": result.reproduced,
-                    "tries": result.tries,
-                    "explanation": result.explanation,
-                    "largest_difference": result.largest_difference,
-                    "seed": result.counterexample.seed.root,
-                    "file": str(file),
-                }
-            )
+        print_json(
+            {
+                "outcome": result.outcome.value,
+                "requirement": result.counterexample.requirement.id,
+                "actions": list(result.counterexample.actions),
+                "reproduced": result.reproduced,
+                "tries": result.tries,
+                "explanation": result.explanation,
+                "largest_difference": result.largest_difference,
+                "seed": result.counterexample.seed.root,
+                "file": str(file),
+            }
         )
     else:
         record = result.counterexample.requirement
-        print(f"{result.outcome.value.upper()}: {result.explanation} ({result.reproduced} of {result.tries})")
-        print(f"{record.id}: {record.text or record.stl}")
-        print(f"actions: {'·'.join(result.counterexample.actions)}")
+        say(f"{result.outcome.value.upper()}: {result.explanation} ({result.reproduced} of {result.tries})")
+        say(f"{record.id}: {record.text or record.stl}")
+        say(f"actions: {'·'.join(result.counterexample.actions)}")
         if result.largest_difference is not None:
-            print(f"largest difference of an output to the recorded trace: {result.largest_difference:g}")
-        print(f"seed: {result.counterexample.seed.root}")
-        print(f"replay: bbfalsify replay {file}{'' if system is None else f' --system {system}'}")
+            say(f"largest difference of an output to the recorded trace: {result.largest_difference:g}")
+        say(f"seed: {result.counterexample.seed.root}")
+        say(f"replay: {replay_command(file, system)}")
     return _EXITS[result.outcome.value]
 
 
@@ -96,7 +96,7 @@ def _named_by(file: Path, is_word: bool, trust: bool, as_json: bool) -> Any:
         if as_json or not sys.stdin.isatty():
             advice = "Look at that system, then add --trust; or name another one with --system."
             raise UserError(Problem(f"{what}. {advice}", file=str(file)))
-        if not typer.confirm(f"{file}: {what}. Run it?", err=True):
+        if not typer.confirm(visible(f"{file}: {what}. Run it?"), err=True):
             raise UserError(Problem("not replayed.", file=str(file)))
     return load_system(record.reference, base=place)
 
@@ -112,23 +112,21 @@ def _replay_trace(file: Path, *, as_json: bool) -> int:
     network = named_model(data["example"])[0] if "example" in data else load_network(data["model"])
     result = replay_trace(file, network)
     if as_json:
-        print(
-            json.dumps(
-                {
-                    "outcome": result.outcome.value,
-                    "explanation": result.explanation,
-                    "query": data["query"],
-                    "seed": data["seed"],
-                    "file": str(file),
-                }
-            )
+        print_json(
+            {
+                "outcome": result.outcome.value,
+                "explanation": result.explanation,
+                "query": data["query"],
+                "seed": data["seed"],
+                "file": str(file),
+            }
         )
     else:
-        print(f"{result.outcome.value.upper()}: {result.explanation}")
-        print(data["query"])
-        print(f"model: {data.get('model', data.get('example'))}")
-        print(f"seed: {data['seed']}")
-        print(f"replay: bbfalsify replay {file}")
+        say(f"{result.outcome.value.upper()}: {result.explanation}")
+        say(data["query"])
+        say(f"model: {data.get('model', data.get('example'))}")
+        say(f"seed: {data['seed']}")
+        say(f"replay: {replay_command(file)}")
     return _EXITS[result.outcome.value]
 
 
@@ -149,11 +147,11 @@ def _replay_word(file: Path, system: Any, tries: int | None, *, as_json: bool) -
             "explanation": result.explanation,
             "file": str(file),
         }
-        print(json.dumps(data))
+        print_json(data)
     else:
         loop = f", then {found.rounds} times: {' '.join(found.loop)}" if found.loop else ""
-        print(f"{result.outcome.value.upper()}: {result.explanation} ({result.reproduced} of {result.tries})")
-        print(f"{found.requirement.id}: {found.requirement.text or found.requirement.formula}")
-        print(f"word: {' '.join(found.prefix)}{loop}")
-        print(f"replay: bbfalsify replay {file}")
+        say(f"{result.outcome.value.upper()}: {result.explanation} ({result.reproduced} of {result.tries})")
+        say(f"{found.requirement.id}: {found.requirement.text or found.requirement.formula}")
+        say(f"word: {' '.join(found.prefix)}{loop}")
+        say(f"replay: {replay_command(file)}")
     return _EXITS[result.outcome.value]

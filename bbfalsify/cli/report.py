@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import Annotations, AsJson, JunitFile, Quiet, SarifFile, Verbose
+from bbfalsify.cli.output import print_json, say
 from bbfalsify.cli.progress import Progress
 
 
@@ -58,7 +58,10 @@ def report(
         files.add(results, origin.get("file"))
         write_files_of(results)
     files.write()
-    print(json.dumps({"report": str(path), "bytes": path.stat().st_size}) if as_json else f"report: {path}")
+    if as_json:
+        print_json({"report": str(path), "bytes": path.stat().st_size})
+    else:
+        say(f"report: {path}")
     return Exit.NOTHING_FOUND
 
 

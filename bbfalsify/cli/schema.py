@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from bbfalsify.cli.exits import Exit
+from bbfalsify.cli.output import print_json
 
 
 class What(StrEnum):
@@ -26,5 +26,5 @@ def schema(what: Annotated[What, typer.Argument(help="The kind of file.")] = Wha
     from bbfalsify.campaigns.json_schema import schema_of
     from bbfalsify.registry import ENGINES
 
-    print(json.dumps(schema_of(what.value, ENGINES), indent=2))
+    print_json(schema_of(what.value, ENGINES), indent=2)
     return Exit.NOTHING_FOUND

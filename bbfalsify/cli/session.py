@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -11,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from bbfalsify.cli.exits import Exit, exit_of_run
 from bbfalsify.cli.options import Session
+from bbfalsify.cli.output import print_json, say
 from bbfalsify.cli.progress import CampaignClock, Progress
 from bbfalsify.cli.report import left_out, write_at_the_end
 from bbfalsify.core.verdict import FOUND, StopReason
+from bbfalsify.core.visible_text import visible
 from bbfalsify.registry import ENGINES
 from bbfalsify.reporting.terminal.progress_lines import RunProgress
 
@@ -89,9 +90,9 @@ def run_campaign(
     if several and not as_json:
         show_summary(rows)
         if summary is not None:
-            print(f"report: {summary}")
+            say(f"report: {summary}")
     if as_json:
-        print(json.dumps({"runs": results} if several else printed(results[0]), allow_nan=False))
+        print_json({"runs": results} if several else printed(results[0]), allow_nan=False)
     return worst_exit(codes)
 
 
@@ -146,6 +147,7 @@ def show_run(data: dict[str, Any], varies: Mapping[str, Any], *, verbose: bool) 
     from bbfalsify.reporting.terminal.generic import result_lines
 
     console = Console(highlight=False, markup=False)
+    data, varies = visible(data), visible(dict(varies))
     if varies:
         console.print(f"\n{data['name']}: {varied(varies)}", soft_wrap=True)
     # A run that could not be made has nothing to show but why.
@@ -163,7 +165,7 @@ def show_in_one_line(data: dict[str, Any], varies: Mapping[str, Any]) -> None:
     """heater (seed 1): R1 falsified; 4 counterexamples, 7032 simulations"""
     outcomes = ", ".join(f"{row['id']} {row['outcome'].replace('_', ' ')}" for row in data["requirements"])
     cost = f"{len(data['counterexamples'])} counterexamples, {data['simulations']} simulations"
-    print(f"{data['name']} ({varied(varies)}): {outcomes}; {cost}")
+    say(f"{data['name']} ({varied(varies)}): {outcomes}; {cost}")
 
 
 def show_summary(rows: list[dict[str, Any]]) -> None:
@@ -176,12 +178,13 @@ def show_summary(rows: list[dict[str, Any]]) -> None:
     told = [f"{counts[word]} {word}" for word in reversed(CATEGORIES) if counts[word]]
     if counts[None]:
         told.append(f"{counts[None]} without an expectation")
-    print(f"\n{len(rows)} runs: {', '.join(told)}")
+    say()
+    say(f"{len(rows)} runs: {', '.join(told)}")
     for row in rows:
         if row["category"] not in ("correct", None):
-            print(f"  {row['category']}: {row['name']} ({varied(row['varies'])}): {row['outcome'].replace('_', ' ')}")
+            say(f"  {row['category']}: {row['name']} ({varied(row['varies'])}): {row['outcome'].replace('_', ' ')}")
         elif row["news"]:
-            print(f"  nobody said what to expect: {row['name']} ({varied(row['varies'])}): {', '.join(row['news'])}")
+            say(f"  nobody said what to expect: {row['name']} ({varied(row['varies'])}): {', '.join(row['news'])}")
 
 
 def worst_exit(codes: list[int]) -> int:

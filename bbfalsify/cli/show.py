@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.output import print_json
 
 
 def show(
@@ -34,9 +34,9 @@ def show(
     ENGINES.of(data, file=str(file))  # says what is wrong with it
     if counterexample is not None:
         found, lines = _steps(file.parent, data, counterexample)
-        print(json.dumps({"counterexamples": found}, allow_nan=False) if as_json else "\n".join(lines))
+        print_json({"counterexamples": found}, allow_nan=False) if as_json else "\n".join(lines)
     elif as_json:
-        print(json.dumps(data, allow_nan=False))
+        print_json(data, allow_nan=False)
     else:
         show_run(data, data.get("varies", {}), verbose=True)
     return Exit.NOTHING_FOUND

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Seed, Verbose
+from bbfalsify.cli.output import print_json, say
 from bbfalsify.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -73,14 +73,14 @@ def simulate(
     if plot is not None:
         _write(plot, plot_walks(walkable, sampled))
     if as_json:
-        print(json.dumps({"seed": seed, "walks": [_as_json(w) for w in sampled]}))
+        print_json({"seed": seed, "walks": [_as_json(w) for w in sampled]})
     elif csv is not None:
         _write(csv, walks_csv(sampled))
     elif plot is None:
         sys.stdout.write(walks_csv(sampled))
     if not quiet:
         ended = ", ".join(f"{count} {name}" for name, count in _endings(sampled).items())
-        print(f"{walks} walk{'s' * (walks != 1)} ({ended}), seed {seed}", file=sys.stderr)
+        say(f"{walks} walk{'s' * (walks != 1)} ({ended}), seed {seed}", error=True)
     failed = [w for w in sampled if w.error]
     if failed:
         raise UserError(f"the model fails in walk {failed[0].number}: {failed[0].error}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit, report_problems
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.output import print_json, say
 
 if TYPE_CHECKING:
     from bbfalsify.core.errors import Problem
@@ -45,14 +45,14 @@ def validate(
             kinds.append({"file": str(file), "kind": kind, "summary": summary, "notes": [str(n) for n in notes]})
             if not as_json and not quiet:
                 for note in notes:
-                    print(f"note: {note}")
-                print(f"{file}: {kind}, {summary}: no problems")
+                    say(f"note: {note}")
+                say(f"{file}: {kind}, {summary}: no problems")
         except UserError as error:
             problems += [str(p) for p in error.problems]
     if problems:
         return report_problems(problems, as_json=as_json)
     if as_json:
-        print(json.dumps({"files": kinds}))
+        print_json({"files": kinds})
     return Exit.NOTHING_FOUND
 
 

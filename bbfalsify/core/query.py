@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from bbfalsify.core.redaction import without_secrets
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 
@@ -74,6 +75,11 @@ class Answer:
     """Peak memory of that process in this simulation."""
     dissent: str = ""
     """The different answers and their counts, where repeated executions disagreed."""
+
+    def __post_init__(self) -> None:
+        """Remove secrets: engines, records and reports take what a system said from answers only."""
+        for name in ("message", "symbols", "dissent") if self.message or self.symbols or self.dissent else ():
+            object.__setattr__(self, name, without_secrets(getattr(self, name)))
 
     @property
     def ok(self) -> bool:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.redaction import record_without_secrets
 from bbfalsify.records.disk import wait_for
 
 
@@ -41,8 +42,12 @@ def as_number(value: float | str) -> float:
 # `json.dumps` with options makes an encoder for every call, which costs more than most of what it is called for.
 _encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _quoted = json.encoder.encode_basestring
-one_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-"""JSON without a needless character."""
+_short = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def one_line(data: Any) -> str:
+    """JSON without a needless character, and without secrets."""
+    return _short(record_without_secrets(data))
 
 
 def format_json(data: Any, indent: str = "") -> str:
@@ -77,7 +82,7 @@ def _members_below(indent: str) -> Callable[[Any], str]:
 
 
 def write_json(path: Path, data: Any, *, durable: bool = True) -> None:
-    write_atomically(path, format_json(data) + "\n", durable=durable)
+    write_atomically(path, format_json(record_without_secrets(data)) + "\n", durable=durable)
 
 
 def write_atomically(path: Path, text: str | bytes, *, durable: bool = True) -> None:

@@ -1,7 +1,7 @@
 """Recognise counterexample files that this user wrote on this machine.
 
 Replaying a file runs the system that it names.  Every file carries a mark of that name and its folder, made with a key
-that never leaves the user's state folder; so the files of one's own runs are replayed at once, and all others only after
+that never leaves the state folder of the user.  So files of own runs are replayed at once, and all others only after
 a question.  A mark says nothing about the rest of the file, which is data.
 """
 

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import itertools
 import math
+import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
 from bbfalsify.core.estimate import Estimate
 
 SEPARATOR = "·"
 GAP = "…"
+
+
+def replay_command(file: str | Path, system: str | None = None) -> str:
+    """The command that executes a counterexample again, quoted for a shell."""
+    return shlex.join(["bbfalsify", "replay", str(file), *(() if system is None else ("--system", system))])
 
 
 def shorten_word(actions: Sequence[str], width: int) -> str:

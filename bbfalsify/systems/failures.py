@@ -5,6 +5,7 @@ Each gives the simulation its status and message.  Any other exception becomes R
 
 from __future__ import annotations
 
+from bbfalsify.core.redaction import without_secrets
 from bbfalsify.core.verdict import SimulationStatus
 
 
@@ -33,6 +34,7 @@ class MalformedAnswer(SessionFailure):
 
 
 def excerpt(text: str, length: int = 80) -> str:
-    """The first characters of a text, in quotes, with unprintable ones escaped."""
+    """The first characters of a text, in quotes, without secrets and with unprintable ones escaped."""
+    text = without_secrets(text)  # before it is cut: half a secret is one, too
     shown = text.encode("unicode_escape").decode("ascii") if not text.isprintable() else text
     return f"'{shown[:length]}…'" if len(shown) > length else f"'{shown}'"

@@ -44,7 +44,7 @@ def read_outputs(
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise MalformedAnswer(
-            f"its output is not text: {excerpt(data[:200].decode('utf-8', 'backslashreplace'))}"
+            f"its output is not text: {excerpt(data[:4096].decode('utf-8', 'backslashreplace'))}"
         ) from None
     times, columns = (_read_json if form == "json" else _read_csv)(text, [port.name for port in outputs])
     if times is None:

@@ -108,6 +108,49 @@ def test_names_are_only_names_and_secrets_stay_secret(cli, tmp_path, monkeypatch
     assert any(b"*** was refused" in data for p, data in written.items() if p.name == "events.jsonl")
 
 
+TELLING = """
+import json, os, sys, urllib.parse
+from bbfalsify.systems.programs.serve import serve
+
+token = os.environ["DOOR_TOKEN"]
+FORMS = {"plain": token, "url": urllib.parse.quote(token), "repr": repr(token), "json": json.dumps({"token": token})}
+
+def step(symbol):
+    if symbol == "raise":
+        raise ValueError("x" * 480 + token)
+    return FORMS[symbol]
+
+serve(name="door", alphabet=[*FORMS, "raise"], reset=lambda: None, step=step)
+"""
+
+
+def test_no_answer_tells_a_secret(cli, tmp_path, monkeypatch):  # noqa: F811
+    """A secret with quotes and letters beyond ASCII, in answers, errors, the machine, the report and on the screen."""
+    token = 'Grüße "42" \\o/'
+    monkeypatch.setenv("DOOR_TOKEN", token)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (tmp_path / "door.py").write_text(TELLING)
+    (tmp_path / "a.py").write_text(
+        "import sys\nfrom bbfalsify.systems import ProcessSymbolSystem\n"
+        "system = ProcessSymbolSystem([sys.executable, 'door.py'], folder=__file__.rpartition('/')[0], "
+        "secrets=['DOOR_TOKEN'])\n"
+    )
+    called = cli("check", "--system", "a.py", "--max-states", 2, "--require", "G(out != '***')", "--seed", 1)
+    assert called.code == 1, called.err
+    [folder] = (tmp_path / "runs").iterdir()
+    everything = {p.name: p.read_text(errors="replace") for p in folder.rglob("*") if p.is_file()}
+    everything["the screen"] = called.out + called.err
+    assert {"events.jsonl", "observations.jsonl", "results.json", "report.html"} <= everything.keys()
+    for name, text in everything.items():
+        for part in ("Gr\u00fc", "Gr\\u00fc", "Gr%C3", "Gr\\xfc", "42"):
+            assert part not in text or part == "42" and name in OWN_NUMBERS, (name, part)
+    assert any("***" in text for text in everything.values())
+
+
+OWN_NUMBERS = {"report.html", "manifest.json", "events.jsonl", "results.json", "the screen", "model.svg"}
+"""Files that hold numbers and hashes, in which 42 may stand."""
+
+
 @pytest.mark.parametrize("adapter", ["mosquitto", "smtp", "ftp"])
 def test_servers_listen_on_loopback_only(adapter):
     system = load_system(f"adapters/{adapter}", base=ROOT)

@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import FOUND, Outcome
+from bbfalsify.core.visible_text import visible
 from bbfalsify.records.accepted import ACCEPTED
-from bbfalsify.reporting.formatting import interval, number, shorten_word
+from bbfalsify.reporting.formatting import interval, number, replay_command, shorten_word
 from bbfalsify.reporting.terminal.lines import expectation
 from bbfalsify.results.check_result import CheckedRequirement, CheckVerdict
 
@@ -49,12 +50,16 @@ class Case:
 
     @property
     def lines(self) -> Iterator[str]:
+        """Lines to show: what the system said stays on one of them."""
+        return map(visible, self._lines())
+
+    def _lines(self) -> Iterator[str]:
         yield self.summary
         yield from (f"formula: {self.formula}",) if self.formula else ()
         for found in self.findings[:MOST_FINDINGS]:
             yield found.text
             if found.file is not None:
-                yield f"  bbfalsify replay {found.file}"
+                yield f"  {replay_command(found.file)}"
         if len(self.findings) > MOST_FINDINGS:
             yield f"… and {len(self.findings) - MOST_FINDINGS} more"
         yield from (f"note: {note}" for note in self.notes)

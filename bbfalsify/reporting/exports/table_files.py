@@ -196,8 +196,19 @@ def _convergence(results: dict[str, Any]) -> Iterator[Row]:
 def _csv(file: Path, columns: Columns) -> Iterator[Writer]:
     with open(file, "w", encoding="utf-8", newline="") as text:
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        yield writer.writerows
+        writer.writerow(map(_no_formula, columns))
+        yield lambda rows: writer.writerows([*map(_no_formula, row)] for row in rows)
+
+
+def _no_formula(cell: Any) -> Any:
+    """Put an apostrophe before a text that a spreadsheet would compute (`=…`, `+…`, `-…`, `@…`); numbers stay."""
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 @contextlib.contextmanager

@@ -10,8 +10,8 @@ from bbfalsify.automata.mealy import MealyMachine, read_dot
 from bbfalsify.core.errors import UserError
 from bbfalsify.records.run_directory import readable_manifest
 from bbfalsify.reporting.drawing.graphs import machine_svg
-from bbfalsify.reporting.formatting import interval
-from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
+from bbfalsify.reporting.formatting import interval, replay_command
+from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.parts import badge, compared, outcome_badges, recorded
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
 from bbfalsify.results.check_result import CheckedRequirement, CheckResult

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from bbfalsify.records.json_files import format_json
@@ -12,10 +11,6 @@ from bbfalsify.records.json_files import format_json
 _NOT_OPTIONS = {"kind", "batch", "fan"}
 """Engine keys without an option on the command line; none of them changes what is found."""
 _ON_BY_DEFAULT = {"sensitivity"}
-
-
-def replay_command(file: str | Path) -> str:
-    return f"bbfalsify replay {shlex.quote(str(file))}"
 
 
 def how_to_reproduce(

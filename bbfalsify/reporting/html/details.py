@@ -14,8 +14,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.trace import Trace, thinned
 from bbfalsify.records.counterexample import Counterexample
-from bbfalsify.reporting.formatting import interval, number
-from bbfalsify.reporting.html.commands import replay_command
+from bbfalsify.reporting.formatting import interval, number, replay_command
 from bbfalsify.reporting.html.curves import moments_of
 from bbfalsify.reporting.html.signals import exact, fan_points, packed_fan, points_for, thin_line
 from bbfalsify.reporting.terminal.counterexamples import MEANINGS

@@ -9,8 +9,8 @@ from typing import Any
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.accepted import ACCEPTED
 from bbfalsify.records.run_directory import readable_manifest
-from bbfalsify.reporting.formatting import interval, number, shorten_word
-from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
+from bbfalsify.reporting.formatting import interval, number, replay_command, shorten_word
+from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.curves import search_plots, time_plots
 from bbfalsify.reporting.html.details import Details
 from bbfalsify.reporting.html.parts import badge, compared, outcome_badges

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.records.run_directory import readable_manifest
-from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
+from bbfalsify.reporting.formatting import replay_command
+from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.parts import badge, outcome_badges
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.json_files import read_json
 from bbfalsify.records.run_directory import readable_manifest
-from bbfalsify.reporting.formatting import number
-from bbfalsify.reporting.html.commands import how_to_reproduce, replay_command
+from bbfalsify.reporting.formatting import number, replay_command
+from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.parts import badge, outcome_badges
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
 from bbfalsify.reporting.terminal.reach import stumbled

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bbfalsify.reporting.formatting import replay_command
 from bbfalsify.results.self_check import note_line
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def note_lines(notes: Iterable[str]) -> Iterator[str]:
 
 
 def replay_line(file: str | Path) -> str:
-    return f"replay: bbfalsify replay {file}"
+    return f"replay: {replay_command(file)}"
 
 
 def report_line(run_directory: str | Path) -> Iterator[str]:

@@ -22,8 +22,9 @@ from typing import Any, NoReturn, Protocol, cast
 
 import numpy as np
 
-from bbfalsify.core.errors import InvariantViolated, SystemFailure, UserError
+from bbfalsify.core.errors import InvariantViolated, Problem, SystemFailure, UserError
 from bbfalsify.core.query import AnyQuery, Query, WordQuery
+from bbfalsify.core.redaction import without_secrets
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
@@ -104,7 +105,9 @@ class Assignment:
 
 def raise_told(kind: int, text: str) -> NoReturn:
     """Raise what a worker's message says that is no answer."""
-    raise {WRONG_INPUT: UserError, OUR_FAULT: InvariantViolated}.get(kind, SystemFailure)(text)
+    if kind == WRONG_INPUT:
+        raise UserError([Problem(line) for line in text.splitlines()])
+    raise (InvariantViolated if kind == OUR_FAULT else SystemFailure)(text)
 
 
 def simulation_seed(seeds: SeedTree, query: AnyQuery) -> int:
@@ -265,9 +268,9 @@ def _answer_word(assignment: Assignment, index: int, query: WordQuery) -> Messag
     try:
         with _use(assignment, query) as session:
             for symbol in query.word:
-                symbols.append(check_symbol(session.step(symbol)))
+                symbols.append(check_symbol(without_secrets(session.step(symbol))))
     except SessionFailure as error:
-        status, message = error.status, f"answer {len(symbols) + 1}: {error}"[:_MESSAGE_LIMIT]
+        status, message = error.status, without_secrets(f"answer {len(symbols) + 1}: {error}")[:_MESSAGE_LIMIT]
     except BaseException as error:  # SystemExit too, as above
         _pass_on_interrupts(assignment, error)
         status, message = SimulationStatus.RAISED, describe(error)
@@ -317,7 +320,7 @@ def _protect(stimulus: Stimulus) -> None:
 def _failed(error: BaseException) -> tuple[str, tuple[()], str]:
     """(status, no judgements, message) of a simulation that ended in this way."""
     if isinstance(error, SessionFailure):
-        return error.status.value, (), str(error)[:_MESSAGE_LIMIT]
+        return error.status.value, (), without_secrets(str(error))[:_MESSAGE_LIMIT]
     return SimulationStatus.RAISED.value, (), describe(error)
 
 
@@ -335,7 +338,7 @@ def describe(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno} in {frames[-1].name})" if frames else ""
     try:
-        text = str(error)
+        text = without_secrets(str(error))
     except Exception:
         text = "(an error that cannot be shown)"
     name = type(error).__name__

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bbfalsify.core.errors import BBFalsifyError
+from bbfalsify.core.redaction import without_secrets
 from bbfalsify.running.workers.channel import BlockingChannel
 from bbfalsify.running.workers.execute_query import (
     OUR_FAULT,
@@ -73,7 +74,7 @@ def _prepare(assignment: Assignment) -> Message | None:
     try:
         assignment.have_system("prepare")
     except (SessionFailure, BBFalsifyError) as error:
-        return UNUSABLE, str(error)
+        return UNUSABLE, without_secrets(str(error))
     except BaseException as error:
         return UNUSABLE, describe(error)
     return None

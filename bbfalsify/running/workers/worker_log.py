@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.core.redaction import Redactor
 from bbfalsify.systems.programs.process_tree import telling_line
 
 NEXT_SIMULATION = b"\x1e"
@@ -43,6 +44,7 @@ class WorkerOutput:
         self._connection = connection
         self._log = log
         self._tail = b""
+        self._redactor = Redactor()
         self.closed = False
         os.set_blocking(connection.fileno(), False)
 
@@ -61,14 +63,15 @@ class WorkerOutput:
                 data = b""
             if not data:
                 self.closed = True
+            at_most_bytes -= len(data)
+            data = self._redactor.feed(data) + (self._redactor.rest() if self.closed else b"")
             before, mark, after = data.rpartition(NEXT_SIMULATION)
             self._log.write(before.replace(NEXT_SIMULATION, b"") + after)
             self._tail = (after if mark else self._tail + after)[-_TAIL:]
-            at_most_bytes -= len(data)
 
     def last_line(self) -> str:
         """The last words of the simulation that was running."""
-        return telling_line(self._tail.decode("utf-8", "replace"))
+        return telling_line((self._tail + self._redactor.rest()).decode("utf-8", "replace"))
 
     def close(self) -> None:
         self.closed = True

@@ -78,8 +78,8 @@ class Child:
         self._wait = self._poll.poll
         self._look_at = 0.0
         """Time of the next check."""
-        self._plain = not self._redactor.active
-        """Requests can be written, and answers used, as they are."""
+        self._plain = True
+        """Requests can be written as they are."""
         self.code: int | None = None
         """Exit code as subprocess gives it; None until it has been ended."""
         self.cpu_seconds_total: float | None = None
@@ -130,7 +130,7 @@ class Child:
             self._turn(deadline)
         line = bytes(incoming[: end + 1])
         del incoming[: end + 1]
-        return self._redactor.clean(line)
+        return line
 
     def spoke_unasked(self) -> bool:
         """Tell whether it wrote output that belongs to no request, or has ended."""
@@ -154,7 +154,7 @@ class Child:
                 raise MalformedAnswer(f"more than {self._launch.output_limit_mb:g} MB of output: {self._excerpt()}")
             if deadline is not None and time.monotonic() >= deadline and not self.exited():
                 raise NoAnswer(f"it did not end within {limit_s:g} s{self._last_words()}")
-        return self._redactor.clean(bytes(self.unread))
+        return bytes(self.unread)
 
     def _send(self, data: bytes, *, last: bool = False) -> None:
         self._outgoing += data

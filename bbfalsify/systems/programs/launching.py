@@ -8,7 +8,6 @@ everything that is logged, recorded or shown.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -21,10 +20,10 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.redaction import Redactor, keep_secret, too_short
 
 MARK = "BBFALSIFY_PROGRAM"
 """All processes that a program starts inherit this variable, so that those it leaves behind can be recognised."""
-_HIDDEN = b"***"
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,8 @@ class Launch:
             found.append(self._not_found())
         known = dict(self.environment) | os.environ
         for name in self.secrets:
-            if not known.get(name):
-                found.append(Problem(f"the environment variable '{name}', named as a secret, is not set."))
+            if problem := secret_problem(name, known):
+                found.append(problem)
         return found
 
     def executable(self) -> str | None:
@@ -100,49 +99,22 @@ class Launch:
         return process, mark
 
     def redactor(self) -> Redactor:
-        known = dict(self.environment) | os.environ
-        return Redactor(known[name] for name in self.secrets if known.get(name))
+        return redactor_of(self.secrets, dict(self.environment) | os.environ)
 
 
-class Redactor:
-    """A filter that removes secrets from a stream, also where a read cuts one in two."""
+def redactor_of(names: Iterable[str], variables: Mapping[str, str]) -> Redactor:
+    """Register secrets, given by their names, with this process, and return a filter for streams."""
+    values = [variables[name] for name in names if variables.get(name)]
+    keep_secret(values)
+    return Redactor(values)
 
-    def __init__(self, secrets: Iterable[str]) -> None:
-        # The longest first: one secret may contain another.
-        found = sorted((s.encode() for s in secrets), key=len, reverse=True)
-        self._pattern = re.compile(b"|".join(map(re.escape, found))) if found else None
-        self.active = bool(found)
-        self._longest = len(found[0]) if found else 0
-        self._held = b""
-        """Held back: it could be the beginning of a secret."""
 
-    def feed(self, data: bytes) -> bytes:
-        """Take more of the stream; return the part that may be shown by now."""
-        if self._pattern is None:
-            return data
-        shown: list[bytes] = []
-        text, position = self._held + data, 0
-        decided = len(text) - self._longest + 1  # a secret that starts before this has arrived completely
-        for match in self._pattern.finditer(text):
-            if match.start() >= decided:
-                break
-            shown += (text[position : match.start()], _HIDDEN)
-            position = match.end()
-        end = max(position, decided)
-        self._held = text[end:]
-        return b"".join((*shown, text[position:end]))
-
-    def rest(self) -> bytes:
-        """Return the part still held back, without secrets; for the end of the stream."""
-        return self.clean(self._held)
-
-    def clean(self, data: bytes) -> bytes:
-        return data if self._pattern is None else self._pattern.sub(_HIDDEN, data)
-
-    def clean_text(self, text: str) -> str:
-        if self._pattern is None:
-            return text
-        return self.clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+def secret_problem(name: str, variables: Mapping[str, str]) -> Problem | None:
+    """Tell what is wrong with an environment variable that is named as a secret."""
+    if not variables.get(name):
+        return Problem(f"the environment variable '{name}', named as a secret, is not set.")
+    short = too_short(name, variables[name])
+    return None if short is None else Problem(short)
 
 
 def split_command(command: str | Sequence[str]) -> tuple[str, ...]:
@@ -194,6 +166,7 @@ def launch_and_rest(
     variables = tuple((str(name), str(value)) for name, value in (environment or {}).items())
     names = (secrets,) if isinstance(secrets, str) else tuple(secrets)
     launch = Launch(words, None if folder is None else Path(folder), variables, names, memory_mb, output_limit_mb)
+    launch.redactor()  # from now on this process knows what to hide
     return launch, {name: value for name, value in options.items() if name not in LaunchOptions.__annotations__}
 
 

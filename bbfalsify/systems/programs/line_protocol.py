@@ -168,4 +168,4 @@ def _ports(data: Any, side: str, wrong: list[str]) -> tuple[Port, ...]:
 
 
 def _shown(line: bytes) -> str:
-    return excerpt(line[:400].rstrip(b"\r\n").decode("utf-8", "backslashreplace"))
+    return excerpt(line[:4096].rstrip(b"\r\n").decode("utf-8", "backslashreplace"))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Self, Unpack
 
 from bbfalsify.core.errors import UserError
+from bbfalsify.core.redaction import without_secrets
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems.failures import MalformedAnswer
 from bbfalsify.systems.interface import Capabilities, Port, PortsLike, StepwiseSession, Usage, as_ports
@@ -218,5 +219,5 @@ def _numbers(answer: Mapping[str, Any]) -> Mapping[str, float]:
         return _outputs(answer)
     for name, value in outputs.items():
         if type(value) is not float and type(value) is not int:
-            raise MalformedAnswer(f"output '{name}': expected a number, got {value!r:.80}")
+            raise MalformedAnswer(f"output '{name}': expected a number, got {without_secrets(repr(value)):.80}")
     return outputs

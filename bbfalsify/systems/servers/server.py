@@ -27,9 +27,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import UserError
+from bbfalsify.core.redaction import Redactor
 from bbfalsify.systems.failures import SystemDied
-from bbfalsify.systems.programs.launching import MARK, Redactor
+from bbfalsify.systems.programs.launching import MARK, redactor_of, secret_problem
 from bbfalsify.systems.programs.process_cost import memory_mb
 from bbfalsify.systems.programs.process_tree import (
     descendants,
@@ -86,6 +87,7 @@ class Server:
         self._mark = ""
         self._owner = 0
         """The process that has started it; a fork of that process must not stop it."""
+        redactor_of(self.secrets, self._variables())  # from now on this process knows what to hide
 
     def __getstate__(self) -> dict[str, object]:
         return self.__dict__ | {"_process": None, "_output": None, "folder": None}
@@ -136,10 +138,8 @@ class Server:
         self.stop()
         if shutil.which(self.command[0]) is None:
             raise ServerFailed(f"there is no program '{self.command[0]}' on this machine")
-        if missing := [name for name in self.secrets if not self._variables().get(name)]:
-            raise UserError(
-                Problem(f"the environment variable '{name}', named as a secret, is not set.") for name in missing
-            )
+        if problems := [p for name in self.secrets if (p := secret_problem(name, self._variables()))]:
+            raise UserError(problems)
         for attempt in range(1, tries + 1):
             self.folder = Path(tempfile.mkdtemp(prefix="bbfalsify-server-"))
             self.port = free_port()
@@ -169,7 +169,7 @@ class Server:
             start_new_session=True,
         )
         assert self._process.stdout is not None  # it is a pipe
-        self._output = _Output(self._process.stdout, Redactor(known[name] for name in self.secrets))
+        self._output = _Output(self._process.stdout, redactor_of(self.secrets, known))
 
     def _variables(self) -> dict[str, str]:
         return {**os.environ, **self.environment}

@@ -13,6 +13,7 @@ import pytest
 
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.query import WordQuery
+from bbfalsify.core.redaction import Redactor
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.running import Driver
@@ -30,7 +31,7 @@ from bbfalsify.systems import (
 from bbfalsify.systems.loading import resolve_reference
 from bbfalsify.systems.programs import line_protocol as protocol
 from bbfalsify.systems.programs import serve
-from bbfalsify.systems.programs.launching import Redactor, launch_and_rest, split_command
+from bbfalsify.systems.programs.launching import launch_and_rest, split_command
 from bbfalsify.systems.programs.persistent import ProcessOptions
 
 ROOT = Path(__file__).parent.parent.parent.parent
@@ -336,9 +337,15 @@ def test_a_secret_is_seen_by_the_program_and_nowhere_else(tmp_path, monkeypatch,
 
 
 def test_secrets_cut_in_two_are_found():
-    redactor = Redactor(["abcdef", "abc"])
-    shown = b"".join(redactor.feed(piece) for piece in (b"x ab", b"cde", b"f y abc", b" z ab"))
+    redactor = Redactor(["abcdef", "abcd"])
+    shown = b"".join(redactor.feed(piece) for piece in (b"x ab", b"cde", b"f y abcd", b" z ab"))
     assert shown + redactor.rest() == b"x *** y *** z ab"
+
+
+def test_a_secret_that_is_too_short_is_refused(monkeypatch):
+    monkeypatch.setenv("PIN", "123")
+    with pytest.raises(UserError, match="the secret 'PIN' has fewer than 4 characters"):
+        _ = ProcessSystem(["true"], secrets=["PIN"]).inputs
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,78 @@
+r"""Print: the last place before the terminal or the log of a CI server.
+
+`say` prints one line, whatever is in it; `print_json` prints data.  While a command runs, standard output and error are
+guarded: secrets are removed, control characters are escaped (colours of our own pass), and no line begins with a
+command to a CI server.  `unguarded` gives the stream behind the guard to those who draw or annotate on purpose.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+from bbfalsify.core.redaction import without_secrets
+from bbfalsify.core.visible_text import CONTROL, escaped, visible
+
+_COLOUR = r"\x1b\[[0-9;]*m"
+_OBEYED = re.compile(rf"(?!{_COLOUR})[{CONTROL}]|##(?=\[)")
+_COMMAND = re.compile(r"^(\s*)(?=::)", re.MULTILINE)
+"""GitHub's runner obeys lines that begin in this way."""
+
+
+class Guarded:
+    """A text stream that shows what is written to it, and obeys none of it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self._line_begins = True
+
+    def write(self, text: str) -> int:
+        shown = escaped(without_secrets(text), _OBEYED)
+        # The rest of a line that was begun before is no beginning of a line.
+        first = 0 if self._line_begins else shown.find("\n") + 1 or len(shown)
+        if text:
+            self._line_begins = text.endswith("\n")
+        self.stream.write(shown[:first] + _COMMAND.sub(r"\1\\", shown[first:]))
+        return len(text)
+
+    def writelines(self, lines: list[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextlib.contextmanager
+def guarded_output() -> Iterator[None]:
+    """Guard standard output and standard error."""
+    with contextlib.redirect_stdout(_guard(sys.stdout)), contextlib.redirect_stderr(_guard(sys.stderr)):
+        yield
+
+
+def _guard(stream: Any) -> Any:
+    return stream if isinstance(stream, Guarded) else Guarded(stream)
+
+
+def unguarded(stream: Any) -> Any:
+    return stream.stream if isinstance(stream, Guarded) else stream
+
+
+def say(text: object = "", *, error: bool = False, flush: bool = False) -> None:
+    """Print one line."""
+    print(visible(str(text)), file=sys.stderr if error else sys.stdout, flush=flush)
+
+
+def say_block(text: str, *, error: bool = False) -> None:
+    """Print a text of several lines (a traceback), each of them marked."""
+    for line in text.splitlines():
+        say(f"| {line}", error=error)
+
+
+def print_json(data: Any, **format: Any) -> None:
+    """Print JSON for machines; secrets are removed from its texts, and numbers stay numbers."""
+    print(json.dumps(without_secrets(data), **format), file=unguarded(sys.stdout))
