@@ -9,7 +9,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
-from bbfalsify.cli.output import print_json
+from bbfalsify.cli.output import print_json, say
 
 
 def show(
@@ -34,7 +34,11 @@ def show(
     ENGINES.of(data, file=str(file))  # says what is wrong with it
     if counterexample is not None:
         found, lines = _steps(file.parent, data, counterexample)
-        print_json({"counterexamples": found}, allow_nan=False) if as_json else "\n".join(lines)
+        if as_json:
+            print_json({"counterexamples": found}, allow_nan=False)
+        else:
+            for line in lines:
+                say(line)
     elif as_json:
         print_json(data, allow_nan=False)
     else:

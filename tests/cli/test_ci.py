@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bbfalsify.core.verdict import Outcome
+from bbfalsify.core.visible_text import visible
 from bbfalsify.reporting.exports.annotations import annotation_lines
 from bbfalsify.reporting.exports.cases import suite_of
 from bbfalsify.reporting.exports.junit import junit_text
@@ -156,7 +157,7 @@ def test_annotations_say_what_failed_and_cannot_be_forged():
     )
     level, about, message = read[0]
     assert about == {"file": "my: specs.yaml", "line": "7", "title": f"R1: {evil}"}
-    assert evil in message and "bbfalsify replay counterexamples/1.json" in message.splitlines()[-1]
+    assert visible(evil) in message and "bbfalsify replay counterexamples/1.json" in message.splitlines()[-1]
     assert read[3][1] == {"file": "a, b.yaml", "line": "1", "title": "R0: text of R0"} and "as expected" in read[3][2]
 
 

@@ -48,7 +48,7 @@ def test_our_own_bug_asks_for_a_report_and_hides_the_traceback(capsys):
         "bbfalsify itself failed (ZeroDivisionError: x). Please report it; run again with -v for the traceback.\n"
     )
     code, out, err = call(raising(ZeroDivisionError("x")), capsys, verbose=True)
-    assert err.startswith("Traceback")
+    assert err.startswith("| Traceback")
 
 
 @pytest.mark.parametrize(
