@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bbfalsify.core.query import Answer, Ask, Query
-from bbfalsify.engines.falsification.accelerator import Finding, Run, Search, findings_of, query_name
+from bbfalsify.engines.falsification.accelerator import Run, Search, findings_of
+from bbfalsify.engines.falsification.finding import Finding, query_name
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.usage import Usage
 
@@ -154,7 +155,9 @@ def judge_again(
     `level` is the number of refinements before.
     """
     findings = [
-        _Subject(f"again/{level}/{f.requirement}/{f.name}", Run(f.iteration, f.walk, f.stimulus, Answer(f.status)), f)
+        _Subject(
+            f"again/{level}/{f.requirement}/{f.name}", Run(f.iteration, f.walk, f.stimulus, Answer(f.simulation)), f
+        )
         for f in search.findings
         if f.walk is not None and f.iteration is not None  # findings from the store have no walk
     ]

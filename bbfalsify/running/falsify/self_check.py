@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.engine import Progress
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.self_check import FALSE_ALARMS, contradictions
 from bbfalsify.results.self_check import ContradictedEstimate, Meetings, SelfCheck
 
@@ -17,11 +17,11 @@ def check_list(
     """The outcome, and how often each listed finding was met by the search's plain walks and by plain simulation."""
     places, rows = [], []
     for number, name in enumerate(requirements):
-        for rank, ranked in enumerate(progress.ranking(number), start=1):
-            key = ranked.finding.actions
+        for rank, finding in enumerate(progress.ranking(number), start=1):
+            key = finding.actions
             met = progress.search.plain.meetings(number, key) + plain.meetings(number, key)
-            places.append((name, rank, ranked.finding))
-            rows.append((ranked.passes, met))
+            places.append((name, rank, finding))
+            rows.append((finding.estimated.passes, met))
     wrong = []
     for found in contradictions(rows):
         name, rank, finding = places[found.row]

@@ -11,9 +11,9 @@ from bbfalsify.core.events import StageStarted
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.coverage import Coverage, Visits, coverage_of
 from bbfalsify.engines.falsification.engine import run
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights, insights_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.results.falsify_insights import Baseline, SamplingCheck, SamplingResult
@@ -157,8 +157,8 @@ class Stages:
         """Parts of the profile used by the search, by plain simulation, and by the counterexamples alone."""
         model, progress = self.task.usage.model, self.scribe.progress
         listed = Visits()
-        for ranked in progress.ranked:
-            if (example := ranked.evidence.example) is not None:
+        for finding in progress.estimated:
+            if (example := finding.estimated.evidence.example) is not None:
                 listed.add_walk(model, example)
         visits = {"search": progress.search.visits, "simulation": self.plain.visits, "counterexamples": listed}
         return coverage_of(model, visits)
