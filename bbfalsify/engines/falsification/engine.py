@@ -27,7 +27,7 @@ from bbfalsify.engines.falsification.accelerator import Listener, Search, WalkPl
 from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.estimating import PassPlan, check_estimator, estimate
 from bbfalsify.engines.falsification.finding import Finding
-from bbfalsify.engines.falsification.judging_again import Check, Sampling, judge_again
+from bbfalsify.engines.falsification.judging_again import Again, Sampling, judge_again
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.probable import ProbableSearch
 from bbfalsify.engines.falsification.ranking import close_rows, further_passes, order_row, ranking
@@ -48,7 +48,7 @@ class Progress:
     search: Search = field(default_factory=Search)
     usage: Usage | None = None
     """At the sampling period that the run has come to."""
-    checks: list[Check] = field(default_factory=list)
+    judged_again: list[Again] = field(default_factory=list)
     """Second judgements at a tenth of the period, one per search."""
 
     @property
@@ -71,7 +71,7 @@ class FalsificationListener(Listener, Protocol):
     def judging_again(self, simulations: int) -> None:
         """This number of findings and passing runs is about to be judged at a finer period."""
 
-    def judged_again(self, check: Check, *, refined: bool) -> None:
+    def judged_again(self, again: Again, *, refined: bool) -> None:
         """They were; where the period is refined, another search follows."""
 
     def searched(self, search: Search) -> None:
@@ -128,16 +128,16 @@ def _refine(
     listener.judging_again(len(search.findings) + len(passing.drawn()) + len(passing.closest()))
     again = judge_again(ask, usage, finer, search, passing, level=level, random_system=random_system)
     search.passing = None
-    progress.checks.append(again.check)
+    progress.judged_again.append(again)
     refined = again.check.matters and level < sampling.refinements
     if refined:
         search.restart(again.violations)
-    elif sampling.given or again.check.uncertain:
+    elif sampling.given or again.uncertain:
         for finding in again.vanished:
             finding.artefact = again.check.matters
     else:
         search.drop(again.vanished)
-    listener.judged_again(again.check, refined=refined)
+    listener.judged_again(again, refined=refined)
     return refined
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bbfalsify.core.confirmation import Confirmation
 from bbfalsify.core.estimate import Estimate
@@ -21,11 +21,11 @@ from bbfalsify.engines.falsification.accelerator import Search
 from bbfalsify.engines.falsification.engine import Progress
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights
-from bbfalsify.engines.falsification.judging_again import Check
+from bbfalsify.engines.falsification.judging_again import Again
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
-from bbfalsify.results.falsify_insights import Convergence
+from bbfalsify.results.falsify_insights import Convergence, SamplingArtefact, SamplingCheck
 from bbfalsify.results.falsify_result import Ordering, RankedCounterexample
 from bbfalsify.results.self_check import Meetings
 from bbfalsify.running.confirm import confirm, counterexample_file
@@ -71,10 +71,15 @@ class Scribe:
     def judging_again(self, simulations: int) -> None:
         self.driver.recorder.record(StageStarted("judging again", simulations))
 
-    def judged_again(self, check: Check, *, refined: bool) -> None:
-        self.driver.recorder.record(JudgedAgain(check.as_json(), refined))
+    def judged_again(self, again: Again, *, refined: bool) -> None:
+        self.driver.recorder.record(JudgedAgain(self.sampling_check(again).as_json(), refined))
         if refined:
             self.driver.recorder.record(StageStarted("searching", self.options.simulations))
+
+    def sampling_check(self, again: Again) -> SamplingCheck:
+        """A second judgement as the results hold it: artefacts with the names of their requirements."""
+        artefacts = [SamplingArtefact(self.requirements[f.requirement].id, f.actions) for f in again.vanished]
+        return replace(again.check, artefacts=tuple(artefacts))
 
     def searched(self, search: Search) -> None:
         # D.9 may need as many traces again; the few short uses that D.8 needs are not foreseen.

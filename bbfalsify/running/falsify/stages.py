@@ -16,7 +16,7 @@ from bbfalsify.engines.falsification.engine import run
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights, insights_of
 from bbfalsify.engines.falsification.usage import Usage
-from bbfalsify.results.falsify_insights import Baseline, SamplingCheck, SamplingResult
+from bbfalsify.results.falsify_insights import Baseline, SamplingResult
 from bbfalsify.results.self_check import Meetings, SelfCheck
 from bbfalsify.running.driver import Driver, Ended
 from bbfalsify.running.falsify.conclusions import (
@@ -119,12 +119,8 @@ class Stages:
         return self.scribe.progress.usage or self.task.usage
 
     def sampling(self) -> SamplingResult:
-        ids = [requirement.id for requirement in self.task.requirements]
-        checks = [check.as_json() for check in self.scribe.progress.checks]
-        for check in checks:
-            check["artefacts"] = [{**a, "requirement": ids[a["requirement"]]} for a in check["artefacts"]]
-        first, given = self.task.usage.period, self.task.sampling.given
-        return SamplingResult(self.usage.period, given, first, tuple(map(SamplingCheck.from_json, checks)))
+        checks = tuple(map(self.scribe.sampling_check, self.scribe.progress.judged_again))
+        return SamplingResult(self.usage.period, self.task.sampling.given, self.task.usage.period, checks)
 
     @property
     def reason(self) -> StopReason:
