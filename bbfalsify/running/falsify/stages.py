@@ -15,6 +15,7 @@ from bbfalsify.engines.falsification.coverage import Coverage, Visits, coverage_
 from bbfalsify.engines.falsification.engine import run
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights, insights_of
+from bbfalsify.engines.falsification.self_check import check_lists
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.results.falsify_insights import Baseline, SamplingResult
 from bbfalsify.results.self_check import Meetings, SelfCheck
@@ -30,7 +31,6 @@ from bbfalsify.running.falsify.conclusions import (
 from bbfalsify.running.falsify.fans import draw_fans
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.replay_store import Memory
-from bbfalsify.running.falsify.self_check import check_list
 from bbfalsify.running.falsify.shrink import Shrinking, shrink_list
 from bbfalsify.running.falsify.task import Task
 
@@ -161,7 +161,14 @@ class Stages:
 
     def self_check(self) -> tuple[SelfCheck, dict[Finding, Meetings]]:
         """Compare the estimates with how often walks under the profile's law met each listed finding."""
-        return check_list(self.scribe.progress, self.plain, [r.id for r in self.task.requirements])
+        lists = {r.id: self.scribe.progress.ranking(number) for number, r in enumerate(self.task.requirements)}
+        plain = self.scribe.progress.search.plain, self.plain
+        met = {
+            f: plain[0].meetings(f.requirement, f.actions) + plain[1].meetings(f.requirement, f.actions)
+            for rows in lists.values()
+            for f in rows
+        }
+        return check_lists(lists, met), met
 
     def notes(self) -> list[str]:
         """Notes that a reader needs."""
