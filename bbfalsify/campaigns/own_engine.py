@@ -22,13 +22,14 @@ from typing import Any, cast
 
 from bbfalsify.campaigns.execute import system_record
 from bbfalsify.campaigns.plan import RunPlan
+from bbfalsify.core.confirmation import Confirmation
 from bbfalsify.core.query import Answer, AnyQuery, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, Outcome, StopReason
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import SeedRecord
 from bbfalsify.records.recording import Recording, RunRecord
-from bbfalsify.running.confirm import Confirmation, confirm, counterexample_file
+from bbfalsify.running.confirm import confirm, counterexample_file
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.systems import System

@@ -21,6 +21,7 @@ from bbfalsify.kernel import target_walks as walk
 from bbfalsify.kernel.analysis import Flow, conjunction, conjuncts
 from bbfalsify.kernel.expression_compiler import Compiler
 from bbfalsify.kernel.model_tables import CompiledModel
+from bbfalsify.kernel.target_horizon import latest_moment
 from bbfalsify.kernel.walker import Walker, initial_state, limits
 from bbfalsify.kernel.walks import DELAY_DISTRIBUTIONS
 from bbfalsify.modelling.network.expressions import AtLocation, Constant, Expression
@@ -61,6 +62,8 @@ class Target:
             if quick:
                 self.goal[goals.GOAL_DEAD_FILTER] = compiler.condition(conjunction(quick), "the query")
         self.affects = _affects(model, alive)
+        self.latest = latest_moment(model.analysis, alive, dead)
+        """Time after which the target cannot be met."""
         self.model = replace(
             model,
             T=np.concatenate([model.T, np.array(compiler.code, np.int32)]),
@@ -239,9 +242,9 @@ class TargetSearch:
             return int(
                 walk.reach_batch(
                     *self._walker.arrays, *self._initial, *limits(model), _NUMBERS[self.heuristic],
-                    np.ascontiguousarray(seeds, np.uint64), shares, float(until), int(depth), self.target.goal,
-                    self.target.affects, self.coverage, self.coverage_before, self._work, self._stamps, self._actions,
-                    self._pool, *arrays, moments, progress, int(budget),
+                    np.ascontiguousarray(seeds, np.uint64), shares, min(float(until), self.target.latest), int(depth),
+                    self.target.goal, self.target.affects, self.coverage, self.coverage_before, self._work,
+                    self._stamps, self._actions, self._pool, *arrays, moments, progress, int(budget),
                 )
             )  # fmt: skip
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 
+from bbfalsify.core.confirmation import Reproduced
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.trace import Stimulus, Trace
@@ -87,7 +88,7 @@ class Counterexample:
     outputs: dict[str, Samples]
     """Empty if the simulation failed."""
     judgement: Judgement
-    status: Literal["confirmed", "flaky"]
+    status: Reproduced
     reproduced: int
     tries: int
     seed: SeedRecord

@@ -151,8 +151,8 @@ class SamplingCheck(Stored):
     """Violating runs of the search, to compare with."""
     by_chance: int
     """Changes when the same runs are repeated at the old period."""
-    matters: bool
-    text: str
+    matters: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True)

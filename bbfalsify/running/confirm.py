@@ -7,38 +7,19 @@ at the same moment, the finding is confirmed; otherwise it is flaky, which is re
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
+from bbfalsify.core.confirmation import Confirmation
 from bbfalsify.core.query import Answer, Query
-from bbfalsify.core.trace import Stimulus, Trace
+from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import Counterexample, RequirementRecord, Time, signals_as_samples
 from bbfalsify.records.run_directory import versions
 
-Status = Literal["confirmed", "flaky"]
-
 TRIES = 3
 TOLERANCE_S = 1e-6
 """Two violations within this time are the same one; reordered floating-point sums move them by far less."""
-
-
-@dataclass(frozen=True, eq=False)
-class Confirmation:
-    reproduced: int
-    """Repetitions that violated the requirement again."""
-    tries: int
-    same_moment: bool
-    """All of them became violated at the time first seen."""
-    trace: Trace | None
-    """Trace of the first repetition that reproduced it (or of the first that ended well)."""
-    judgement: Judgement | None = None
-    """Judgement of the whole trace of the first repetition that reproduced it."""
-
-    @property
-    def status(self) -> Status:
-        return "confirmed" if self.reproduced == self.tries and self.same_moment else "flaky"
 
 
 def confirm(

@@ -7,8 +7,8 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.engine import Progress, estimate_finding, order_similar
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage, WalkDraft
 from bbfalsify.kernel import compile_network
@@ -70,14 +70,18 @@ def one_run(seed, estimator):
     options, progress = Options(estimator=estimator, fan=0), Progress()
     seeds = SeedTree(seed)
     for finding in findings():
-        progress.ranked.append(estimate_finding(ask, USAGE, finding, options, seeds.child("estimate")))
+        progress.search.findings.append(finding)
+        estimate_finding(ask, USAGE, finding, options, seeds.child("estimate"))
     order_similar(ask, USAGE, progress, options, seeds.child("order"), Quiet())
     return progress.ranking(0)
 
 
 def error_and_cover(row):
-    exact = SHARES[row.finding.actions[0]] / ROWS
-    return row.probability.value / exact - 1, row.probability.low <= exact <= row.probability.high
+    exact = SHARES[row.actions[0]] / ROWS
+    return (
+        row.estimated.probability.value / exact - 1,
+        row.estimated.probability.low <= exact <= row.estimated.probability.high,
+    )
 
 
 def measure(runs, estimator):
@@ -86,7 +90,7 @@ def measure(runs, estimator):
     for seed in range(runs):
         rows = one_run(seed, estimator)
         first.append(error_and_cover(rows[0]))
-        largest.append(error_and_cover(max(rows, key=lambda row: row.probability.value)))
+        largest.append(error_and_cover(max(rows, key=lambda row: row.estimated.probability.value)))
         everyone += map(error_and_cover, rows)
     return (np.array(sample, float) for sample in (first, largest, everyone))
 
@@ -115,7 +119,7 @@ def test_similar_rows_are_ordered_by_passes_of_their_own():
     rows = one_run(1, "conditional")
     orders = [float(row.ordering.values.mean()) for row in rows]
     assert orders == sorted(orders, reverse=True) and all(row.ordering.total_traces == 300 for row in rows)
-    values = [row.probability.value for row in rows]
+    values = [row.estimated.probability.value for row in rows]
     assert values != sorted(values, reverse=True)
     again = one_run(1, "conditional")
-    assert [row.finding.actions for row in again] == [row.finding.actions for row in rows]
+    assert [row.actions for row in again] == [row.actions for row in rows]

@@ -17,8 +17,9 @@ import numpy as np
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason
+from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.falsification.coverage import Visits
+from bbfalsify.engines.falsification.finding import Finding, query_name
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_actions
 from bbfalsify.engines.falsification.instants import moment_ends, violating_step
 from bbfalsify.engines.falsification.passing import Passing
@@ -31,44 +32,6 @@ CYCLE = 11
 """Table B.3 has eleven delay distributions, used one after the other."""
 TWO_POINTS = -1
 """The kernel's code for equation D.3: lower or upper bound, each with probability one half."""
-
-
-@dataclass(frozen=True, eq=False)
-class Finding:
-    """A word that violated a requirement, cut after the action that ends the violating delay: its key."""
-
-    requirement: int
-    actions: tuple[str, ...]
-    word: tuple[tuple[float, str], ...]
-    """The whole walk, key first: time of each action, up to the first one after the stimulus."""
-    stimulus: Stimulus
-    judgement: Judgement
-    status: SimulationStatus
-    """OK, unless a failing simulation counts as a violation."""
-    iteration: int | None
-    """1-based number of the walk that found it; None for one that was known before the search."""
-    known_as: str = ""
-    """The name under which it was known before the search."""
-    walk: Walk | None = field(default=None, repr=False)
-    """The walk over the profile, if this run made it."""
-    shrunk_from: Finding | None = field(default=None, repr=False)
-    """The longer finding of which this is the core."""
-    refined: int = 0
-    """Number of refinements of the sampling period before this judgement."""
-
-    @property
-    def name(self) -> str:
-        """Unique among the findings of a requirement: queries and seeds are named after it."""
-        if self.shrunk_from is not None:
-            return f"{self.shrunk_from.name}/shrunk"
-        return self.known_as or (f"{self.iteration}/finer/{self.refined}" if self.refined else str(self.iteration))
-
-    @property
-    def query(self) -> str:
-        """The query whose seed the simulation had."""
-        if self.shrunk_from is not None:
-            return self.shrunk_from.query
-        return f"known/{self.known_as}" if self.iteration is None else query_name(self.iteration)
 
 
 @dataclass(frozen=True)
@@ -171,10 +134,6 @@ def findings_of(usage: Usage, run: Run, refined: int = 0) -> Iterator[Finding]:
         actions = tuple(action for _, action in word[:steps])
         found = (number, actions, word, run.stimulus, judgement, run.answer.status, run.iteration)
         yield Finding(*found, walk=walk, refined=refined)
-
-
-def query_name(iteration: int) -> str:
-    return f"search/{iteration}"
 
 
 class Listener(Protocol):

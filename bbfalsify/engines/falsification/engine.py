@@ -23,10 +23,11 @@ from typing import Protocol
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.accelerator import Finding, Listener, Search, WalkPlan, accelerate
+from bbfalsify.engines.falsification.accelerator import Listener, Search, WalkPlan, accelerate
 from bbfalsify.engines.falsification.conditional import conditional_split
-from bbfalsify.engines.falsification.estimating import PassPlan, Ranked, check_estimator, estimate
-from bbfalsify.engines.falsification.judging_again import Check, Sampling, judge_again
+from bbfalsify.engines.falsification.estimating import PassPlan, check_estimator, estimate
+from bbfalsify.engines.falsification.finding import Finding
+from bbfalsify.engines.falsification.judging_again import Again, Sampling, judge_again
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.probable import ProbableSearch
 from bbfalsify.engines.falsification.ranking import close_rows, further_passes, order_row, ranking
@@ -45,23 +46,24 @@ class Progress:
     """State of a falsification, updated in place, so that Ctrl-C keeps it."""
 
     search: Search = field(default_factory=Search)
-    ranked: list[Ranked] = field(default_factory=list)
     usage: Usage | None = None
     """At the sampling period that the run has come to."""
-    checks: list[Check] = field(default_factory=list)
+    judged_again: list[Again] = field(default_factory=list)
     """Second judgements at a tenth of the period, one per search."""
-    artefacts: list[Finding] = field(default_factory=list)
-    """Findings that hold at the finer period but stay on the list, since the user chose the period."""
 
-    def ranking(self, requirement: int) -> list[Ranked]:
+    @property
+    def estimated(self) -> list[Finding]:
+        """The findings that have an estimate, in the order in which they were found."""
+        return [finding for finding in self.search.findings if finding.estimate is not None]
+
+    def of(self, requirement: int) -> list[Finding]:
+        return [finding for finding in self.estimated if finding.requirement == requirement]
+
+    def ranking(self, requirement: int) -> list[Finding]:
         return ranking(self.of(requirement))
 
-    def of(self, requirement: int) -> list[Ranked]:
-        """Its rows, in the order in which they were found."""
-        return [r for r in self.ranked if r.finding.requirement == requirement]
-
     def found_probability(self, requirement: int, confidence: float) -> Estimate:
-        items = [r.passes for r in self.ranking(requirement)]
+        items = [finding.estimated.passes for finding in self.ranking(requirement)]
         return total_estimate(items, method="sum over disjoint counterexamples", confidence=confidence)
 
 
@@ -69,13 +71,13 @@ class FalsificationListener(Listener, Protocol):
     def judging_again(self, simulations: int) -> None:
         """This number of findings and passing runs is about to be judged at a finer period."""
 
-    def judged_again(self, check: Check, *, refined: bool) -> None:
+    def judged_again(self, again: Again, *, refined: bool) -> None:
         """They were; where the period is refined, another search follows."""
 
     def searched(self, search: Search) -> None:
         """The search is over; what follows are estimates of its findings."""
 
-    def estimated(self, ranked: Ranked) -> None: ...
+    def estimated(self, finding: Finding) -> None: ...
 
     def ordering(self, traces: int) -> None:
         """All are estimated; what follows are further passes, so many traces, that order similar ones."""
@@ -107,9 +109,8 @@ def run(
         usage = sampling.finer[level]
     listener.searched(progress.search)
     for finding in progress.search.findings:
-        ranked = estimate_finding(ask, usage, finding, options, seeds.child("estimate"))
-        progress.ranked.append(ranked)
-        listener.estimated(ranked)
+        estimate_finding(ask, usage, finding, options, seeds.child("estimate"))
+        listener.estimated(finding)
     order_similar(ask, usage, progress, options, seeds.child("order"), listener)
 
 
@@ -127,15 +128,16 @@ def _refine(
     listener.judging_again(len(search.findings) + len(passing.drawn()) + len(passing.closest()))
     again = judge_again(ask, usage, finer, search, passing, level=level, random_system=random_system)
     search.passing = None
-    progress.checks.append(again.check)
+    progress.judged_again.append(again)
     refined = again.check.matters and level < sampling.refinements
     if refined:
         search.restart(again.violations)
-    elif sampling.given or again.check.uncertain:
-        progress.artefacts += again.vanished if again.check.matters else []
+    elif sampling.given or again.uncertain:
+        for finding in again.vanished:
+            finding.artefact = again.check.matters
     else:
         search.drop(again.vanished)
-    listener.judged_again(again.check, refined=refined)
+    listener.judged_again(again, refined=refined)
     return refined
 
 
@@ -190,18 +192,17 @@ def order_similar(
     listener: FalsificationListener,
 ) -> None:
     """Make the further passes of rows that their intervals do not tell apart."""
-    requirements = sorted({row.finding.requirement for row in progress.ranked})
+    requirements = sorted({finding.requirement for finding in progress.estimated})
     groups = [group for r in requirements for group in close_rows(progress.of(r)) if len(group) > 1]
     rows = [row for group in groups for row in group]
     if rows:
         listener.ordering(len(rows) * further_passes(options.passes) * options.traces)
     for row in rows:
-        place = next(i for i, r in enumerate(progress.ranked) if r is row)
-        progress.ranked[place] = order_row(ask, usage, row, pass_plan(options), seeds)
+        order_row(ask, usage, row, pass_plan(options), seeds)
 
 
-def estimate_finding(ask: Ask, usage: Usage, finding: Finding, options: Options, seeds: SeedTree) -> Ranked:
-    return estimate(ask, usage, finding, pass_plan(options), seeds)
+def estimate_finding(ask: Ask, usage: Usage, finding: Finding, options: Options, seeds: SeedTree) -> None:
+    finding.estimate = estimate(ask, usage, finding, pass_plan(options), seeds)
 
 
 def pass_plan(options: Options) -> PassPlan:

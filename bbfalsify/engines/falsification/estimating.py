@@ -16,7 +16,7 @@ more uses of the system and have to be asked for:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -27,20 +27,20 @@ from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.engines.falsification import columns as equations
-from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.columns import Counts
 from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
 from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.exact import METHOD as EXACT
 from bbfalsify.engines.falsification.exact import ExactWord, NotExact, exact_word
+from bbfalsify.engines.falsification.finding import Finding, WordEstimate
 from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.instants import moment_ends, violating_step, whole_moments
 from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
 from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk, supports_conditional
-from bbfalsify.stats.intervals import Passes, splitting_estimate
+from bbfalsify.stats.intervals import splitting_estimate
 
 
 @dataclass(frozen=True)
@@ -59,43 +59,6 @@ class PassPlan:
     """Traces kept for pictures."""
 
 
-@dataclass(frozen=True, eq=False)
-class WordEstimate:
-    """The estimates of a word."""
-
-    passes: Passes
-    probability: Estimate
-    """Probability of following it and being first violated in its last step."""
-    cylinder: Estimate
-    """Probability of following the word at all, violated or not."""
-    columns: dict[str, Estimate]
-    """The paper's equations, by name: d6, d8, d9_set, d9_multiset, d9_traces."""
-    evidence: Evidence = field(repr=False)
-    """The traces that violate."""
-
-
-@dataclass(frozen=True, eq=False)
-class Ranked:
-    """A finding with its probability."""
-
-    finding: Finding
-    passes: Passes
-    probability: Estimate
-    cylinder: Estimate
-    """Probability of following the word at all, violated or not."""
-    evidence: Evidence = field(default_factory=Evidence, repr=False)
-    """The traces that violate."""
-    columns: dict[str, Estimate] = field(default_factory=dict)
-    """The paper's equations about the same word."""
-    ordering: Passes | None = field(default=None, repr=False)
-    """Further passes, which decide about its place among rows with similar probabilities (`ranking.py`)."""
-
-    @property
-    def met(self) -> bool:
-        """Whether a trace of the estimation violates."""
-        return self.passes.total_hits > 0
-
-
 def check_estimator(usage: Usage, estimator: str, *, quasi_random: bool = False) -> None:
     """Refuse an estimator that the profile does not allow."""
     reason = supports_conditional(usage.model)
@@ -108,13 +71,14 @@ def check_estimator(usage: Usage, estimator: str, *, quasi_random: bool = False)
         raise UserError(Problem(problem, file=usage.profile.file))
 
 
-def estimate(ask: Ask, usage: Usage, finding: Finding, plan: PassPlan, seeds: SeedTree) -> Ranked:
+def estimate(
+    ask: Ask, usage: Usage, finding: Finding, plan: PassPlan, seeds: SeedTree, kind: str = "estimate"
+) -> WordEstimate:
     """Estimate one finding; its queries and seeds are named after it, so no other finding changes its number."""
     name = f"{finding.requirement}/{finding.name}"
-    found = estimate_word(
-        ask, usage, finding.actions, plan, seeds.child(name), requirement=finding.requirement, name=f"estimate/{name}"
+    return estimate_word(
+        ask, usage, finding.actions, plan, seeds.child(name), requirement=finding.requirement, name=f"{kind}/{name}"
     )
-    return Ranked(finding, found.passes, found.probability, found.cylinder, found.evidence, found.columns)
 
 
 def estimate_word(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.engines.falsification.estimating import Ranked
+from bbfalsify.engines.falsification.finding import Finding, WordEstimate
 from bbfalsify.engines.falsification.sensitivity import influence_of, logarithmic_variance, of_total, swaps, widened
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.modelling import profile_parameters
@@ -21,9 +21,9 @@ from bbfalsify.results.falsify_insights import Baseline, Elasticities, Sensitivi
 from bbfalsify.stats.estimates import common_bins, distribution
 
 
-def sensitivity_of(usage: Usage, ranking: Sequence[Ranked], confidence: float) -> Sensitivity:
+def sensitivity_of(usage: Usage, ranking: Sequence[Finding], confidence: float) -> Sensitivity:
     parameters = profile_parameters(usage.profile.network)
-    found = {rank: influence_of(usage.model, item, parameters) for rank, item in enumerate(ranking, start=1)}
+    found = {rank: influence_of(usage.model, item.estimated, parameters) for rank, item in enumerate(ranking, start=1)}
     influences = {rank: influence for rank, influence in found.items() if influence is not None}
     pairs = [
         (rank, rank + 1)
@@ -36,9 +36,9 @@ def sensitivity_of(usage: Usage, ranking: Sequence[Ranked], confidence: float) -
     )
 
 
-def time_to_violation(ranking: Sequence[Ranked], baseline: Baseline | None, period: float) -> TimeToViolation | None:
+def time_to_violation(ranking: Sequence[Finding], baseline: Baseline | None, period: float) -> TimeToViolation | None:
     """Distribution of the times of first violations; None if there are none."""
-    samples = {rank: _weighted_times(item) for rank, item in enumerate(ranking, start=1)}
+    samples = {rank: _weighted_times(item.estimated) for rank, item in enumerate(ranking, start=1)}
     plain = np.array([] if baseline is None else baseline.violation_times)
     bins = common_bins([*(times for times, _ in samples.values()), plain], period)
     if bins is None:
@@ -54,7 +54,7 @@ def time_to_violation(ranking: Sequence[Ranked], baseline: Baseline | None, peri
     )
 
 
-def _weighted_times(item: Ranked) -> tuple[np.ndarray, np.ndarray]:
+def _weighted_times(item: WordEstimate) -> tuple[np.ndarray, np.ndarray]:
     """Collect times of first violation in all passes; the weights sum to the counterexample's probability."""
     values = item.passes.values / len(item.passes.values)
     shares = [np.full(len(t), v / max(len(t), 1)) for v, t in zip(values, item.evidence.times, strict=True)]
@@ -78,7 +78,7 @@ class Insights:
 
 def insights_of(
     usage: Usage,
-    ranking: Sequence[Ranked],
+    ranking: Sequence[Finding],
     total: Estimate | None,
     baseline: Baseline | None,
     *,
@@ -91,9 +91,11 @@ def insights_of(
     if found is None or not uncertainty:
         return Insights(found, times=times)
     probabilities = {
-        rank: widened(ranking[rank - 1].probability, logarithmic_variance(elasticities, uncertainty))
+        rank: widened(ranking[rank - 1].estimated.probability, logarithmic_variance(elasticities, uncertainty))
         for rank, elasticities in found.elasticities.items()
     }
-    sums = of_total([(float(ranking[rank - 1].passes.values.mean()), e) for rank, e in found.elasticities.items()])
+    sums = of_total(
+        [(float(ranking[rank - 1].estimated.passes.values.mean()), e) for rank, e in found.elasticities.items()]
+    )
     wide = None if total is None else widened(total, logarithmic_variance(sums, uncertainty))
     return Insights(found if sensitivity else None, probabilities, wide, times)

@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from bbfalsify.core.query import Answer, Ask, Query
-from bbfalsify.engines.falsification.accelerator import Finding, Run, Search, findings_of, query_name
+from bbfalsify.engines.falsification.accelerator import Run, Search, findings_of
+from bbfalsify.engines.falsification.finding import Finding, query_name
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.results.falsify_insights import SamplingCheck
 
-Key = tuple[str, ...]
 NOTICED = 0.05
 """Smallest part of the violations that changes the numbers beyond their intervals."""
 
@@ -43,75 +43,13 @@ class Sampling:
 
 
 @dataclass(frozen=True)
-class Check:
-    """Numbers of verdicts that changed at the finer period."""
-
-    period: float
-    finer: float
-    findings: int
-    vanished: tuple[tuple[int, Key], ...]
-    """Requirement and actions of the findings that hold."""
-    moved: int
-    """Findings that violate in another step, so that their actions change."""
-    passing: int
-    """Passing runs drawn at random; those that came closest are counted beside them."""
-    violating: int
-    closest: int
-    closest_violating: int
-    violations: int = 0
-    """Violating runs of the search, to compare with."""
-    random_system: bool = False
-    by_chance: int = 0
-    """Changes when the same runs are repeated at the old period, if any changed at the finer one."""
-
-    @property
-    def changes(self) -> int:
-        return len(self.vanished) + self.moved + self.violating + self.closest_violating
-
-    @property
-    def uncertain(self) -> bool:
-        """True if a single change may be chance."""
-        return self.random_system or self.by_chance > 0
-
-    @property
-    def matters(self) -> bool:
-        """True if sampling changes verdicts; by two deviations more than chance, if chance does, too.
-
-        Some of the runs closest to violating may always change: they count from `NOTICED` of all violations on.
-        """
-        if not self.uncertain:
-            certain = len(self.vanished) + self.moved + self.violating
-            return certain > 0 or self.closest_violating > NOTICED * self.violations
-        return self.changes - self.by_chance > 2 * math.sqrt(self.changes + self.by_chance)
-
-    def __str__(self) -> str:
-        parts = [f"{len(self.vanished)} of {self.findings} findings not confirmed"] if self.findings else []
-        parts += [f"{self.moved} by other actions"] if self.moved else []
-        parts += [f"{self.violating} of {self.passing} passing runs violate"] if self.passing else []
-        parts += [f"{self.closest_violating} of the {self.closest} next to violating do"] if self.closest else []
-        return f"judged again at samples every {self.finer:g} instead of {self.period:g}: {', '.join(parts)}"
-
-    def as_json(self) -> dict[str, Any]:
-        plain = (
-            "period", "finer", "findings", "moved", "passing", "violating", "closest", "closest_violating",
-            "violations",
-        )  # fmt: skip
-        vanished = [{"requirement": number, "actions": list(actions)} for number, actions in self.vanished]
-        return {
-            **{name: getattr(self, name) for name in plain},
-            "not_confirmed": len(self.vanished),
-            "artefacts": vanished,
-            "by_chance": self.by_chance,
-            "matters": self.matters,
-            "text": str(self),
-        }
-
-
-@dataclass(frozen=True)
 class Again:
     """The results of the second judgements."""
 
-    check: Check
+    check: SamplingCheck
+    """The counts; which findings vanished stands here, since requirements have no names in the engine."""
+    uncertain: bool
+    """True if a single change may be chance."""
     vanished: list[Finding]
     violations: list[Finding]
     """Findings that are confirmed and passing runs that violate, as they are at the finer period."""
@@ -154,7 +92,9 @@ def judge_again(
     `level` is the number of refinements before.
     """
     findings = [
-        _Subject(f"again/{level}/{f.requirement}/{f.name}", Run(f.iteration, f.walk, f.stimulus, Answer(f.status)), f)
+        _Subject(
+            f"again/{level}/{f.requirement}/{f.name}", Run(f.iteration, f.walk, f.stimulus, Answer(f.simulation)), f
+        )
         for f in search.findings
         if f.walk is not None and f.iteration is not None  # findings from the store have no walk
     ]
@@ -168,21 +108,43 @@ def judge_again(
     found = {s: s.findings(finer, answer, level + 1) for s, answer in zip(subjects, answers, strict=True)}
     changed = {s for s, answer in zip(subjects, answers, strict=True) if s.changed(answer, found[s])}
     vanished = [s.finding for s in findings if s.finding is not None and s in changed and not found[s]]
-    check = Check(
+    by_chance = _by_chance(ask, usage, subjects) if changed else 0
+    check = SamplingCheck(
         period=usage.period,
         finer=finer.period,
         findings=len(findings),
-        vanished=tuple((f.requirement, f.actions) for f in vanished),
+        not_confirmed=len(vanished),
         moved=sum(s in changed and bool(found[s]) for s in findings),
         passing=len(drawn),
         violating=sum(s in changed for s in drawn),
         closest=len(closest),
         closest_violating=sum(s in changed for s in closest),
         violations=passing.violating,
-        random_system=random_system,
-        by_chance=_by_chance(ask, usage, subjects) if changed else 0,
+        by_chance=by_chance,
     )
-    return Again(check, vanished, [finding for subject in subjects for finding in found[subject]])
+    uncertain = random_system or by_chance > 0
+    check = replace(check, matters=_matters(check, uncertain), text=_text(check))
+    return Again(check, uncertain, vanished, [finding for subject in subjects for finding in found[subject]])
+
+
+def _matters(check: SamplingCheck, uncertain: bool) -> bool:
+    """True if sampling changes verdicts; by two deviations more than chance, if chance does, too.
+
+    Some of the runs closest to violating may always change: they count from `NOTICED` of all violations on.
+    """
+    certain = check.not_confirmed + check.moved + check.violating
+    if not uncertain:
+        return certain > 0 or check.closest_violating > NOTICED * check.violations
+    changes = certain + check.closest_violating
+    return changes - check.by_chance > 2 * math.sqrt(changes + check.by_chance)
+
+
+def _text(check: SamplingCheck) -> str:
+    parts = [f"{check.not_confirmed} of {check.findings} findings not confirmed"] if check.findings else []
+    parts += [f"{check.moved} by other actions"] if check.moved else []
+    parts += [f"{check.violating} of {check.passing} passing runs violate"] if check.passing else []
+    parts += [f"{check.closest_violating} of the {check.closest} next to violating do"] if check.closest else []
+    return f"judged again at samples every {check.finer:g} instead of {check.period:g}: {', '.join(parts)}"
 
 
 def _by_chance(ask: Ask, usage: Usage, subjects: Sequence[_Subject]) -> int:

@@ -26,16 +26,15 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.falsification.accelerator import (
     Accelerator,
-    Finding,
     Listener,
     Run,
     Search,
     WalkPlan,
     moving,
-    query_name,
     shortest_failing,
 )
 from bbfalsify.engines.falsification.cylinders import Cylinders
+from bbfalsify.engines.falsification.finding import Finding, query_name
 from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration
 from bbfalsify.engines.falsification.instants import whole_moments

@@ -14,45 +14,51 @@ from dataclasses import replace
 
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.estimating import PassPlan, Ranked, estimate_word
+from bbfalsify.engines.falsification.estimating import PassPlan, estimate
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.usage import Usage
 
 PART = 4
 """One further pass for so many."""
 
 
-def ranking(rows: Sequence[Ranked]) -> list[Ranked]:
+def ranking(rows: Sequence[Finding]) -> list[Finding]:
     """The rows of one requirement in their order; what was never met in the estimation comes last."""
     order = [row for group in close_rows(rows) for row in _ordered(group)]
     return order + sorted((row for row in rows if not row.met), key=_by_value)
 
 
-def close_rows(rows: Sequence[Ranked]) -> list[list[Ranked]]:
+def close_rows(rows: Sequence[Finding]) -> list[list[Finding]]:
     """The rows that were met, in groups whose intervals overlap (perhaps by way of others), highest group first."""
-    groups: list[list[Ranked]] = []
+    groups: list[list[Finding]] = []
     lowest = 0.0
-    for row in sorted((row for row in rows if row.met), key=lambda row: (-row.probability.high, row.finding.actions)):
-        if groups and row.probability.high >= lowest:
+    for row in sorted((row for row in rows if row.met), key=_by_upper_limit):
+        probability = row.estimated.probability
+        if groups and probability.high >= lowest:
             groups[-1].append(row)
-            lowest = min(lowest, row.probability.low)
+            lowest = min(lowest, probability.low)
         else:
             groups.append([row])
-            lowest = row.probability.low
+            lowest = probability.low
     return groups
 
 
-def _ordered(group: list[Ranked]) -> list[Ranked]:
+def _ordered(group: list[Finding]) -> list[Finding]:
     """By their own further passes; by value where the run was stopped before it had made them all."""
     return sorted(group, key=_by_value if any(row.ordering is None for row in group) else _by_ordering)
 
 
-def _by_value(row: Ranked) -> tuple:
-    return -row.probability.value, len(row.finding.actions), row.finding.actions
+def _by_upper_limit(row: Finding) -> tuple:
+    return -row.estimated.probability.high, row.actions
 
 
-def _by_ordering(row: Ranked) -> tuple:
+def _by_value(row: Finding) -> tuple:
+    return -row.estimated.probability.value, len(row.actions), row.actions
+
+
+def _by_ordering(row: Finding) -> tuple:
     """Sort by the further passes; rows that none of them met by the probability of their actions, not by value."""
-    passes, actions = row.ordering, row.finding.actions
+    passes, actions = row.ordering, row.actions
     assert passes is not None
     return -float(passes.values.mean()), -sum(passes.cylinders), len(actions), actions
 
@@ -62,12 +68,7 @@ def further_passes(passes: int) -> int:
     return -(-passes // PART)
 
 
-def order_row(ask: Ask, usage: Usage, row: Ranked, plan: PassPlan, seeds: SeedTree) -> Ranked:
-    """Add its further passes to a row; `plan` is that of its estimate."""
-    finding = row.finding
-    name = f"{finding.requirement}/{finding.name}"
+def order_row(ask: Ask, usage: Usage, row: Finding, plan: PassPlan, seeds: SeedTree) -> None:
+    """Make the further passes of a row; `plan` is that of its estimate."""
     fewer = replace(plan, passes=further_passes(plan.passes), columns=(), fan=0)
-    found = estimate_word(
-        ask, usage, finding.actions, fewer, seeds.child(name), requirement=finding.requirement, name=f"order/{name}"
-    )
-    return replace(row, ordering=found.passes)
+    row.ordering = estimate(ask, usage, row, fewer, seeds, "order").passes

@@ -12,11 +12,12 @@ all rows of a run together a false-alarm rate of `FALSE_ALARMS`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.results.self_check import Meetings
+from bbfalsify.engines.falsification.finding import Finding
+from bbfalsify.results.self_check import ContradictedEstimate, Meetings, SelfCheck
 from bbfalsify.stats.intervals import Passes, splitting_estimate
 from bbfalsify.stats.sequential import ConfidenceSequence
 
@@ -71,11 +72,6 @@ class Contradiction:
     estimate: Estimate
     """What the passes allow."""
 
-    @property
-    def too_low(self) -> bool:
-        """The walks met it more often than the estimate allows (else more seldom)."""
-        return self.share[0] > self.estimate.high
-
 
 def contradictions(rows: Sequence[tuple[Passes, Meetings]]) -> list[Contradiction]:
     """Compare each row's passes with its meetings; rows that no walk could have met are left out."""
@@ -88,3 +84,25 @@ def contradictions(rows: Sequence[tuple[Passes, Meetings]]) -> list[Contradictio
         if share[0] > own.high or share[1] < own.low:
             found.append(Contradiction(number, share, own))
     return found
+
+
+def check_lists(lists: Mapping[str, Sequence[Finding]], met: Mapping[Finding, Meetings]) -> SelfCheck:
+    """Compare every row of every requirement's list with the walks that met it."""
+    places = [(name, rank, finding) for name, rows in lists.items() for rank, finding in enumerate(rows, start=1)]
+    wrong = []
+    for found in contradictions([(finding.estimated.passes, met[finding]) for _, _, finding in places]):
+        name, rank, finding = places[found.row]
+        wrong.append(
+            ContradictedEstimate(
+                requirement=name,
+                rank=rank,
+                actions=finding.actions,
+                met=met[finding].met,
+                walks=met[finding].walks,
+                unknown=met[finding].unknown,
+                share=found.share,
+                estimate=found.estimate,
+            )
+        )
+    checked = sum(met[finding].walks > 0 for _, _, finding in places)
+    return SelfCheck(checked, FALSE_ALARMS, tuple(wrong))

@@ -23,7 +23,7 @@ import numpy as np
 from scipy import special
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.engines.falsification.estimating import Ranked
+from bbfalsify.engines.falsification.finding import WordEstimate
 from bbfalsify.kernel import CompiledModel, score_walks
 from bbfalsify.modelling import Parameter
 from bbfalsify.results.falsify_insights import Elasticity, Swap
@@ -68,9 +68,9 @@ class Influence:
         )
 
 
-def influence_of(model: CompiledModel, ranked: Ranked, parameters: Sequence[Parameter]) -> Influence | None:
+def influence_of(model: CompiledModel, estimate: WordEstimate, parameters: Sequence[Parameter]) -> Influence | None:
     """Compute the influence of the parameters; None if no trace followed the word."""
-    evidence = ranked.evidence
+    evidence = estimate.evidence
     violating = any(evidence.walks)
     groups = evidence.walks if violating else [evidence.followers]
     if not any(groups):
@@ -85,7 +85,7 @@ def influence_of(model: CompiledModel, ranked: Ranked, parameters: Sequence[Para
     means = np.array([part.mean(axis=0) if len(part) else part.sum(axis=0) for part in np.split(ratios, ends[:-1])])
     with np.errstate(invalid="ignore", over="ignore"):
         effective = ratios.sum(axis=0) ** 2 / (ratios**2).sum(axis=0)
-    weights = ranked.passes.values if violating else np.ones(1)
+    weights = estimate.passes.values if violating else np.ones(1)
     names = tuple(p.name for p in parameters)
     untouched = np.logical_not(np.any(found.scores, axis=0))
     return Influence(names, weights, scores, means, effective, untouched, len(walks), violating)

@@ -28,10 +28,10 @@ import numpy as np
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, Verdict
-from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.cylinders import Cylinders
 from bbfalsify.engines.falsification.delta_debugging import Cut, cuts_of_size, latest_places, next_size
 from bbfalsify.engines.falsification.directed_walks import LATEST, Followed, Wish, WordFollower
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step, whole_moments
 from bbfalsify.engines.falsification.neighbours import Key
 from bbfalsify.engines.falsification.routes import Routes
@@ -218,7 +218,7 @@ class _Attempt:
             if rest:
                 yield from self._follow([replace(wish, moment=None) for wish in rest], before)
                 yield from self._follow(rest, before)
-            elif start and best.finding.status is not SimulationStatus.OK:
+            elif start and best.finding.simulation is not SimulationStatus.OK:
                 yield before  # an earlier end does not violate earlier; but a failure may not need the end
 
     def _otherwise(self, best: _Failing, cuts: Iterable[Cut]) -> Iterator[Followed]:
@@ -292,7 +292,7 @@ class _Attempt:
 
     def _failing(self, run: Followed, query: Query, answer: Answer) -> _Failing | None:
         original = self.original
-        if answer.status is not original.status or len(answer.judgements) <= original.requirement:
+        if answer.status is not original.simulation or len(answer.judgements) <= original.requirement:
             return None
         judgement, walk = answer.judgements[original.requirement], run.walk
         if judgement.verdict is not Verdict.VIOLATED:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bbfalsify.engines.falsification.accelerator import Finding
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.neighbours import Key, Place
 from bbfalsify.results.falsify_insights import Convergence
 from bbfalsify.stats.intervals import clopper_pearson

@@ -1,8 +1,11 @@
-"""Schedule the walks: eleven delay distributions in turn, and deeper after each full cycle (paper B, section 3).
+"""Schedule the walks: eleven delay distributions in turn, deep walks and shallow ones (paper B, section 3).
 
-The first cycle of eleven walks makes at most 2^4 steps each; the depth doubles after every cycle, up to 2^18, unless
-the user fixes it.  A *turn* is one cycle of every heuristic (with a small fixed depth, several cycles at once).  The
-walks of a turn depend on the seed, the heuristic and the turn alone, never on the workers.
+The deepest walks of a turn make at most 2^4 steps in the first turn, twice as many in each later one, up to 2^18.  Half
+of a turn's steps are for one cycle of eleven such walks; the other half is split evenly over all smaller powers of two
+from 2^4 on, the shallowest first.  So a target near the beginning is not missed because walks have grown past it, and
+its trace stays short.  A depth that the user fixes is the depth of all walks.
+
+The walks of a turn depend on the seed, the heuristic, the size of the model and the turn alone, never on the workers.
 """
 
 from __future__ import annotations
@@ -17,8 +20,8 @@ from bbfalsify.kernel.target_search import Heuristic
 
 CYCLE = 11
 FIRST_DEPTH, LAST_DEPTH = 2**4, 2**18
-WALKS_ALONE = 2**12
-"""Depth above which each walk is a unit of its own."""
+STEPS_PER_UNIT = 2**16
+"""Most steps of a unit that could be two."""
 STEPS_PER_TURN = 2**17
 """Approximate steps of each heuristic in a turn, with a fixed depth."""
 
@@ -37,22 +40,49 @@ class Unit:
 
 
 def turns(
-    heuristics: tuple[Heuristic, ...], seeds: SeedTree, depth: int | None = None, walks: int | None = None
+    heuristics: tuple[Heuristic, ...],
+    seeds: SeedTree,
+    depth: int | None = None,
+    walks: int | None = None,
+    start: int = 0,
 ) -> Iterator[list[Unit]]:
-    """Yield turns without end, or until every heuristic has made `walks` walks; the order of units decides."""
+    """Yield turns without end, or until every heuristic has made `walks` walks; the order of units decides.
+
+    Starting a walk costs as much as `start` steps.
+    """
     turn = first = 0
     while walks is None or first < walks:
-        deep = min(FIRST_DEPTH << min(turn, 14), LAST_DEPTH) if depth is None else depth
-        cycles = 1 if depth is None else max(1, STEPS_PER_TURN // (CYCLE * max(depth, 1)))
-        count = CYCLE * cycles if walks is None else min(CYCLE * cycles, walks - first)
-        units = []
-        for heuristic in heuristics:
-            words = seeds.child(heuristic.value, turn).words(count)
-            distributions = np.arange(first, first + count) % CYCLE
-            # RLC-A passes its counters from walk to walk, so its walks stay together.
-            alone = deep > WALKS_ALONE and heuristic is not Heuristic.RLC_A
-            for start in range(0, count, 1 if alone else count):
-                stop = start + 1 if alone else count
-                units.append(Unit(heuristic, turn, first + start, words[start:stop], distributions[start:stop], deep))
-        yield units
-        turn, first = turn + 1, first + count
+        cycles = _growing(turn, start) if depth is None else _fixed(depth)
+        units = [unit for heuristic in heuristics for unit in _units(heuristic, turn, first, cycles, walks, seeds)]
+        # Shallow walks of all heuristics come before deeper ones of any: the first finding shall be a short trace.
+        yield sorted(units, key=lambda unit: unit.depth)
+        turn, first = turn + 1, first + sum(count for _, count in cycles) * CYCLE
+
+
+def _growing(turn: int, start: int) -> list[tuple[int, int]]:
+    """Depths of a turn and the number of cycles at each, by ascending depth."""
+    deepest = min(FIRST_DEPTH << min(turn, 14), LAST_DEPTH)
+    shallower = [FIRST_DEPTH << i for i in range(deepest.bit_length() - FIRST_DEPTH.bit_length())]
+    each = (deepest + start) / max(1, len(shallower))
+    return [*((depth, max(1, round(each / (depth + start)))) for depth in shallower), (deepest, 1)]
+
+
+def _fixed(depth: int) -> list[tuple[int, int]]:
+    return [(depth, max(1, STEPS_PER_TURN // (CYCLE * max(depth, 1))))]
+
+
+def _units(
+    heuristic: Heuristic, turn: int, first: int, cycles: list[tuple[int, int]], walks: int | None, seeds: SeedTree
+) -> Iterator[Unit]:
+    """Divide a heuristic's walks of one turn."""
+    words = seeds.child(heuristic.value, turn).words(CYCLE * sum(count for _, count in cycles))
+    end, place = first + len(words) if walks is None else min(first + len(words), walks), first
+    for depth, count in cycles:
+        last = min(place + CYCLE * count, end)
+        # RLC-A passes its counters from walk to walk, so its walks of one depth stay together.
+        at_once = CYCLE * count if heuristic is Heuristic.RLC_A else max(1, STEPS_PER_UNIT // max(depth, 1))
+        for begin in range(place, last, at_once):
+            stop = min(begin + at_once, last)
+            distributions = np.arange(begin, stop) % CYCLE
+            yield Unit(heuristic, turn, begin, words[begin - first : stop - first], distributions, depth)
+        place = last

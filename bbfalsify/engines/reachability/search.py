@@ -1,7 +1,7 @@
-"""Algorithm 2 of paper B: random walks, each a little deeper than the last, until one of them meets the target.
+"""Algorithm 2 of paper B: random walks, deeper from turn to turn, until one of them meets the target.
 
     while within the budget:
-        for each heuristic, a cycle of eleven walks (`schedule`)
+        for each heuristic, cycles of eleven walks, deep and shallow (`schedule`)
         a walk that meets the target is replayed by the exact interpreter (`concrete_trace`): then it is a finding
 
 For the shortest or the fastest trace the search goes on after the first: later walks may only take fewer steps, or
@@ -31,6 +31,11 @@ from bbfalsify.logic.reach_query import ReachQuery
 from bbfalsify.modelling.reference.step_replay import NotAllowed
 
 PORTFOLIO = (Heuristic.RET, Heuristic.SEM, Heuristic.RLC, Heuristic.RLC_A, Heuristic.RCF)
+PROCESSES_PER_STEP = 4
+"""Starting a walk costs about as much as a step for each so many processes."""
+
+Coverage = dict[Heuristic, np.ndarray]
+"""Counters of heuristics that keep them from turn to turn."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,8 @@ class Standing:
     turn: int = 0
     """Number of completed turns."""
     depth: int = 0
-    """Depth of the last turn."""
-    coverage: dict[Heuristic, np.ndarray] = field(default_factory=dict)
+    """Depth of the deepest walks of the last turn."""
+    coverage: Coverage = field(default_factory=dict)
     """Counters of RLC-A."""
 
 
@@ -115,7 +120,7 @@ class SearchPlan:
     """Walks of each heuristic; None: no limit."""
 
 
-Execute = Callable[[Sequence[Unit], Bounds, dict[Heuristic, np.ndarray]], Iterable[UnitAnswer]]
+Execute = Callable[[Sequence[Unit], Bounds, Coverage], Iterable[UnitAnswer]]
 
 
 class Walking:
@@ -158,12 +163,14 @@ def search(
     now = standing or Standing()
     found, coverage, wanted = now.found, now.coverage, plan.wanted
     start = time.monotonic() - found.seconds
-    for units in itertools.islice(turns(plan.heuristics, plan.seeds, plan.depth, plan.walks), now.turn, None):
-        bounds = _bounds(found, wanted)
+    start_cost = len(target.model.network.processes) // PROCESSES_PER_STEP
+    planned = turns(plan.heuristics, plan.seeds, plan.depth, plan.walks, start_cost)
+    for units in itertools.islice(planned, now.turn, None):
+        bounds, covered = _bounds(found, wanted), {h: array.copy() for h, array in coverage.items()}
         if bounds.steps == -1:
             break  # a trace without any step cannot be shortened
         for answer in execute(units, bounds, coverage):
-            _count(found, answer, coverage)
+            _count(found, answer, coverage, covered)
             found.seconds = time.monotonic() - start
             finding = _finding(target, query, answer, found)
             if finding is not None and finding.trace.error is not None:
@@ -178,7 +185,8 @@ def search(
         if not go_on():
             found.stopped = "timeout"
             break
-        now.turn, now.depth = now.turn + 1, units[0].depth
+        now.turn, now.depth = now.turn + 1, max(unit.depth for unit in units)
+        coverage.update(covered)
         report(now)
     found.seconds = time.monotonic() - start
     return found
@@ -198,7 +206,8 @@ def _is_better(finding: ReachFinding, found: Found, wanted: Wanted) -> bool:
     return new.time < old.time if wanted is Wanted.FASTEST else len(new.steps) < len(old.steps)
 
 
-def _count(found: Found, answer: UnitAnswer, coverage: dict[Heuristic, np.ndarray]) -> None:
+def _count(found: Found, answer: UnitAnswer, before: Coverage, covered: Coverage) -> None:
+    """Add up what the walks did; units of a turn all start with the counters `before` it, so their order is free."""
     batch = answer.batch
     found.walks += batch.walk + (batch.ended in ("met", "failed"))
     found.steps += batch.steps
@@ -206,7 +215,8 @@ def _count(found: Found, answer: UnitAnswer, coverage: dict[Heuristic, np.ndarra
     found.timelocks += batch.timelocks
     found.zeno += batch.zeno
     if answer.coverage is not None:
-        coverage[answer.unit.heuristic] = answer.coverage
+        heuristic, nothing = answer.unit.heuristic, np.zeros_like(answer.coverage)
+        covered[heuristic] = covered.get(heuristic, nothing) + answer.coverage - before.get(heuristic, nothing)
 
 
 def _finding(target: Target, query: ReachQuery, answer: UnitAnswer, found: Found) -> ReachFinding | None:
@@ -226,7 +236,7 @@ def in_this_process(target: Target, go_on: Callable[[], bool]) -> Execute:
     """Make a function that executes units one after the other."""
     walking = Walking(target)
 
-    def execute(units: Sequence[Unit], bounds: Bounds, coverage: dict[Heuristic, np.ndarray]) -> Iterator[UnitAnswer]:
+    def execute(units: Sequence[Unit], bounds: Bounds, coverage: Coverage) -> Iterator[UnitAnswer]:
         for unit in units:
             if not go_on():
                 return

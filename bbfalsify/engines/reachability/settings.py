@@ -27,7 +27,10 @@ class ReachSettings(Settings):
         default="some", choices=tuple(Wanted),
     )  # fmt: skip
     depth: int | None = setting(
-        "Steps of each walk.", default=None, at_least=1, absent="16, doubled per cycle, to 262144"
+        "Steps of each walk.",
+        default=None,
+        at_least=1,
+        absent="growing: half of a turn's steps 16 deep, doubled per turn, to 262144; half shallower",
     )
     timeout: float | None = setting(
         "Seconds for each query; the seconds of a budget are for all queries together.",

@@ -53,19 +53,24 @@ def grid_notes(system: System) -> list[str]:
 
 def sampling_notes(progress: Progress, sampling: Sampling) -> list[str]:
     """Changes of verdicts at a shorter sampling period, and what was done about them."""
-    if sampling.finer and progress.search.findings and not progress.checks:
+    if sampling.finer and progress.search.findings and not progress.judged_again:
         return ["the run ended before its findings could be judged again at a shorter sampling period"]
     notes = []
-    for number, check in enumerate(progress.checks):
+    for number, again in enumerate(progress.judged_again):
+        check = again.check
         if not check.matters:
             continue
         if number < sampling.refinements:
-            notes.append(f"{check}; so samples were taken every {check.finer:g}, in a new search and all estimates")
+            notes.append(
+                f"{check.text}; so samples were taken every {check.finer:g}, in a new search and all estimates"
+            )
         elif sampling.given:
-            notes.append(f"{check}: THE PERIOD IS TOO LONG to trust these numbers; without one, a shorter is chosen")
+            notes.append(
+                f"{check.text}: THE PERIOD IS TOO LONG to trust these numbers; without one, a shorter is chosen"
+            )
         else:
-            dropped = "; what is not confirmed is not listed" if check.vanished else ""
-            notes.append(f"{check}: STILL TOO FEW SAMPLES to trust these numbers; give a shorter period{dropped}")
+            dropped = "; what is not confirmed is not listed" if check.not_confirmed else ""
+            notes.append(f"{check.text}: STILL TOO FEW SAMPLES to trust these numbers; give a shorter period{dropped}")
     return notes
 
 

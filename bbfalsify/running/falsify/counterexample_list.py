@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bbfalsify.engines.falsification.accelerator import Finding
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.logic import Requirement
 from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
 from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.results.self_check import Meetings
-from bbfalsify.running.falsify.finding_listener import Item, content_of, row_of
+from bbfalsify.running.falsify.finding_listener import content_of, row_of
 from bbfalsify.running.falsify.shrink import shrunk_rows
 from bbfalsify.running.falsify.stages import Stages
 
@@ -31,24 +31,27 @@ class Listing:
     def add(self, number: int, insights: Insights) -> None:
         """List the counterexamples of this requirement, best first, each with its core."""
         stages, requirement = self._stages, self._stages.task.requirements[number]
-        items = stages.scribe.items(number)
-        rows = [self._row(item, requirement, rank, insights) for rank, item in enumerate(items, start=1)]
+        listed = stages.scribe.listed(number)
+        rows = [self._row(finding, requirement, rank, insights) for rank, finding in enumerate(listed, start=1)]
 
-        def write_core(item: Item, rank: int) -> str | None:
-            seed = SeedRecord(stages.task.seed, item.finding.query)
-            return self._write(content_of(item, requirement, stages.task, seed), rank, "shrunk")
+        def write_core(core: Finding, rank: int) -> str | None:
+            seed = SeedRecord(stages.task.seed, core.query)
+            return self._write(content_of(core, requirement, stages.task, seed), rank, "shrunk")
 
-        self.rows += shrunk_rows(rows, items, stages.shrinking, stages.scribe, stages.usage, write_core)
+        self.rows += shrunk_rows(
+            rows, listed, stages.shrinking, stages.task.options.confidence, stages.usage, write_core
+        )
 
-    def _row(self, item: Item, requirement: Requirement, rank: int, insights: Insights) -> RankedCounterexample:
+    def _row(self, finding: Finding, requirement: Requirement, rank: int, insights: Insights) -> RankedCounterexample:
         task, memory = self._stages.task, self._stages.memory
-        known = None if memory is None else memory.of(item.finding)
-        seed = SeedRecord(task.seed, item.finding.query) if known is None else known.stored.counterexample.seed
-        content = content_of(item, requirement, task, seed)
-        self._found.append((item.finding, content))
+        known = None if memory is None else memory.of(finding)
+        seed = SeedRecord(task.seed, finding.query) if known is None else known.stored.counterexample.seed
+        content = content_of(finding, requirement, task, seed)
+        self._found.append((finding, content))
         file = self._write(content, rank, "counterexamples")
-        met = self._met.get(item.finding)
-        return row_of(item, requirement, rank, file, insights, known=known is not None, met=met)
+        met = self._met.get(finding)
+        is_known, confidence = known is not None, task.options.confidence
+        return row_of(finding, requirement, rank, file, insights, confidence=confidence, known=is_known, met=met)
 
     def _write(self, content: Counterexample, rank: int, folder: str) -> str | None:
         if self._directory is None:

@@ -24,8 +24,8 @@ import numpy as np
 from bbfalsify.core.errors import Problem, SystemFailure, UserError
 from bbfalsify.core.query import Query
 from bbfalsify.core.trace import thinned
-from bbfalsify.engines.falsification.estimating import Ranked
 from bbfalsify.engines.falsification.evidence import FanTrace
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.running.driver import Driver
@@ -50,13 +50,13 @@ class Fan:
     traces: tuple[DrawnTrace, ...]
 
 
-def draw_fans(folder: Path, rankings: Sequence[tuple[str, Sequence[Ranked]]], usage: Usage, driver: Driver) -> None:
+def draw_fans(folder: Path, rankings: Sequence[tuple[str, Sequence[Finding]]], usage: Usage, driver: Driver) -> None:
     """Write the fans of every requirement's list; pictures are worth no failure, so what cannot be had is left out."""
     fans = []
     with contextlib.suppress(SystemFailure, KeyboardInterrupt):
         for name, ranking in rankings:
-            for rank, ranked in enumerate(ranking, start=1):
-                fans.append((name, rank, complete(ranked.evidence.fan, usage, driver)))
+            for rank, finding in enumerate(ranking, start=1):
+                fans.append((name, rank, complete(finding.estimated.evidence.fan, usage, driver)))
     write_fans(folder / FILE, fans)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from bbfalsify.core.confirmation import Confirmation
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import (
     CounterexampleConfirmed,
@@ -15,22 +16,19 @@ from bbfalsify.core.events import (
     StageStarted,
 )
 from bbfalsify.core.query import Query
-from bbfalsify.core.verdict import Judgement
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.accelerator import Finding, Search
-from bbfalsify.engines.falsification.engine import Progress, Ranked
+from bbfalsify.engines.falsification.accelerator import Search
+from bbfalsify.engines.falsification.engine import Progress
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights
-from bbfalsify.engines.falsification.judging_again import Check
+from bbfalsify.engines.falsification.judging_again import Again
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement
-from bbfalsify.records.counterexample import (
-    Counterexample,
-    SeedRecord,
-)
-from bbfalsify.results.falsify_insights import Convergence
+from bbfalsify.records.counterexample import Counterexample, SeedRecord
+from bbfalsify.results.falsify_insights import Convergence, SamplingArtefact, SamplingCheck
 from bbfalsify.results.falsify_result import Ordering, RankedCounterexample
 from bbfalsify.results.self_check import Meetings
-from bbfalsify.running.confirm import Confirmation, Status, confirm, counterexample_file
+from bbfalsify.running.confirm import confirm, counterexample_file
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.task import Task
 
@@ -43,7 +41,6 @@ class Scribe:
     requirements: Sequence[Requirement]
     options: Options
     progress: Progress = field(default_factory=Progress)
-    confirmations: dict[Finding, Confirmation] = field(default_factory=dict)
 
     def found(self, finding: Finding) -> None:
         requirement, seen = self.requirements[finding.requirement].id, finding.judgement
@@ -64,17 +61,8 @@ class Scribe:
 
     def confirm(self, finding: Finding) -> Confirmation:
         query = Query(f"confirm/{finding.requirement}/{finding.name}", finding.stimulus, seed_name=finding.query)
-        self.confirmations[finding] = confirm(self.driver.rerun, query, finding.requirement, finding.judgement)
-        return self.confirmations[finding]
-
-    def remember(self, finding: Finding, confirmation: Confirmation) -> None:
-        """Known before the search, and executed again already."""
-        self.progress.search.findings.append(finding)
-        self.confirmations[finding] = confirmation
-
-    def forget(self, finding: Finding) -> None:
-        self.progress.search.findings = [f for f in self.progress.search.findings if f is not finding]
-        self.progress.ranked = [r for r in self.progress.ranked if r.finding is not finding]
+        finding.confirmation = confirm(self.driver.rerun, query, finding.requirement, finding.judgement)
+        return finding.confirmation
 
     def advanced(self, search: Search, masses: Sequence[float]) -> None:
         words = tuple(len(known) for known in search.known)
@@ -83,10 +71,15 @@ class Scribe:
     def judging_again(self, simulations: int) -> None:
         self.driver.recorder.record(StageStarted("judging again", simulations))
 
-    def judged_again(self, check: Check, *, refined: bool) -> None:
-        self.driver.recorder.record(JudgedAgain(check.as_json(), refined))
+    def judged_again(self, again: Again, *, refined: bool) -> None:
+        self.driver.recorder.record(JudgedAgain(self.sampling_check(again).as_json(), refined))
         if refined:
             self.driver.recorder.record(StageStarted("searching", self.options.simulations))
+
+    def sampling_check(self, again: Again) -> SamplingCheck:
+        """A second judgement as the results hold it: artefacts with the names of their requirements."""
+        artefacts = [SamplingArtefact(self.requirements[f.requirement].id, f.actions) for f in again.vanished]
+        return replace(again.check, artefacts=tuple(artefacts))
 
     def searched(self, search: Search) -> None:
         # D.9 may need as many traces again; the few short uses that D.8 needs are not foreseen.
@@ -94,9 +87,9 @@ class Scribe:
         traces = len(search.findings) * self.options.passes * self.options.traces * rounds
         self.driver.recorder.record(StageStarted("estimating", traces))
 
-    def estimated(self, ranked: Ranked) -> None:
-        requirement = self.requirements[ranked.finding.requirement].id
-        self.driver.recorder.record(EstimateMade(requirement, ranked.probability.as_json(), ranked.finding.actions))
+    def estimated(self, finding: Finding) -> None:
+        requirement, probability = self.requirements[finding.requirement].id, finding.estimated.probability
+        self.driver.recorder.record(EstimateMade(requirement, probability.as_json(), finding.actions))
 
     def ordering(self, traces: int) -> None:
         self.driver.recorder.record(StageStarted("ordering similar ones", traces))
@@ -122,67 +115,40 @@ class Scribe:
             return None
         return self.progress.found_probability(requirement, self.options.confidence)
 
-    def items(self, requirement: int) -> list[Item]:
-        """Ranked first, then what was found but not estimated because the run was stopped."""
-        ranked = self.progress.ranking(requirement)
-        done = {id(r.finding) for r in ranked}
-        rest = [f for f in self.findings(requirement) if id(f) not in done]
-        nothing = Estimate(1.0, 0.0, 1.0, self.options.confidence, "not estimated", 0)
-        items = [Item(r.finding, r.probability, r) for r in ranked] + [Item(f, nothing, None) for f in rest]
-        artefacts = self.progress.artefacts
-        return [
-            replace(i, confirmation=self.confirmations.get(i.finding), artefact=i.finding in artefacts) for i in items
-        ]
-
-
-@dataclass(frozen=True, eq=False)
-class Item:
-    finding: Finding
-    probability: Estimate
-    ranked: Ranked | None
-    confirmation: Confirmation | None = None
-    artefact: bool = False
-    """It holds at a tenth of the sampling period."""
-
-    @property
-    def status(self) -> Status:
-        return "flaky" if self.confirmation is None else self.confirmation.status
-
-    @property
-    def judgement(self) -> Judgement:
-        """The judgement found, with the robustness of the whole trace: the search may have stopped at the violation."""
-        whole = None if self.confirmation is None or self.status != "confirmed" else self.confirmation.judgement
-        return self.finding.judgement if whole is None else replace(self.finding.judgement, robustness=whole.robustness)
+    def listed(self, requirement: int) -> list[Finding]:
+        """Ranked ones first, then what was found but not estimated because the run was stopped."""
+        rest = [finding for finding in self.findings(requirement) if finding.estimate is None]
+        return self.progress.ranking(requirement) + rest
 
 
 def row_of(
-    item: Item,
+    finding: Finding,
     requirement: Requirement,
     rank: int,
     file: str | None,
     insights: Insights,
     *,
+    confidence: float,
     known: bool = False,
     met: Meetings | None = None,
 ) -> RankedCounterexample:
-    ranked, seen = item.ranked, item.judgement
-    order = None if ranked is None else ranked.ordering
+    estimate, order, seen = finding.estimate, finding.ordering, finding.whole_judgement
     return RankedCounterexample(
         rank=rank,
         requirement=requirement.id,
-        status=item.status,
-        actions=item.finding.actions,
-        probability=item.probability,
-        cylinder=None if ranked is None else ranked.cylinder,
-        columns={} if ranked is None else ranked.columns,
-        violating=0 if ranked is None else ranked.passes.total_hits,
-        traces=0 if ranked is None else ranked.passes.total_traces,
+        status=finding.status,
+        actions=finding.actions,
+        probability=finding.probability(confidence),
+        cylinder=None if estimate is None else estimate.cylinder,
+        columns={} if estimate is None else estimate.columns,
+        violating=0 if estimate is None else estimate.passes.total_hits,
+        traces=0 if estimate is None else estimate.passes.total_traces,
         first_violation_time=seen.first_violation_time,
         robustness=seen.robustness,
-        iteration=item.finding.iteration,
+        iteration=finding.iteration,
         file=file,
         known=known,
-        sampling_artefact=item.artefact,
+        sampling_artefact=finding.artefact,
         probability_with_uncertainty=insights.probabilities.get(rank),
         time_to_violation=None if insights.times is None else insights.times.each.get(rank),
         met_by_plain_walks=met,
@@ -190,23 +156,23 @@ def row_of(
     )
 
 
-def content_of(item: Item, requirement: Requirement, task: Task, seed: SeedRecord) -> Counterexample:
+def content_of(finding: Finding, requirement: Requirement, task: Task, seed: SeedRecord) -> Counterexample:
     """The file of a listed counterexample."""
-    finding = item.finding
+    estimate = finding.estimate
     return counterexample_file(
         requirement,
         finding.stimulus,
-        item.confirmation,
+        finding.confirmation,
         horizon=task.settings.horizon,
         actions=finding.actions,
         word=finding.word,
-        judgement=item.judgement,
-        status=item.status,
+        judgement=finding.whole_judgement,
+        status=finding.status,
         seed=seed,
         system=task.record,
-        simulation=finding.status,
-        probability=item.probability,
-        estimates={} if item.ranked is None else {"cylinder": item.ranked.cylinder, **item.ranked.columns},
+        simulation=finding.simulation,
+        probability=finding.probability(task.options.confidence),
+        estimates={} if estimate is None else {"cylinder": estimate.cylinder, **estimate.columns},
         profile=task.profile.file,
         time_limit_s=task.execution.time_limit,
         memory_limit_mb=task.execution.memory_limit,

@@ -14,18 +14,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from bbfalsify.core.confirmation import Confirmation
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import KnownReplayed, StageStarted
 from bbfalsify.core.verdict import SimulationStatus, Verdict
-from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.conditional import METHOD as CONDITIONAL
 from bbfalsify.engines.falsification.exact import METHOD as EXACT
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.store import State, Store, StoredCounterexample, name_of, same_system
 from bbfalsify.results.falsify_result import KnownCounterexample
-from bbfalsify.running.confirm import TOLERANCE_S, Confirmation, compare
+from bbfalsify.running.confirm import TOLERANCE_S, compare
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.task import Task
@@ -54,7 +55,6 @@ class Known:
     result: ReplayResult
     finding: Finding | None = None
     """Part of the ranking, where it still violates."""
-    confirmation: Confirmation | None = None
     remark: str = ""
     """Reason why it violates but is not ranked."""
 
@@ -138,25 +138,26 @@ class Memory:
         """Add what still violates, one per requirement and key: two stored inputs may now fail in the same step."""
         seen = set()
         for known in self.known:
-            if known.finding is None or known.confirmation is None:
+            if known.finding is None:
                 continue
             if (key := (known.requirement, known.finding.actions)) not in seen:
                 seen.add(key)
-                scribe.remember(known.finding, known.confirmation)
+                scribe.progress.search.findings.append(known.finding)
 
     def of(self, finding: Finding) -> Known | None:
         return next((known for known in self.known if known.finding is finding), None)
 
     def set_aside_impossible(self, scribe: Scribe) -> None:
         """Keep known failures that this profile never produces in the report, but not in the ranking."""
-        for ranked in list(scribe.progress.ranked):
+        for finding in scribe.progress.estimated:
             # Splitting may lose every particle by chance; conditional steps only where no step is possible.
-            conditional = ranked.cylinder.method.startswith((CONDITIONAL, EXACT))
-            if (known := self.of(ranked.finding)) is not None and conditional and not any(ranked.passes.cylinders):
+            estimate = finding.estimated
+            conditional = estimate.cylinder.method.startswith((CONDITIONAL, EXACT))
+            if (known := self.of(finding)) is not None and conditional and not any(estimate.passes.cylinders):
                 remark = "this profile never does these actions in this order"
-                aside = replace(known, finding=None, confirmation=None, remark=remark)
+                aside = replace(known, finding=None, remark=remark)
                 self.known = [aside if k is known else k for k in self.known]
-                scribe.forget(ranked.finding)
+                scribe.progress.search.findings.remove(finding)
 
     def learn(self, found: Iterable[tuple[Finding, Counterexample]], run: str) -> int:
         """Write down what was found, and what became of what was known; how many failures are new."""
@@ -186,11 +187,11 @@ def _known(
         if result.outcome is not ReplayOutcome.SAME or not failing_violates:
             remark = "" if result.outcome is not ReplayOutcome.SAME else "a failing simulation is no violation here"
             return Known(entry, number, result, remark=remark)
-        confirmation = Confirmation(result.reproduced, result.tries, True, None)
         finding = Finding(
             number, found.actions, found.word, found.stimulus, found.judgement, failed[0].status, None, entry.name
         )
-        return _ranked_if_possible(Known(entry, number, result, finding, confirmation), actions)
+        finding.confirmation = Confirmation(result.reproduced, result.tries, True, None)
+        return _ranked_if_possible(Known(entry, number, result, finding), actions)
     violated = [a for a in result.answers if a.ok and a.judgements[0].verdict is Verdict.VIOLATED]
     if not violated:
         return Known(entry, number, result)
@@ -200,8 +201,8 @@ def _known(
         return Known(entry, number, result, remark="it fails after the last recorded action, so it has no key")
     key = tuple(action for _, action in found.word[:step])
     finding = Finding(number, key, found.word, found.stimulus, judgement, SimulationStatus.OK, None, entry.name)
-    confirmation = compare(result.answers, 0, judgement, TOLERANCE_S)
-    return _ranked_if_possible(Known(entry, number, result, finding, confirmation), actions)
+    finding.confirmation = compare(result.answers, 0, judgement, TOLERANCE_S)
+    return _ranked_if_possible(Known(entry, number, result, finding), actions)
 
 
 def _ranked_if_possible(known: Known, actions: Sequence[str]) -> Known:
@@ -210,7 +211,7 @@ def _ranked_if_possible(known: Known, actions: Sequence[str]) -> Known:
     if not missing:
         return known
     remark = f"this profile has no action {', '.join(missing)}"
-    return replace(known, finding=None, confirmation=None, remark=remark)
+    return replace(known, finding=None, remark=remark)
 
 
 def _same_requirement(counterexample: Counterexample, requirement: Requirement) -> bool:

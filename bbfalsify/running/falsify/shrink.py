@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import CounterexampleShrunk, StageStarted
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.engine import estimate_finding
-from bbfalsify.engines.falsification.estimating import Ranked
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import insights_of
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.shrinking import Core, Shrunk, Tools, shrink
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.results.falsify_result import RankedCounterexample, ShrunkCounterexample
-from bbfalsify.running.falsify.finding_listener import Item, Scribe
+from bbfalsify.running.falsify.finding_listener import Scribe
 
 
 @dataclass
@@ -29,8 +27,6 @@ class Shrinking:
     """Filled in place, so that Ctrl-C keeps what is there."""
 
     shrunk: dict[Finding, Shrunk] = field(default_factory=dict)
-    estimates: dict[Finding, Ranked] = field(default_factory=dict)
-    """Estimates of cores that are not on the list."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -44,15 +40,13 @@ def shrink_list(
     out_of_time: Callable[[], bool],
 ) -> None:
     """Shrink what is confirmed, short ones first: a short one may be what matters of a long one."""
-    options, listed = scribe.options, [scribe.items(r) for r in range(len(scribe.requirements))]
+    options, listed = scribe.options, [scribe.listed(r) for r in range(len(scribe.requirements))]
     if not options.shrink:
         if any(listed):
             shrinking.notes.append("shrink is 0: nobody asked which actions of a counterexample matter")
         return
     tools = Tools(usage, seeds)
-    chosen = [
-        [(rank, item.finding) for rank, item in enumerate(items) if item.status == "confirmed"] for items in listed
-    ]
+    chosen = [[(rank, finding) for rank, finding in enumerate(row) if finding.status == "confirmed"] for row in listed]
     scribe.driver.recorder.record(StageStarted("shrinking", options.shrink * sum(map(len, chosen))))
     left = 0
     for rows in chosen:
@@ -67,7 +61,7 @@ def shrink_list(
             name = seeds.child(finding.requirement, finding.name)
             found = shrink(ask, tools, finding, budget=options.shrink, seeds=name, cores=known)
             core = found.core.finding
-            status = (scribe.confirmations.get(core) or scribe.confirm(core)).status
+            status = (core.confirmation or scribe.confirm(core)).status
             cores[core] = found.core
             shrinking.shrunk[finding] = found
             requirement = scribe.requirements[finding.requirement].id
@@ -90,30 +84,30 @@ def _estimate(ask: Ask, usage: Usage, scribe: Scribe, shrinking: Shrinking, opti
             StageStarted("estimating shrunk ones", len(missing) * options.passes * options.traces)
         )
     for core in missing:
-        shrinking.estimates[core] = estimate_finding(ask, usage, core, replace(options, fan=0), seeds)
-        scribe.estimated(shrinking.estimates[core])
+        estimate_finding(ask, usage, core, replace(options, fan=0), seeds)
+        scribe.estimated(core)
 
 
 def shrunk_rows(
     rows: Sequence[RankedCounterexample],
-    items: Sequence[Item],
+    listed: Sequence[Finding],
     shrinking: Shrinking,
-    scribe: Scribe,
+    confidence: float,
     usage: Usage,
-    write: Callable[[Item, int], str | None],
+    write: Callable[[Finding, int], str | None],
 ) -> list[RankedCounterexample]:
     """The rows of one requirement, each with its core; a core's file bears the rank of the first that has it."""
-    by_key = {item.finding.actions: (row, item) for row, item in zip(rows, items, strict=True)}
+    by_key = {finding.actions: (row, finding) for row, finding in zip(rows, listed, strict=True)}
     told: dict[Finding, ShrunkCounterexample] = {}
     result = []
-    for row, item in zip(rows, items, strict=True):
-        found = shrinking.shrunk.get(item.finding)
+    for row, finding in zip(rows, listed, strict=True):
+        found = shrinking.shrunk.get(finding)
         if found is None:
             result.append(row)
             continue
         core = found.core.finding
         if core not in told:
-            told[core] = _row(found.core, row, by_key.get(core.actions), shrinking, scribe, usage, write)
+            told[core] = _row(found.core, row, by_key.get(core.actions), confidence, usage, write)
         result.append(replace(row, shrunk=replace(told[core], simulations=found.simulations)))
     return result
 
@@ -121,37 +115,33 @@ def shrunk_rows(
 def _row(
     core: Core,
     first: RankedCounterexample,
-    listed: tuple[RankedCounterexample, Item] | None,
-    shrinking: Shrinking,
-    scribe: Scribe,
+    listed: tuple[RankedCounterexample, Finding] | None,
+    confidence: float,
     usage: Usage,
-    write: Callable[[Item, int], str | None],
+    write: Callable[[Finding, int], str | None],
 ) -> ShrunkCounterexample:
-    options, finding = scribe.options, core.finding
-    ranked = shrinking.estimates.get(finding)
-    probability = Estimate(1.0, 0.0, 1.0, options.confidence, "not estimated", 0)
+    finding = core.finding
     widened, same_as, file = None, None, None
     if listed is not None:
-        row, item = listed
-        file = row.file if item.finding is finding else None  # none of its actions can be left out
-        ranked, probability, widened, same_as = item.ranked, row.probability, row.probability_with_uncertainty, row.rank
-    elif ranked is not None:
-        probability = ranked.probability
-        wide = insights_of(usage, [ranked], None, None, sensitivity=False, confidence=options.confidence)
+        row, same = listed
+        file = row.file if same is finding else None  # none of its actions can be left out
+        finding.estimate, widened, same_as = same.estimate, row.probability_with_uncertainty, row.rank
+    elif finding.estimate is not None:
+        wide = insights_of(usage, [finding], None, None, sensitivity=False, confidence=confidence)
         widened = wide.probabilities.get(1)
-    item = Item(finding, probability, ranked, scribe.confirmations.get(finding))
+    estimate, seen = finding.estimate, finding.whole_judgement
     return ShrunkCounterexample(
         actions=finding.actions,
         same_as=same_as,
         settled=core.settled,
         simulations=0,
-        status=item.status,
-        probability=probability,
-        cylinder=None if ranked is None else ranked.cylinder,
-        columns={} if ranked is None else ranked.columns,
-        first_violation_time=item.judgement.first_violation_time,
-        robustness=item.judgement.robustness,
+        status=finding.status,
+        probability=finding.probability(confidence),
+        cylinder=None if estimate is None else estimate.cylinder,
+        columns={} if estimate is None else estimate.columns,
+        first_violation_time=seen.first_violation_time,
+        robustness=seen.robustness,
         delay_quantiles=core.quantiles,
-        file=file or write(item, same_as or first.rank),
+        file=file or write(finding, same_as or first.rank),
         probability_with_uncertainty=widened,
     )

@@ -11,12 +11,13 @@ from bbfalsify.core.events import StageStarted
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.coverage import Coverage, Visits, coverage_of
 from bbfalsify.engines.falsification.engine import run
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights, insights_of
+from bbfalsify.engines.falsification.self_check import check_lists
 from bbfalsify.engines.falsification.usage import Usage
-from bbfalsify.results.falsify_insights import Baseline, SamplingCheck, SamplingResult
+from bbfalsify.results.falsify_insights import Baseline, SamplingResult
 from bbfalsify.results.self_check import Meetings, SelfCheck
 from bbfalsify.running.driver import Driver, Ended
 from bbfalsify.running.falsify.conclusions import (
@@ -30,7 +31,6 @@ from bbfalsify.running.falsify.conclusions import (
 from bbfalsify.running.falsify.fans import draw_fans
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.replay_store import Memory
-from bbfalsify.running.falsify.self_check import check_list
 from bbfalsify.running.falsify.shrink import Shrinking, shrink_list
 from bbfalsify.running.falsify.task import Task
 
@@ -119,12 +119,8 @@ class Stages:
         return self.scribe.progress.usage or self.task.usage
 
     def sampling(self) -> SamplingResult:
-        ids = [requirement.id for requirement in self.task.requirements]
-        checks = [check.as_json() for check in self.scribe.progress.checks]
-        for check in checks:
-            check["artefacts"] = [{**a, "requirement": ids[a["requirement"]]} for a in check["artefacts"]]
-        first, given = self.task.usage.period, self.task.sampling.given
-        return SamplingResult(self.usage.period, given, first, tuple(map(SamplingCheck.from_json, checks)))
+        checks = tuple(map(self.scribe.sampling_check, self.scribe.progress.judged_again))
+        return SamplingResult(self.usage.period, self.task.sampling.given, self.task.usage.period, checks)
 
     @property
     def reason(self) -> StopReason:
@@ -157,15 +153,22 @@ class Stages:
         """Parts of the profile used by the search, by plain simulation, and by the counterexamples alone."""
         model, progress = self.task.usage.model, self.scribe.progress
         listed = Visits()
-        for ranked in progress.ranked:
-            if (example := ranked.evidence.example) is not None:
+        for finding in progress.estimated:
+            if (example := finding.estimated.evidence.example) is not None:
                 listed.add_walk(model, example)
         visits = {"search": progress.search.visits, "simulation": self.plain.visits, "counterexamples": listed}
         return coverage_of(model, visits)
 
     def self_check(self) -> tuple[SelfCheck, dict[Finding, Meetings]]:
         """Compare the estimates with how often walks under the profile's law met each listed finding."""
-        return check_list(self.scribe.progress, self.plain, [r.id for r in self.task.requirements])
+        lists = {r.id: self.scribe.progress.ranking(number) for number, r in enumerate(self.task.requirements)}
+        plain = self.scribe.progress.search.plain, self.plain
+        met = {
+            f: plain[0].meetings(f.requirement, f.actions) + plain[1].meetings(f.requirement, f.actions)
+            for rows in lists.values()
+            for f in rows
+        }
+        return check_lists(lists, met), met
 
     def notes(self) -> list[str]:
         """Notes that a reader needs."""

@@ -20,16 +20,14 @@ from typing import Any, cast
 import numpy as np
 
 from bbfalsify.engines.reachability.schedule import Unit
-from bbfalsify.engines.reachability.search import Bounds, UnitAnswer, Walking, in_this_process
-from bbfalsify.kernel.target_search import Heuristic, Target
+from bbfalsify.engines.reachability.search import Bounds, Coverage, UnitAnswer, Walking, in_this_process
+from bbfalsify.kernel.target_search import Target
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.executors import opened
 from bbfalsify.running.workers.worker import end_with_parent
 
 ALONE_S = 0.5
 """A search that ends within this time is not worth starting workers for."""
-
-Coverage = dict[Heuristic, np.ndarray]
 
 
 class Team:

@@ -52,7 +52,7 @@ class Quiet:
     def searched(self, search):
         assert search.stopped is not None
 
-    def estimated(self, ranked):
+    def estimated(self, finding):
         pass
 
     def ordering(self, traces):
@@ -67,19 +67,19 @@ def falsify(usage=None, ask=ask, seed=1, **options):
 
 def test_finds_exactly_the_four_keys_and_ranks_them():
     progress = falsify(simulations=440)
-    assert {r.finding.actions for r in progress.ranked} == set(heater.EXACT)
+    assert {r.actions for r in progress.estimated} == set(heater.EXACT)
     assert progress.search.stopped is StopReason.BUDGET_SIMULATIONS and progress.search.iterations == 440
     ranking = progress.ranking(0)
     first, *others = ranking  # the others are alike: further passes decide
-    assert first.finding.actions == ("on", "on", "on", "on", "off") and first.ordering is None
+    assert first.actions == ("on", "on", "on", "on", "off") and first.ordering is None
     orders = [r.ordering.values.mean() for r in others]
     assert orders == sorted(orders, reverse=True) and {r.ordering.total_traces for r in others} == {300}
     for r in ranking:
-        assert r.passes.total_traces == 1000
+        assert r.estimated.passes.total_traces == 1000
         # The word fixes every step's law here, so the cylinder is exact and only the fraction is sampled.
-        ons, offs = r.finding.actions.count("on"), r.finding.actions.count("off")
-        assert r.cylinder.value == pytest.approx(0.25**ons * 0.75**offs, rel=1e-12)
-        assert r.cylinder.low == r.cylinder.high
+        ons, offs = r.actions.count("on"), r.actions.count("off")
+        assert r.estimated.cylinder.value == pytest.approx(0.25**ons * 0.75**offs, rel=1e-12)
+        assert r.estimated.cylinder.low == r.estimated.cylinder.high
 
 
 def test_every_probability_is_within_four_standard_errors_of_its_closed_form():
@@ -89,12 +89,12 @@ def test_every_probability_is_within_four_standard_errors_of_its_closed_form():
     always caught, a bias of 40 % of the rarest fraction (0.08: standard error 7.5 %) in 90 % of the cases.
     """
     progress = falsify(simulations=220, passes=20)
-    assert len(progress.ranked) == 4
-    for r in progress.ranked:
-        exact = heater.EXACT[r.finding.actions]
-        fraction = exact / r.cylinder.value
-        error = r.cylinder.value * np.sqrt(fraction * (1 - fraction) / r.passes.total_traces)
-        assert abs(r.probability.value - exact) <= 4 * error, r.finding.actions
+    assert len(progress.estimated) == 4
+    for r in progress.estimated:
+        exact = heater.EXACT[r.actions]
+        fraction = exact / r.estimated.cylinder.value
+        error = r.estimated.cylinder.value * np.sqrt(fraction * (1 - fraction) / r.estimated.passes.total_traces)
+        assert abs(r.estimated.probability.value - exact) <= 4 * error, r.actions
     total = progress.found_probability(0, 0.95)
     assert total.low <= sum(heater.EXACT.values()) <= total.high
 
@@ -152,7 +152,7 @@ def test_stimulus_has_events_at_their_exact_times_and_stops_at_the_horizon():
 
 def test_budget_zero_and_horizon_zero_are_defined():
     nothing = falsify(simulations=0)
-    assert nothing.ranked == [] and nothing.search.iterations == 0
+    assert nothing.estimated == [] and nothing.search.iterations == 0
     assert nothing.search.stopped is StopReason.BUDGET_SIMULATIONS
     formula = parse_stl("T >= 1", signals=["T"])
 
@@ -164,13 +164,13 @@ def test_budget_zero_and_horizon_zero_are_defined():
 
     progress = falsify(usage_of(duration=0.0), ask=ask_now, simulations=44, passes=10, traces=20)
     # Violated at time 0, in the first delay, whatever ends it: the two keys share all of the probability.
-    assert {r.finding.actions for r in progress.ranked} == {("on",), ("off",)}
+    assert {r.actions for r in progress.estimated} == {("on",), ("off",)}
     assert progress.found_probability(0, 0.95).value == pytest.approx(1.0)
 
 
 def test_wanted_counterexamples_stop_the_search():
     progress = falsify(simulations=2000, counterexamples=2, passes=2, traces=5)
-    assert len(progress.ranked) == 2 and progress.search.stopped is StopReason.COMPLETED
+    assert len(progress.estimated) == 2 and progress.search.stopped is StopReason.COMPLETED
     assert progress.search.iterations < 2000
 
 
@@ -179,7 +179,7 @@ def test_failing_simulations_are_counted_and_judged_by_nobody():
         return [Answer(SimulationStatus.DIED, (), "killed") for _ in queries]
 
     progress = falsify(ask=failing, simulations=44)
-    assert progress.ranked == [] and progress.search.statuses == {SimulationStatus.DIED: 44}
+    assert progress.estimated == [] and progress.search.statuses == {SimulationStatus.DIED: 44}
 
 
 def test_stuck_and_zeno_profiles_are_refused_by_name():
@@ -195,12 +195,10 @@ def test_stuck_and_zeno_profiles_are_refused_by_name():
 
 def test_the_same_seed_gives_the_same_list_and_batches_do_not_matter_for_what_a_walk_is():
     first, second = falsify(simulations=88, passes=2, traces=10), falsify(simulations=88, passes=2, traces=10)
-    assert [(r.finding.actions, r.probability) for r in first.ranked] == [
-        (r.finding.actions, r.probability) for r in second.ranked
+    assert [(r.actions, r.estimated.probability) for r in first.estimated] == [
+        (r.actions, r.estimated.probability) for r in second.estimated
     ]
     # What a search for probable ones tries next depends on what came before, batch by batch; what a walk is, does not.
     first = falsify(simulations=88, passes=2, traces=10, search="first")
     other = falsify(simulations=88, passes=2, traces=10, search="first", batch=11)
-    assert [(r.finding.actions, r.finding.iteration) for r in other.ranked] == [
-        (r.finding.actions, r.finding.iteration) for r in first.ranked
-    ]
+    assert [(r.actions, r.iteration) for r in other.estimated] == [(r.actions, r.iteration) for r in first.estimated]

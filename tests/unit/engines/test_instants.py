@@ -90,7 +90,7 @@ class Quiet:
     def found(self, finding): ...
     def advanced(self, search, masses): ...
     def searched(self, search): ...
-    def estimated(self, ranked): ...
+    def estimated(self, finding): ...
     def ordering(self, traces): ...
     def counted(self, progress): ...
 
@@ -131,7 +131,7 @@ def test_every_estimator_gives_every_key_its_closed_form(text, manner):
     """
     estimator = "splitting" if manner == "splitting" else "conditional"
     progress = estimated(text, passes=20, estimator=estimator, quasi_random=manner == "quasi-random")
-    ranked = {r.finding.actions: r for r in progress.ranked}
+    ranked = {r.actions: r.estimated for r in progress.estimated}
     assert set(EXACT) <= set(ranked)
     for key, r in ranked.items():
         exact = EXACT.get(key, 0.0)
@@ -213,9 +213,9 @@ def test_a_moment_at_the_very_end_of_the_use_is_complete():
     for key, p in exact.items():
         assert abs(shares[key] - p) <= 4.5 * np.sqrt(p * (1 - p) / 4000), key
     progress = estimated(CLOCKWORK)
-    assert {r.finding.actions for r in progress.ranked} == set(exact)
-    for r in progress.ranked:
-        assert r.probability.value == pytest.approx(exact[r.finding.actions], rel=1e-9)
+    assert {r.actions for r in progress.estimated} == set(exact)
+    for r in progress.estimated:
+        assert r.estimated.probability.value == pytest.approx(exact[r.actions], rel=1e-9)
 
 
 def test_a_walk_may_end_for_good_at_its_last_moment_but_not_before():

@@ -7,8 +7,8 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
-from bbfalsify.engines.falsification.accelerator import Finding
 from bbfalsify.engines.falsification.engine import Progress, run
+from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.word_pool import MOST_RUNS, Pool, Word

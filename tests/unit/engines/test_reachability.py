@@ -29,15 +29,92 @@ def look_in(network: Network, query: str, heuristics, seed: int = 1, **options):
     return search(target, asked, execute, SearchPlan(heuristics, SeedTree(seed), **plan), **options)
 
 
-def test_eleven_distributions_then_twice_as_deep():
-    walked = [unit for _, units in zip(range(3), turns((Heuristic.RET,), SeedTree(1)), strict=False) for unit in units]
-    assert [u.depth for u in walked] == [16, 32, 64]
-    assert all(list(u.distributions) == list(range(CYCLE)) for u in walked)
-    assert [u.first for u in walked] == [0, 11, 22]
-    deep = [units for _, units in zip(range(20), turns((Heuristic.RET, Heuristic.RLC_A), SeedTree(1)), strict=False)]
-    assert {u.depth for u in deep[-1]} == {LAST_DEPTH}
+def test_half_of_the_steps_are_for_deep_walks_half_evenly_for_shallower_ones():
+    made = [units for _, units in zip(range(18), turns((Heuristic.RET, Heuristic.RLC_A), SeedTree(1)), strict=False)]
+    for number, units in enumerate(made):
+        for heuristic in (Heuristic.RET, Heuristic.RLC_A):
+            steps: dict[int, int] = {}
+            walked = [u for u in units if u.heuristic is heuristic]
+            for unit in walked:
+                steps[unit.depth] = steps.get(unit.depth, 0) + len(unit.seeds) * unit.depth
+            deepest = max(steps)
+            assert list(steps) == [16 << i for i in range(min(number, 14) + 1)]
+            assert steps.pop(deepest) == CYCLE * deepest
+            # A cycle is never divided, so a depth close to the deepest may have up to twice its share, or half of it.
+            assert all(
+                CYCLE * deepest / 2 <= each * len(steps) <= CYCLE * deepest * len(steps) for each in steps.values()
+            )
+            assert [d for u in walked for d in u.distributions] == [
+                i % CYCLE for i in range(sum(len(u.seeds) for u in walked))
+            ]
+    numbers = [(u.first, len(u.seeds)) for units in made for u in units if u.heuristic is Heuristic.RET]
+    assert all(first + count == after for (first, count), (after, _) in zip(numbers, numbers[1:], strict=False))
     # Deep walks are units of their own, except where counters go from walk to walk.
-    assert [len(u.seeds) for u in deep[-1]] == [1] * CYCLE + [CYCLE]
+    deep = [len(u.seeds) for u in made[-1] if u.depth == LAST_DEPTH]
+    assert deep == [1] * CYCLE + [CYCLE]
+
+
+def test_a_start_that_costs_makes_fewer_shallow_walks():
+    count = [
+        sum(len(u.seeds) for u in units)
+        for start in (0, 256)
+        for _, units in zip(range(10), turns((Heuristic.RET,), SeedTree(1), start=start), strict=False)
+    ]
+    assert count[9] > 3 * count[19]
+
+
+def test_a_target_near_the_beginning_is_found_after_walks_have_grown_deep():
+    """One walk in 512 takes the first eight steps right and the ninth, too; every other one goes on without end.
+
+    Without shallow walks, 512 walks would be more than 10^8 steps.  With them, none of 5,000 meets Goal once in 2·10^4
+    seeds.
+    """
+    builder = NetworkBuilder("near").declare("int[0,8] n = 0;")
+    process = builder.automaton("P").location("A").location("Goal").location("Far")
+    process.edge("A", "A", guard="n < 8", update="n = n + 1").edge("A", "Goal", guard="n == 8").edge("A", "Far")
+    process.edge("Far", "Far")
+    found = look_in(builder.build(), "E<> P.Goal", (Heuristic.RET,), walks=5_000)
+    assert found.best is not None and len(found.best.trace.steps) == 9
+    assert found.steps < 1_000_000
+
+
+def timed_race(update: str) -> Network:
+    builder = NetworkBuilder("race").declare("clock t, x; double y; int[0,9] n = 0;")
+    process = builder.automaton("P").location("A", invariant="x <= 1").location("B")
+    process.edge("A", "A", guard="x >= 1", update=f"x = 0{update}").edge("A", "B").edge("B", "A", update="x = 0")
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    ("query", "update", "latest"),
+    [
+        ("E<> P.B && t <= 60", "", 60),
+        ("E<> P.B && 60 > t && t <= 80", "", 60),
+        ("E<> (P.B && t < 5) || t == 7", "", 7),
+        ("A[] P.B imply t > 9", "", 9),
+        ("E<> P.B && t >= 60", "", None),
+        ("E<> P.B && (t <= 60 || x <= 1)", "", None),
+        ("E<> P.B && t <= 60", ", t = 0", None),
+        ("E<> P.B && y <= 60", "", None),
+        ("E<> deadlock && t <= 4", "", 4),
+        ("E<> deadlock || t <= 4", "", None),
+    ],
+)
+def test_walks_end_where_a_clock_that_tells_the_time_rules_the_target_out(query, update, latest):
+    network = timed_race(update)
+    asked = parse_query(query, network)
+    target = Target(compile_network(network), asked.alive, asked.dead)
+    assert target.latest == (float("inf") if latest is None else pytest.approx(latest, abs=1e-4))
+    assert latest is None or target.latest > latest
+
+
+def test_a_walk_is_given_up_once_the_time_of_the_query_has_passed():
+    network = timed_race("")
+    found = [
+        look_in(network, f"E<> n == 1 && {bound}", (Heuristic.RLC,), depth=500, walks=11)
+        for bound in ("t <= 9", "x <= 9")
+    ]
+    assert found[0].steps < 11 * 100 < found[1].steps == 11 * 500
 
 
 def test_a_number_of_walks_and_a_depth_are_kept_to():

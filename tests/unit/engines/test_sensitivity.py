@@ -49,7 +49,7 @@ def influences():
     usage = usage_of()
     progress = falsify(usage, simulations=220, passes=10, traces=200)
     parameters = profile_parameters(usage.profile.network)
-    return {r.finding.actions: influence_of(usage.model, r, parameters) for r in progress.ranked}
+    return {r.actions: influence_of(usage.model, r.estimated, parameters) for r in progress.estimated}
 
 
 def test_the_closed_form_with_weights_is_the_known_one():
@@ -99,12 +99,13 @@ def test_no_factor_swaps_what_keeps_its_order(influences):
 def test_without_violating_traces_the_word_itself_is_judged():
     usage = usage_of()
     progress = falsify(usage, simulations=22, passes=2, traces=5)
-    ranked = next(r for r in progress.ranked if set(r.finding.actions) == {"on"})
-    unlucky = replace(ranked, evidence=Evidence([[], []], [], ranked.evidence.followers))
+    ranked = next(r for r in progress.estimated if set(r.actions) == {"on"})
+    found = ranked.estimated
+    unlucky = replace(found, evidence=Evidence([[], []], [], found.evidence.followers))
     influence = influence_of(usage.model, unlucky, profile_parameters(usage.profile.network))
     assert (influence.violating, influence.traces) == (False, 5)
     [_, on] = influence.elasticities(0.95)
-    assert on.value == pytest.approx(len(ranked.finding.actions) / 2)
+    assert on.value == pytest.approx(len(ranked.actions) / 2)
     assert on.low == -math.inf, "one pass has no interval"
 
 

@@ -222,7 +222,7 @@ def test_a_failing_simulation_shrinks_to_one_that_fails():
     usage, box = usage_of(FREE, duration=100.0), Box(contains("a", "b"), fails=True)
     found = shrunk(usage, box, tuple("hagbd"))
     assert found.core.actions == ("a", "b")
-    assert found.core.finding.status is SimulationStatus.RAISED
+    assert found.core.finding.simulation is SimulationStatus.RAISED
 
 
 def test_the_core_of_another_finding_is_taken_where_it_is_the_same_failure():
