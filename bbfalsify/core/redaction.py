@@ -53,7 +53,8 @@ def too_short(name: str, value: str) -> str | None:
 
 def without_secrets(value: T) -> T:
     """Return a text, or plain data with texts in it, without secrets."""
-    return _cleaned(value, own_words=False) if _values else value
+    cleaned: T = _cleaned(value, own_words=False) if _values else value
+    return cleaned
 
 
 def record_without_secrets(value: T) -> T:
@@ -61,7 +62,8 @@ def record_without_secrets(value: T) -> T:
 
     Texts of the system were cleaned when they came; this is for what got there in another way.
     """
-    return _cleaned(value, own_words=True) if _values else value
+    cleaned: T = _cleaned(value, own_words=True) if _values else value
+    return cleaned
 
 
 def _cleaned(value: Any, *, own_words: bool) -> Any:
@@ -140,7 +142,10 @@ class Redactor:
     def __init__(self, secrets: Iterable[str] | None = None) -> None:
         """Remove these secrets; None: all that this process knows now."""
         values = set(_values) if secrets is None else {value for value in secrets if value}
-        self._pattern, self._longest = (None, 0) if not values else _compiled(values)
+        self._pattern: re.Pattern[bytes] | None = None
+        self._longest = 0
+        if values:
+            self._pattern, self._longest = _compiled(values)
         self.active = bool(values)
         self._held = b""
         """Held back: it could be the beginning of a secret."""

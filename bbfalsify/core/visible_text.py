@@ -20,7 +20,8 @@ _SHORT = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "##": r"#\#"}
 
 def visible(value: T) -> T:
     """Return a text, or plain data with texts in it, with each text on one line and nothing in it to obey."""
-    return _shown(value)
+    shown: T = _shown(value)
+    return shown
 
 
 def _shown(value: Any) -> Any:
