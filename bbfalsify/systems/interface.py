@@ -24,6 +24,7 @@ called in the process that starts the workers, before its first and after its la
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
@@ -42,6 +43,9 @@ class Port:
 
     name: str
     unit: str | None = None
+    low: float = -math.inf
+    high: float = math.inf
+    """The range of an input that is not made for every number."""
 
 
 PortsLike = Mapping[str, str | None] | Iterable[str | Port]

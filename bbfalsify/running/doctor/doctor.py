@@ -32,7 +32,7 @@ from bbfalsify.core.verdict import Judgement
 from bbfalsify.running.doctor.probes import Probe, changes_between_steps
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.execution import Execution
-from bbfalsify.systems import Capabilities, SymbolSystem, System
+from bbfalsify.systems import Capabilities, Port, SymbolSystem, System
 from bbfalsify.systems.interface import own_step
 
 Signal = Callable[[int, np.ndarray], np.ndarray]
@@ -225,7 +225,18 @@ def _examine_symbol_abilities(patient: _Patient, system: SymbolSystem, seen: _Se
 def _stimulus(system: System, duration: float, period: float, signal: Signal) -> Stimulus:
     events = () if system.capabilities.grid_period_s else _moments(duration)
     times = sample_times(duration, period, np.array(events))
-    return Stimulus(times, {port.name: signal(number, times) for number, port in enumerate(system.inputs)})
+    signals = {port.name: _within(port, signal(number, times)) for number, port in enumerate(system.inputs)}
+    return Stimulus(times, signals)
+
+
+def _within(port: Port, values: np.ndarray) -> np.ndarray:
+    """Turn 0 and 1 into numbers that the port allows, two different ones where it allows two."""
+    low = getattr(port, "low", -np.inf)
+    high = getattr(port, "high", np.inf)
+    if low <= 0.0 and high >= 1.0:
+        return values
+    least = low if np.isfinite(low) else high - 1.0
+    return np.where(values > 0.0, min(least + 1.0, high), least)
 
 
 def _moments(duration: float) -> tuple[float, ...]:
