@@ -182,6 +182,7 @@ class Accelerator:
         preferences: dict[int, np.ndarray | None] = {}
         for turn in turns:
             walks = self._walk(numbers, rows, turn, until, preferences)
+            walks = self.usage.values.accelerated(walks, self.seeds[numbers], rows)
             stimuli = {i: self.usage.stimulus(walk, stop=until) for i, walk in walks.items()}
             outliers = self.plan.guiding and turn is turns[0]
             names = {i: query_name(iterations[i]) for i in walks}
