@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time names are loaded
     from bbfalsify.modelling.profiles.profile import load_profile as load_profile
     from bbfalsify.modelling.profiles.profile import parse_network as parse_network
     from bbfalsify.modelling.profiles.profile import parse_profile as parse_profile
+    from bbfalsify.modelling.profiles.profile import with_values as with_values
     from bbfalsify.modelling.profiles.profile_checks import check_profile as check_profile
 
 _HOMES = {
@@ -51,6 +52,7 @@ _HOMES = {
     "load_profile": "profiles.profile",
     "parse_network": "profiles.profile",
     "parse_profile": "profiles.profile",
+    "with_values": "profiles.profile",
     "parse_condition": "language.resolve",
     "parse_expression": "language.resolve",
     "describe_network": "network.summary",

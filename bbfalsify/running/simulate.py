@@ -18,6 +18,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import sample_times
 from bbfalsify.modelling import Profile, load_network, load_profile, parse_expression
 from bbfalsify.modelling.formats.uppaal import is_uppaal
+from bbfalsify.modelling.formats.yaml_reader import VALUE_KEYS
 from bbfalsify.records.documents import read_yaml
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class Walkable:
 def load_walkable(file: Path, show: Sequence[str] | None) -> Walkable:
     """Read a model or profile and resolve what to show; all problems at once."""
     data = None if is_uppaal(file) else read_yaml(file).data
-    profile = load_profile(file) if isinstance(data, dict) and any(k in data for k in ("inputs", *VALUE_KEYS)) else None
+    is_profile = isinstance(data, dict) and any(key in data for key in ("inputs", *VALUE_KEYS))
+    profile = load_profile(file) if is_profile else None
     network = profile.network if profile is not None else load_network(file)
     texts = list(show or [])
     if not texts and profile is None:

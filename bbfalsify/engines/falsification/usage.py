@@ -74,7 +74,8 @@ class Usage:
             inputs.update(zip((i.name for i in self._computed), rows, strict=True))
         inputs.update(run.signals(times))
         actions = [self.model.actions[a] for a in labels[happened].tolist()]
-        return Stimulus(times, inputs, tuple(zip(walk.times[happened].tolist(), actions, strict=True)))
+        events = tuple(zip(walk.times[happened].tolist(), actions, strict=True))
+        return Stimulus(times, inputs, events, run.parameters)
 
     def draft(self, walk: Walk, *, stop: float | None = None) -> Stimulus | WalkDraft:
         """Describe the input for workers to make if that is costly; make few samples of held inputs at once."""
@@ -93,18 +94,7 @@ class Usage:
     def check(self, walks: Walks) -> None:
         """Refuse a profile in which a walk got stuck or failed, with the place; such a profile describes no usage."""
         for i in np.flatnonzero(np.isin(walks.status, [*STUCK, WalkStatus.RUNTIME_ERROR])):
-            walk = walks.walk(int(i))
-            status = WalkStatus(int(walks.status[i]))
-            why = STUCK.get(status) or f"fails: {walk.error}"
-            raise UserError(
-                Problem(
-                    f"the profile {why}, after {_shorten(walk.actions(self.model))} at time "
-                    f"{walk.times[-1] if len(walk.times) else 0.0:g} in {self._where(walk)}. "
-                    "Every location a user can reach needs an action that ends the stay; for a user who is done, "
-                    "add a self-loop.",
-                    file=self.profile.file,
-                )
-            )
+            self.check_walk(walks.walk(int(i)))
         if len(walks.status) and np.all(walks.status == WalkStatus.STEP_LIMIT):
             reached = float(walks.times.max(initial=0.0))
             raise UserError(
@@ -114,6 +104,21 @@ class Usage:
                     file=self.profile.file,
                 )
             )
+
+    def check_walk(self, walk: Walk) -> None:
+        """Refuse a profile in which this walk got stuck or failed."""
+        if walk.status not in STUCK and walk.status is not WalkStatus.RUNTIME_ERROR:
+            return
+        why = STUCK.get(walk.status) or f"fails: {walk.error}"
+        raise UserError(
+            Problem(
+                f"the profile {why}, after {_shorten(walk.actions(self.model))} at time "
+                f"{walk.times[-1] if len(walk.times) else 0.0:g} in {self._where(walk)}. "
+                "Every location a user can reach needs an action that ends the stay; for a user who is done, "
+                "add a self-loop.",
+                file=self.profile.file,
+            )
+        )
 
     def _where(self, walk: Walk) -> str:
         processes = self.model.network.processes

@@ -12,9 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from bbfalsify.core.choices import HIGHEST, LOWEST, DrawnValue, Label, labelled
+from bbfalsify.core.choices import DrawnValue, Label, labelled
 from bbfalsify.core.errors import InvariantViolated
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.falsification.plain_guides import at_ends_or_between
 from bbfalsify.kernel import DELAY_DISTRIBUTIONS, Walk
 from bbfalsify.modelling import Profile
 from bbfalsify.modelling.profiles.signal_spaces import Curve, SignalInput
@@ -120,8 +121,6 @@ class ValueSpace:
         made = {}
         for i, walk in walks.items():
             rng = np.random.default_rng((int(words[i]), 1))
-            lower, between = DELAY_DISTRIBUTIONS[distributions[i]]
-            kind, u = rng.random((2, self.width))
-            ends = np.where(kind < lower, LOWEST, HIGHEST)
-            made[i] = replace(walk, values=np.where((kind >= lower) & (kind < lower + between), u, ends))
+            drawn = at_ends_or_between(rng, self.width, *DELAY_DISTRIBUTIONS[distributions[i]])
+            made[i] = replace(walk, values=drawn)
         return made

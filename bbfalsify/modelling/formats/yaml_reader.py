@@ -19,8 +19,8 @@
     alphabets: {A: "a, b"}     # optional: channels that A uses without ! and ?, as in CSP
     queries: ["E<> User.S"]    # optional
 
-A profile adds `inputs`, `outputs` and `uncertainty` (profile.py), `signals` and `parameters` (signal_spaces.py), a black
-box adds `ports` (black_box.py).
+A profile adds `inputs`, `outputs` and `uncertainty` (profile.py), `signals` and `parameters` (signal_spaces.py); a
+black box adds `ports` (black_box.py).
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def read_model(document: Document, problems: list[Problem], *, named: bool = Fal
             automata.problem("'automata' is empty; a model has at least one automaton.")
         model.templates = [_automaton(name, node) for name, node in automata.items()]
     elif idle:
-        model.templates = [_idle(root.place)]
+        model.templates = idle_model("", root.place).templates
     instances = root.get("instances")
     if instances is not None:
         definitions = [entry.text() for entry in instances.elements()]
@@ -145,7 +145,7 @@ def _other_file(root: Node, model: ModelText) -> ModelText:
         return model
 
 
-def _idle(place: Place) -> TemplateText:
+def idle_model(name: str, place: Place) -> ModelText:
     """A user without actions: the automaton of a profile that has signals and parameters only."""
 
     def text(content: str) -> Text:
@@ -159,7 +159,8 @@ def _idle(place: Place) -> TemplateText:
         action=IDLE_ACTION,
     )
     stay = LocationText("Use", place, invariant=text(f"x <= {_NEVER}"))
-    return TemplateText("User", place, None, declarations=[text("clock x;")], locations=[stay], edges=[again])
+    user = TemplateText("User", place, None, declarations=[text("clock x;")], locations=[stay], edges=[again])
+    return ModelText(name, place, templates=[user])
 
 
 def _query(node: Node) -> list[StoredQuery]:

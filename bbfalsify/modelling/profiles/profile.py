@@ -17,13 +17,13 @@ never reads an output of the system.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.modelling.formats.model_files import raise_sorted
 from bbfalsify.modelling.formats.uppaal import is_uppaal
-from bbfalsify.modelling.formats.yaml_reader import IDLE_ACTION, VALUE_KEYS, read_model, root_node
+from bbfalsify.modelling.formats.yaml_reader import VALUE_KEYS, idle_model, read_model, root_node
 from bbfalsify.modelling.language.model_text import ModelText
 from bbfalsify.modelling.language.resolve import assemble, resolve_against
 from bbfalsify.modelling.language.scopes import Assembly
@@ -72,16 +72,13 @@ class Profile:
     """Name of a parameter (`parameters.profile_parameters`) → variance of its natural logarithm: a fit to n
     observations of an edge or stay gives about 1/n.  Parameters not named are taken as known."""
     parameters: tuple[SystemParameter, ...] = ()
+    has_actions: bool = True
+    """False for a profile of signals and parameters alone."""
 
     @property
     def signals(self) -> tuple[SignalInput, ...]:
         """The inputs whose values are drawn by a law."""
         return tuple(i for i in self.inputs if isinstance(i, SignalInput))
-
-    @property
-    def has_actions(self) -> bool:
-        """False for a profile of signals and parameters alone."""
-        return tuple(self.network.actions) != (IDLE_ACTION,)
 
 
 def parse_network(text: str, file: str = "<text>") -> Network:
@@ -103,6 +100,25 @@ def load_profile(path: str | Path) -> Profile:
             )
         )
     return _profile(read_yaml(path))
+
+
+def with_values(profile: Profile | None, document: Document, name: str) -> Profile:
+    """Add the signals and parameters at the top of a document to a profile; None: one that has nothing else."""
+    problems: list[Problem] = []
+    root = root_node(document, problems)
+    signals, parameters = read_signals(root), read_parameters(root)
+    if profile is None:
+        network, _ = assemble(idle_model(name, root.place))
+        profile = Profile(name, network, (), has_actions=False)
+    for signal in signals:
+        if signal.name in {i.name for i in profile.inputs}:
+            root.child("signals").child(signal.name).problem(f"the profile already drives '{signal.name}'.")
+    for parameter in parameters:
+        if parameter.name in {p.name for p in profile.parameters}:
+            place = root.child("parameters").child(parameter.name)
+            place.problem(f"the profile already has the parameter '{parameter.name}'.")
+    raise_sorted(problems)
+    return replace(profile, inputs=(*profile.inputs, *signals), parameters=(*profile.parameters, *parameters))
 
 
 def parse_profile(text: str, file: str = "<text>") -> Profile:
@@ -133,7 +149,9 @@ def _read(document: Document, problems: list[Problem]) -> tuple[Network, Profile
     problems += assembly.problems
     uncertainty = _uncertainty(root, network)
     drawn = tuple(read_parameters(root))
-    return network, Profile(model.name, network, tuple(inputs), tuple(outputs), document.file, uncertainty, drawn)
+    acts = any(key in root for key in ("automata", "model"))
+    profile = Profile(model.name, network, tuple(inputs), tuple(outputs), document.file, uncertainty, drawn, acts)
+    return network, profile
 
 
 def _uncertainty(root: Node, network: Network) -> dict[str, float]:

@@ -122,9 +122,7 @@ def _signal(name: str, node: Node) -> SignalInput | None:
     length = None if every is None or free else every.number()
     count = None if pieces is None else _whole(pieces)
     if every is None and pieces is None:
-        node.problem(
-            f"signal '{name}' does not say when its value changes.", allowed=("every: TIME", "pieces: NUMBER")
-        )
+        node.problem(f"signal '{name}' does not say when its value changes.", allowed=("every: TIME", "pieces: NUMBER"))
     elif free and pieces is None:
         node.problem(f"signal '{name}': 'every: free' also needs 'pieces', their number.")
     elif every is not None and not free and pieces is not None:
