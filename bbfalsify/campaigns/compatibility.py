@@ -30,13 +30,12 @@ def port_problems(profile: Profile, system: System) -> list[Problem]:
             if name not in driven
         ),
         *_unknown("output", seen, outputs, profile, system),
-        *_parameters(profile, system),
         *_units({**driven, **seen}, {**inputs, **outputs}, profile, system),
     ]
 
 
-def _parameters(profile: Profile, system: System) -> Iterator[Problem]:
-    """Laws for parameters that the system does not have, or whose values it refuses."""
+def parameter_problems(profile: Profile, system: System) -> Iterator[Problem]:
+    """Find laws for parameters that the system does not have, or whose values it refuses."""
     known = parameters_of(system)
     for drawn in profile.parameters:
         for value in dict.fromkeys(drawn.law.value(u) for u in (LOWEST, HIGHEST, 0.3)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.campaigns.compatibility import port_problems
+from bbfalsify.campaigns.compatibility import parameter_problems, port_problems
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
 from bbfalsify.core.errors import Problem
@@ -85,6 +85,8 @@ def load_inputs(
     for profile in inputs.usages() if "signals" in about else ():
         for system in inputs.of_signals():
             reader.adopt(("profile",), port_problems(profile, system))
+            key = "parameters" if "parameters" in reader.document.data else "profile"
+            reader.adopt((key,), parameter_problems(profile, system))
     return inputs
 
 

@@ -87,7 +87,7 @@ class Options(Settings):
 
     def conflicts(self) -> Iterator[tuple[str, str]]:
         if (problem := guide_problem(self.guide)) is not None:
-            yield "guide", str(problem)
+            yield "guide", f"names an {problem}"
         if self.quasi_random and self.estimator == "splitting":
             yield "quasi_random", "needs the conditional estimator, and estimator is splitting."
 

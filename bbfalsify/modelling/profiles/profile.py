@@ -117,7 +117,7 @@ def with_values(profile: Profile | None, document: Document, name: str) -> Profi
         if parameter.name in {p.name for p in profile.parameters}:
             place = root.child("parameters").child(parameter.name)
             place.problem(f"the profile already has the parameter '{parameter.name}'.")
-    raise_sorted(problems)
+    raise_sorted(replace(problem, file=problem.file or None) for problem in problems)
     return replace(profile, inputs=(*profile.inputs, *signals), parameters=(*profile.parameters, *parameters))
 
 
