@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from bbfalsify.core.choices import HIGHEST, LOWEST
 from bbfalsify.core.errors import Problem, unknown_name
-from bbfalsify.core.units import unit_problem
 from bbfalsify.systems.parameters import parameters_of, value_problems
 
 if TYPE_CHECKING:
@@ -62,9 +61,4 @@ def _units(
         if unit is not None and other is not None and unit != other:
             message = f"'{name}' is in '{unit}' here but in '{other}' in system '{system.name}'."
             problems.append(Problem(message, file=profile.file))
-    for name, unit in of_system.items():
-        wrong = None if unit is None else unit_problem(unit)
-        if wrong is not None:
-            message = f"system '{system.name}', port '{name}': {wrong.message}"
-            problems.append(Problem(message, allowed=wrong.allowed, closest=wrong.closest))
     return problems
