@@ -20,6 +20,7 @@ from bbfalsify.systems.interface import (
 )
 from bbfalsify.systems.loading import load_system
 from bbfalsify.systems.output_checks import check_outputs
+from bbfalsify.systems.parameters import ParameterInfo, Preset
 from bbfalsify.systems.programs.octave import matlab_command, octave_command
 from bbfalsify.systems.programs.one_shot import ProgramSystem
 from bbfalsify.systems.programs.persistent import ProcessSymbolSystem, ProcessSystem
@@ -60,7 +61,9 @@ __all__ = [
     "MachineSystem",
     "MalformedAnswer",
     "NoAnswer",
+    "ParameterInfo",
     "Port",
+    "Preset",
     "ProcessSymbolSystem",
     "ProcessSystem",
     "ProgramSystem",

@@ -14,6 +14,8 @@ derives its session from `StepwiseSession` and inherits `execute`.
 
 A session that measures its own cost sets an attribute `usage` (a `Usage`), which is read after it is closed.
 
+A system may also declare `parameters`, which are fixed at the beginning of a simulation: see `systems/parameters.py`.
+
 Two optional methods save time: `prepare()` is called once in each worker process before its first simulation (load a
 library, start an interpreter), and `close()` once when that process ends.  Neither counts against the time limit of a
 simulation.  Resources that all workers share (an unpacked archive) belong in `set_up()` and `tear_down()`: they are

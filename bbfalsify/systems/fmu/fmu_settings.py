@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.systems.fmu.description import Description, Variable
-from bbfalsify.systems.fmu.variable_access import Element, elements_of, unfit
+from bbfalsify.systems.fmu.description import FLOATS, Description, Variable
+from bbfalsify.systems.fmu.variable_access import Element, elements_of, start_numbers, unfit
+from bbfalsify.systems.parameters import ParameterInfo, Values
 
 Names = Iterable[str] | Mapping[str, str]
 """Names of variables, or port names with the variables they stand for."""
@@ -32,6 +33,22 @@ class Plan:
     outputs: tuple[Element, ...]
     start_numbers: Mapping[Element, float]
     start_texts: Mapping[Variable, str]
+    parameters: Mapping[str, Element]
+    """The numbers that may have another value in each simulation, by name."""
+
+    def starts(self, values: Values) -> dict[Element, float]:
+        """Start values of a simulation in which these parameters have these values."""
+        return {**self.start_numbers, **{self.parameters[name]: value for name, value in values.items()}}
+
+    def described(self) -> dict[str, ParameterInfo]:
+        return {name: self._described(*element) for name, element in self.parameters.items()}
+
+    def _described(self, variable: Variable, position: int) -> ParameterInfo:
+        given = self.start_numbers.get((variable, position))
+        default = start_numbers(variable)[position] if given is None and variable.start is not None else given
+        whole = variable.kind not in FLOATS
+        low, high = (0, 1) if variable.kind == "Boolean" else (variable.low, variable.high)
+        return ParameterInfo(default, variable.unit, low, high, whole)
 
 
 class FmuSettings:
@@ -75,6 +92,14 @@ class FmuSettings:
             return {}
         elements = [element for element in variable.element_names() if element in allowed]
         return {port + element[len(name) :]: element for element in elements}
+
+    def parameters(self, driven: Collection[Element]) -> dict[str, Element]:
+        """Find the numbers that a simulation may begin with: all start values but those of inputs that are driven."""
+        return {
+            name: element
+            for name, element in self._elements.items()
+            if element not in driven and element[0].can_start_elsewhere
+        }
 
     def start_values(self, given: Mapping[str, Any]) -> tuple[dict[Element, float], dict[Variable, str]]:
         numbers: dict[Element, float] = {}
