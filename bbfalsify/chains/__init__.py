@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from bbfalsify.chains.answers import answer_csl as answer_csl
     from bbfalsify.chains.chain import Chain as Chain
     from bbfalsify.chains.chain import explore_chain as explore_chain
-    from bbfalsify.chains.derivatives import derivatives as derivatives
-    from bbfalsify.chains.lumping import Lumped as Lumped
     from bbfalsify.chains.lumping import lump as lump
     from bbfalsify.chains.prism import to_prism as to_prism
+    from bbfalsify.chains.sensitivities import derivatives as derivatives
+    from bbfalsify.chains.storm import ask_storm as ask_storm
 
 _HOMES = {
+    "ask_storm": "storm",
     "Answer": "answers",
     "answer_csl": "answers",
     "Chain": "chain",
     "explore_chain": "chain",
-    "derivatives": "derivatives",
-    "Lumped": "lumping",
+    "derivatives": "sensitivities",
     "lump": "lumping",
     "to_prism": "prism",
 }

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from bbfalsify.chains.chain import Chain
 from bbfalsify.chains.elimination import Reduced, reduced
-from bbfalsify.chains.long_run import expected_total, long_run_value, reach_probability
+from bbfalsify.chains.long_run import backward, expected_total, long_run_value, reach_probability
 from bbfalsify.chains.lumping import classes_of, lump_rates
 from bbfalsify.chains.uniformisation import ERROR, Values, accumulated, powers, transient
 from bbfalsify.core.errors import Problem, UserError
@@ -155,36 +156,42 @@ class Solver:
     def _until(self, left: np.ndarray, right: np.ndarray, low: float, high: float) -> Values:
         """P(left U[low, high] right) in every state."""
         absorbing = right | ~left
-        after = self._arriving(absorbing, right.astype(float), high - low, goal=right)
+        after = self._arriving(absorbing, right.astype(float), high - low)
         if low == 0:
             return after
         inside = np.where(left, after.values, 0.0)
         before = self._arriving(~left, inside, low)
         return Values(before.values, before.errors + float(after.errors.max(initial=0.0)))
 
-    def _arriving(
-        self, absorbing: np.ndarray, value: np.ndarray, time: float, goal: np.ndarray | None = None
-    ) -> Values:
-        """Expected value after `time` in the chain whose absorbing states keep theirs; inf: of ever reaching the goal."""
+    def _arriving(self, absorbing: np.ndarray, value: np.ndarray, time: float) -> Values:
+        """Expected value after `time` in the chain whose absorbing states keep theirs; inf: of ever having one."""
         small = reduced(self.chain, absorbing)
 
-        def solve(rates, inner: np.ndarray) -> Values:
+        def solve(rates: csr_matrix, inner: np.ndarray, first: np.ndarray) -> Values:
             if time == math.inf:
                 return reach_probability(rates, inner > 0)
             if self.chain.discrete:
                 return powers(rates, inner, int(time))
-            return _precisely(lambda error: transient(rates, inner, time, error=error))
+            possible = bool(backward(rates, inner > 0)[first].any())
+            return _precisely(lambda error: transient(rates, inner, time, error=error), first, possible)
 
         inner = self._lumped(small, [value[small.kept], absorbing[small.kept]], solve, value[small.kept])
         return Values(small.arrive @ inner.values, small.arrive @ inner.errors)
 
-    def _lumped(self, small: Reduced, classes: list[np.ndarray], solve, value: np.ndarray) -> Values:
-        """Solve on the chain lumped by `classes`, and give every state the value of its block."""
-        quotient = lump_rates(
-            small.rates, classes_of(*classes, size=len(small.kept)), discrete=self.chain.discrete
-        )
+    def _lumped(
+        self,
+        small: Reduced,
+        classes: list[np.ndarray],
+        solve: Callable[[csr_matrix, np.ndarray, np.ndarray], Values],
+        value: np.ndarray,
+    ) -> Values:
+        """Solve on the chain lumped by `classes`, and give every state the value of its block.
+
+        `solve` gets the rates and values of the blocks, and the blocks in which the chain starts.
+        """
+        quotient = lump_rates(small.rates, classes_of(*classes, size=len(small.kept)), discrete=self.chain.discrete)
         self.lumped = max(self.lumped, quotient.states)
-        found = solve(quotient.rates, value[quotient.first])
+        found = solve(quotient.rates, value[quotient.first], quotient.blocks[small.arrive[0].indices])
         return Values(found.values[quotient.blocks], found.errors[quotient.blocks])
 
     def _next(self, goal: np.ndarray, low: float, high: float) -> Values:
@@ -212,7 +219,7 @@ class Solver:
         inner_gain = gain[small.kept] + (small.impulse if impulse else 0.0)
         inner = self._lumped(
             small, [inner_gain],
-            lambda rates, value: long_run_value(rates, value, discrete=self.chain.discrete), inner_gain,
+            lambda rates, value, _: long_run_value(rates, value, discrete=self.chain.discrete), inner_gain,
         )  # fmt: skip
         return Values(small.arrive @ inner.values, small.arrive @ inner.errors)
 
@@ -239,7 +246,7 @@ class Solver:
         if name == "time":
             return np.ones(self.chain.states), False
         network = self.chain.network
-        expression, _ = parse_expression(name, network, f"reward '{name}'")
+        expression, _ = parse_expression(name, network, what=f"reward '{name}'")
         return self.chain.values(expression), False
 
     def _until_goal(self, gain: np.ndarray, impulse: bool, frozen: tuple[bytes, int]) -> Values:
@@ -264,7 +271,7 @@ class Solver:
         at_once = impulse and formula.kind == "up to"
         inner_gain = gain[small.kept] + (small.impulse if at_once else 0.0)
 
-        def solve(rates, value: np.ndarray) -> Values:
+        def solve(rates: csr_matrix, value: np.ndarray, first: np.ndarray) -> Values:
             if not self.chain.discrete:
                 law = accumulated if formula.kind == "up to" else transient
                 return law(rates, value, formula.time)
@@ -291,13 +298,16 @@ def _mixed(small: Reduced, values: np.ndarray) -> np.ndarray:
     return np.where(small.arrive @ infinite.astype(float) > 0, np.inf, mixed)
 
 
-def _precisely(solve: Callable[[float], Values]) -> Values:
-    """Solve again with a smaller truncation error while that error is not small beside the smallest value."""
+def _precisely(solve: Callable[[float], Values], first: np.ndarray, possible: bool) -> Values:
+    """Solve again with a smaller truncation error while that is not small beside the values in the first states.
+
+    `possible`: the graph says that some of these values is positive, however small.
+    """
     error = ERROR
     while True:
         found = solve(error)
-        positive = found.values[found.values > 0]
+        positive = found.values[first][found.values[first] > 0]
         smallest = float(positive.min()) if len(positive) else 0.0
-        if error <= LEAST or smallest == 0.0 or error <= RELATIVE * smallest:
+        if error <= LEAST or error <= RELATIVE * smallest or (smallest == 0.0 and not possible):
             return found
-        error = max(LEAST, RELATIVE * smallest / 10)
+        error = max(LEAST, RELATIVE * smallest / 10 if smallest else error**2)

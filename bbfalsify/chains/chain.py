@@ -82,15 +82,13 @@ class Chain:
 
     def describe(self, state: int) -> str:
         """Name a state by its locations and integers."""
-        names = [f"{p.name}.{p.locations[i].name}" for p, i in zip(self.network.processes, self.locations[state])]
-        values = [
-            f"{name} = {int(value)}"
-            for variable in self.network.variables
-            if not variable.kind.is_real
-            for name, value in zip(
-                variable.element_names(), self.integers[state, variable.slot : variable.slot + variable.size]
-            )
-        ]
+        here = zip(self.network.processes, self.locations[state], strict=True)
+        names = [f"{process.name}.{process.locations[i].name}" for process, i in here]
+        values = []
+        for variable in self.network.variables:
+            if not variable.kind.is_real:
+                held = self.integers[state, variable.slot : variable.slot + variable.size]
+                values += [f"{n} = {int(v)}" for n, v in zip(variable.element_names(), held, strict=True)]
         return ", ".join(names + values)
 
 
@@ -115,32 +113,22 @@ class _Explorer:
         for variable in self.network.variables:
             if variable.kind is Kind.DOUBLE:
                 self.wanted[variable.slot : variable.slot + variable.size] = 1
-        self._make(1024, 4096)
+        self.locations = np.array(self.start[0], np.int32)
+        self.integers, self.reals = np.array(self.start[1], np.int64), np.array(self.start[2], np.float64)
+        self.kinds, self.impulse = np.zeros(1, np.int8), np.zeros(1)
+        self.ends, self.rates = np.zeros(2, np.int64), np.zeros(1)
+        self._grow(1024, 4096)
 
-    def _make(self, states: int, transitions: int) -> None:
+    def _grow(self, states: int, transitions: int) -> None:
+        """Make room for so many states and transitions."""
         width = len(self.network.processes) * 4 + (self.network.integer_count + self.network.real_count) * 8 + 9
         _require_memory(states * (width + 32) + transitions * 24, states)
-        known = int(self.progress[kernel.P_STATES])
-
-        def grown(old: np.ndarray | None, shape: tuple[int, ...], kind: type) -> np.ndarray:
-            new = np.zeros(shape, kind)
-            if old is not None:
-                new[: len(old)] = old
-            return new
-
-        first = known == 0
-        self.locations = grown(None if first else self.locations, (states, len(self.network.processes)), np.int32)
-        self.integers = grown(None if first else self.integers, (states, self.network.integer_count), np.int64)
-        self.reals = grown(None if first else self.reals, (states, self.network.real_count), np.float64)
-        self.kinds = grown(None if first else self.kinds, (states,), np.int8)
-        self.impulse = grown(None if first else self.impulse, (states,), np.float64)
-        self.ends = grown(None if first else self.ends, (2 * transitions,), np.int64)
-        self.rates = grown(None if first else self.rates, (transitions,), np.float64)
-        if first:
-            for array, start in zip((self.locations, self.integers, self.reals), self.start, strict=True):
-                array[0] = start[0]
+        self.locations, self.integers, self.reals, self.kinds, self.impulse = (
+            _longer(array, states) for array in (self.locations, self.integers, self.reals, self.kinds, self.impulse)
+        )
+        self.ends, self.rates = _longer(self.ends, 2 * transitions), _longer(self.rates, transitions)
         self.table = np.zeros(4 * states, np.int64)
-        self._fill_table = known > 0
+        self._fill_table = bool(self.progress[kernel.P_STATES] > 0)
 
     def chain(self) -> Chain:
         model, edges = self.model, int(self.model.T[H_EDGES])
@@ -168,8 +156,8 @@ class _Explorer:
                     codes, *scratch, self.table, self.ends, self.rates, self.impulse, self.kinds, self.progress,
                 )  # fmt: skip
             if outcome == kernel.NO_ROOM:
-                full = 2 * int(self.progress[kernel.P_STATES]) >= len(self.kinds)
-                self._make(len(self.kinds) * (4 if full else 1), len(self.rates) * 3)
+                full = int(self.progress[kernel.P_STATES]) >= len(self.kinds)
+                self._grow(len(self.kinds) * (4 if full else 1), len(self.rates) * 3)
         if outcome != kernel.DONE:
             raise UserError(self._problem(outcome, walker))
         return self._finished()
@@ -221,6 +209,12 @@ class _Explorer:
             says = "time cannot pass and nothing can happen"
             raise UserError(Problem(f"{says} in the state {chain.describe(int(stuck[0]))}.", self.network.file))
         return chain
+
+
+def _longer(array: np.ndarray, length: int) -> np.ndarray:
+    longer: np.ndarray = np.zeros((length, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 def _with_code(

@@ -19,6 +19,8 @@ from bbfalsify.modelling import parse_condition
 _DIGITS = 12
 _ROUNDS = 200
 """Chains whose blocks still split after so many rounds are hardly lumpable, and are not lumped."""
+_HOPEFUL = 8
+"""Rounds after which a chain with more blocks than half its states is left as it is."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -56,16 +58,16 @@ def lump_rates(rates: csr_matrix, classes: np.ndarray, *, discrete: bool = False
     """Find the coarsest partition finer than `classes` whose states agree in their rates into every other block."""
     size = rates.shape[0]
     blocks = classes.astype(np.int64)
-    for _ in range(_ROUNDS):
-        count = int(blocks.max(initial=-1)) + 1
-        if count == size:
+    count = int(blocks.max(initial=-1)) + 1
+    for number in range(_ROUNDS):
+        if count == size or (number > _HOPEFUL and 2 * count > size):
             break
-        _, split = np.unique(np.stack([blocks.astype(np.uint64), _signatures(rates, blocks)]), axis=1, return_inverse=True)
-        split = split.ravel()
+        _, split = np.unique(_signatures(rates, blocks), return_inverse=True)
+        split = split.ravel().astype(np.int64)
         if int(split.max(initial=-1)) + 1 == count:
             found = _quotient(rates, blocks, discrete)
             return found if found is not None else _unlumped(rates)
-        blocks = split.astype(np.int64)
+        blocks, count = split, int(split.max(initial=-1)) + 1
     return _unlumped(rates)
 
 
@@ -90,18 +92,22 @@ def _rounded(values: np.ndarray) -> np.ndarray:
     return np.round(values / scale) * scale
 
 
+def _mixed(words: np.ndarray) -> np.ndarray:
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
 def _signatures(rates: csr_matrix, blocks: np.ndarray) -> np.ndarray:
-    """A number per state that depends on its rates into other blocks only; the order of the entries has no effect."""
+    """64 bits per state, from its block and its rates into other blocks; the order of the entries has no effect."""
     summed = _into_blocks(rates, blocks)
-    result = np.zeros(rates.shape[0], np.uint64)
-    if summed.nnz:
-        with np.errstate(over="ignore"):
-            mixed = _rounded(summed.data).view(np.uint64) + (
-                summed.indices.astype(np.uint64) + np.uint64(1)
-            ) * _MIX
-            mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
-            mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            np.add.at(result, np.repeat(np.arange(rates.shape[0]), np.diff(summed.indptr)), mixed)
+    with np.errstate(over="ignore"):
+        result = _mixed((blocks.astype(np.uint64) + np.uint64(1)) * _MIX)
+        if summed.nnz:
+            targets = _mixed((summed.indices.astype(np.uint64) + np.uint64(1)) * _MIX)
+            entries = _mixed(_rounded(summed.data).view(np.uint64) ^ targets)
+            starts = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries)])[summed.indptr]
+            result += starts[1:] - starts[:-1]
     return result
 
 

@@ -60,7 +60,7 @@ def _random(network: Network) -> Iterator[Problem]:
     for process in network.processes:
         for edge in process.edges:
             if any(analysis.statements(branch.updates).random for branch in edge.branches):
-                says = f"an update of {_edge_text(process, edge)} draws a random number, which has uncountably many values"
+                says = f"an update of {_edge_text(process, edge)} draws a random number of uncountably many"
                 yield Problem(f"{says}; write branches with weights instead.", network.file, edge.line)
 
 

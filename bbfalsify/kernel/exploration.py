@@ -28,21 +28,27 @@ TANGIBLE, IMMEDIATE, STUCK = range(3)
 
 (P_STATES, P_NEXT, P_TRANSITIONS, P_CULPRIT, P_SIZE) = range(5)
 
-_PRIME = 1_000_003
+_MULTIPLIER = 0x2545F4914F6CDD1D
 _MASK = (1 << 62) - 1
+
+
+@inlined
+def mixed(value, word):
+    value = ((value ^ word) * _MULTIPLIER) & _MASK
+    return value ^ (value >> 31)
 
 
 @inlined
 def hash_of(T, S, X, goal):
     value = 17
     for p in range(T[H_PROCESSES]):
-        value = (value * _PRIME ^ S[T[H_S_LOCATIONS] + p]) & _MASK
+        value = mixed(value, S[T[H_S_LOCATIONS] + p])
     for i in range(T[H_INTEGERS]):
-        value = (value * _PRIME ^ S[INTEGERS + i]) & _MASK
+        value = mixed(value, S[INTEGERS + i])
     for i in range(T[H_REALS]):
         if goal[i] and abs(X[CLOCKS + 3 * i]) < 1e12:
-            value = (value * _PRIME ^ int(X[CLOCKS + 3 * i] * 1048576.0)) & _MASK
-    return (value ^ (value >> 29)) & _MASK
+            value = mixed(value, int(X[CLOCKS + 3 * i] * 1048576.0))
+    return value
 
 
 @inlined
@@ -61,7 +67,7 @@ def same_state(T, S, X, goal, states_locations, states_integers, states_reals, r
 
 @compiled
 def number_of_state(T, S, X, goal, states_locations, states_integers, states_reals, work, progress):
-    """Return the number of the walker's state, a new one if need be; −1: no room.  `goal` marks the reals that count."""
+    """Return the number of the walker's state, maybe a new one; −1: no room.  `goal` marks the reals that count."""
     size = len(work)
     place = hash_of(T, S, X, goal) % size
     while work[place] > 0:
@@ -93,7 +99,7 @@ def cost_of(T, F, S, X, R, code):
 
 @compiled
 def list_components(T, F, S, X, R, deadline, strict, affects, moments, progress):
-    """List the edges that may be next: (problem, number); edges go to `affects`, rates or probabilities to `moments`."""
+    """List the edges that may be next: (problem, number); edges in `affects`, rates or probabilities in `moments`."""
     now = X[X_NOW]
     timeless = deadline == now
     members = T[H_EDGES]  # after the edges: per edge the number of its component

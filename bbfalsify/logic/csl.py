@@ -122,14 +122,14 @@ class Reward:
 Operator = Probability | LongRunShare | Reward
 Formula = Condition | Negation | Junction | Operator
 
+_CONNECTIVES = {"implies": ("=>", "->", "imply"), "or": ("||", "|", "or"), "and": ("&&", "&", "and")}
+"""Loosest first."""
 _NUMBER = r"[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?"
 _RATIO = rf"{_NUMBER}(?:\s*/\s*{_NUMBER})?"
 _OPERATOR = re.compile(
     rf"(?<![\w.])([PSTR])\s*(\{{[^}}]*\}})?\s*(=\s*\?|(?:>=|<=|>|<)\s*{_RATIO}|\[\s*{_RATIO}\s*,\s*{_RATIO}\s*\])\s*(?=[\[(])"
 )
-_INTERVAL = re.compile(
-    rf"\s*(?:\[\s*({_RATIO})\s*[,:]\s*({_RATIO}|inf)\s*\]|(<=|<|>=|>|=)\s*({_RATIO})(?![\w.]))"
-)
+_INTERVAL = re.compile(rf"\s*(?:\[\s*({_RATIO})\s*[,:]\s*({_RATIO}|inf)\s*\]|(<=|<|>=|>|=)\s*({_RATIO})(?![\w.]))")
 
 
 def is_csl(text: str) -> bool:
@@ -155,7 +155,7 @@ class _Reader:
             raise self.wrong("a condition is missing")
         if not is_csl(text):
             return Condition(_in_our_words(text))
-        for operator, words in (("implies", ("=>", "->", "imply")), ("or", ("||", "|", "or")), ("and", ("&&", "&", "and"))):
+        for operator, words in _CONNECTIVES.items():
             place = _outside(text, words)
             if place is not None:
                 left, right = text[: place[0]], text[place[1] :]
@@ -260,7 +260,7 @@ def _closing(text: str, start: int) -> int:
     """Place of the bracket that closes the one at `start`; −1: none."""
     depth = 0
     for place in range(start, len(text)):
-        depth += (text[place] in "([") - (text[place] in ")]")
+        depth += (text[place] in "([{") - (text[place] in ")]}")
         if depth == 0:
             return place
     return -1
@@ -270,7 +270,7 @@ def _outside(text: str, words: tuple[str, ...]) -> tuple[int, int] | None:
     """First place of one of the words outside all brackets: (start, end)."""
     depth, place = 0, 0
     while place < len(text):
-        depth += (text[place] in "([") - (text[place] in ")]")
+        depth += (text[place] in "([{") - (text[place] in ")]}")
         if depth == 0:
             for word in words:
                 if text.startswith(word, place) and place > 0 and not _glued(text, place, word):
