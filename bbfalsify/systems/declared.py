@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.systems.interface import Capabilities, Port, as_ports
 from bbfalsify.systems.loading import ENTRY_POINTS, Reference, load_system, resolve_reference
-from bbfalsify.systems.parameters import ParameterInfo, as_parameters
+from bbfalsify.systems.parameters import ParameterInfo, as_parameters, value_problems
 from bbfalsify.systems.programs.launching import Launch
 from bbfalsify.systems.symbols import AnySystem
 
@@ -72,9 +72,13 @@ def declared_system(reference: str, base: str | Path = ".") -> AnySystem | Decla
         return load_system(reference, base)
     try:
         file, attribute = _source(found)
-        return _Module(file).declaration(attribute)
+        declared = _Module(file).declaration(attribute)
     except _NotWritten as unknown:
         return NotRead(str(unknown))
+    known = getattr(declared, "parameters", None)
+    if known is not None and (problems := list(value_problems(declared, found.settings.numbers()))):
+        raise UserError(problems)
+    return declared
 
 
 class _NotWritten(Exception):

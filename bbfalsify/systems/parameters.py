@@ -88,6 +88,11 @@ def open_session(system: Any, seed: int, values: Values | None = None) -> Any:
     return system.open(seed, parameters=dict(values))
 
 
+def unwrapped(system: Any) -> Any:
+    """The system itself, without the defaults that a `Preset` gives it."""
+    return system.system if isinstance(system, Preset) else system
+
+
 class Preset:
     """A system some of whose parameters have other defaults; everything else is that of the system."""
 

@@ -21,6 +21,7 @@ from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.systems.fmu.archive import describe, remove, unpack
 from bbfalsify.systems.fmu.description import Description
 from bbfalsify.systems.fmu.fmu_settings import FmuSettings, Names, Plan, named
+from bbfalsify.systems.fmu.variable_access import Element
 from bbfalsify.systems.interface import Capabilities, Port
 from bbfalsify.systems.parameters import Values
 
@@ -58,8 +59,7 @@ class FmuSystem:
         parameters = settings.parameters(driven.values())
         self.plan = Plan(tuple(driven.values()), tuple(seen.values()), numbers, texts, parameters)
         self.parameters = self.plan.described()
-        self.inputs = tuple(Port(port, element[0].unit) for port, element in driven.items())
-        self.outputs = tuple(Port(port, element[0].unit) for port, element in seen.items())
+        self.inputs, self.outputs = _ports(driven), _ports(seen)
         self.capabilities = Capabilities(
             stepwise=True, snapshot=self.description.can_save, grid_period_s=period, step_s=period
         )
@@ -129,6 +129,10 @@ class FmuSystem:
     def __repr__(self) -> str:
         ports = [", ".join(port.name for port in side) for side in (self.inputs, self.outputs)]
         return f"<FMU {self.name}: {ports[0]} -> {ports[1]}>"
+
+
+def _ports(elements: Mapping[str, Element]) -> tuple[Port, ...]:
+    return tuple(Port(name, variable.unit, variable.low, variable.high) for name, (variable, _) in elements.items())
 
 
 def _remove_own(folder: Path, owner: int) -> None:
