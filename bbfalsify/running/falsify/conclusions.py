@@ -103,6 +103,7 @@ def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, in
         )
         first = f"; the first said: {progress.search.first_failure}" if progress.search.first_failure else ""
         notes.append(f"simulations that failed: {what}; {meaning}{first}")
+    notes += dict.fromkeys(progress.search.notes)
     notes += notes_on_lists(task, progress)
     if progress.search.zeno_walks:
         notes.append(

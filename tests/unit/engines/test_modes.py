@@ -98,7 +98,9 @@ def test_a_mode_without_actions_is_a_condition_on_values():
     bad, good = [], []
     for levels in rng.uniform(0, 100, size=(4000, 3)):
         fails = levels[0] >= 80 and levels[1] >= 60
-        made = Use((), np.zeros(0), {"throttle": Series(np.array([0.0, 5.0, 10.0]), levels)}, 9.0 if fails else math.inf)
+        made = Use(
+            (), np.zeros(0), {"throttle": Series(np.array([0.0, 5.0, 10.0]), levels)}, 9.0 if fails else math.inf
+        )
         (bad if fails else good).append(made)
     [pattern] = learn(bad, good)
     assert pattern.core == ()

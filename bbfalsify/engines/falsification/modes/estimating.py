@@ -25,10 +25,9 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.pattern import Pattern
-from bbfalsify.engines.falsification.modes.sampling import Unlisted
+from bbfalsify.engines.falsification.modes.sampling import Unlisted, everyday_walks
 from bbfalsify.engines.falsification.modes.use import Use, use_of
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
-from bbfalsify.kernel import stochastic_walks
+from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.stats.estimates import part_of
 from bbfalsify.stats.intervals import Passes, clopper_pearson, total_estimate
 
@@ -193,10 +192,8 @@ def _occurrences(usage: Usage, patterns: Sequence[Pattern], confidence: float, s
     """Probability that a use matches each pattern, by walks that no system executes."""
     counts, walks = np.zeros(len(patterns)), 0
     while patterns and walks < MOST_WALKS and counts.min() < ENOUGH:
-        words = seeds.child("occurrences", walks).words(WALKS)
-        made = stochastic_walks(usage.model, words, until=usage.duration, max_steps=MAX_STEPS)
-        for i in range(WALKS):
-            counts += _matches(patterns, use_of(usage, made.walk(i)))
+        for walk in everyday_walks(usage, seeds.child("occurrences", walks), WALKS):
+            counts += _matches(patterns, use_of(usage, walk))
         walks += WALKS
     found = []
     for count in counts.tolist():

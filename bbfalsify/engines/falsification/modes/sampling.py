@@ -7,7 +7,7 @@ again (patterns never saw them), and plain simulations count the violations that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bbfalsify.core.query import Ask
@@ -21,7 +21,7 @@ from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
 
 EVERYDAY = 1_000
-"""Walks of everyday use; the system does not execute them."""
+"""Walks of everyday use, to learn from."""
 PART = 5
 """One plain simulation for so many traces of the estimates."""
 Word = tuple[str, ...]
@@ -47,13 +47,18 @@ def learning_uses(
             bad.append(use_of(usage, row.walk, row.judgement.first_violation_time, least))
     listed = {row.actions for row in rows}
     longest = max((len(word) for word in listed), default=0)
-    words = seeds.child("everyday").words(EVERYDAY)
-    walks = stochastic_walks(usage.model, words, until=usage.duration, max_steps=MAX_STEPS)
-    for i in range(EVERYDAY):
-        walk = walks.walk(i)
-        if walk.status is WalkStatus.REACHED_END and not _follows(walk.actions(usage.model)[:longest], listed):
+    for walk in everyday_walks(usage, seeds.child("everyday"), EVERYDAY):
+        if not _follows(walk.actions(usage.model)[:longest], listed):
             good.append(use_of(usage, walk, weight=1 / EVERYDAY))
     return bad, good
+
+
+def everyday_walks(usage: Usage, seeds: SeedTree, count: int) -> Iterator[Walk]:
+    """Draw walks under the profile's own law; the system does not execute them."""
+    words = seeds.words(count)
+    walks = stochastic_walks(usage.model, words, until=usage.duration, max_steps=MAX_STEPS)
+    made = usage.values.seeded({i: walks.walk(i) for i in range(count)}, words)
+    yield from (walk for walk in made.values() if walk.status is WalkStatus.REACHED_END)
 
 
 def _follows(actions: Word, listed: set[Word]) -> bool:
