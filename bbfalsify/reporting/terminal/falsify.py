@@ -48,7 +48,8 @@ def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> I
         if row.violation is not None:
             yield ""
             yield from mode_lines(row, result.modes_of(row.id), width)
-        if result.listed(row.id) and (verbose or row.violation is None):
+        # Failures are accepted row by row, so whoever accepts some needs to see which.
+        if result.listed(row.id) and (verbose or row.violation is None or result.acceptance is not None):
             yield ""
             yield from _found(result, row, width, verbose)
     for row in result.requirements:
