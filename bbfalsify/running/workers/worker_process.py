@@ -15,6 +15,8 @@ from bbfalsify.systems.programs.process_tree import descendants, how_it_ended, i
 _ENDING_S = 0.2
 """Seconds that a process may take to begin to end after it has closed its socket, before it is killed."""
 _LONGEST_END_S = 10.0
+_FROM_OUTSIDE = frozenset((signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGKILL", 0), getattr(signal, "SIGHUP", 0)))
+"""Signals of operators and of the operating system (out of memory); faults and `abort` have others."""
 
 
 class WorkerProcess:
@@ -36,6 +38,8 @@ class WorkerProcess:
         self.watched_for_writing = False
         self.output_watched = True
         self.started_by_it: set[tuple[int, str]] = set()
+        self.killed_from_outside = False
+        """It ended by a signal that neither the driver nor a fault of its own code sends; known after `destroy`."""
 
     def exited(self) -> bool:
         if os.name != "posix":
@@ -66,6 +70,7 @@ class WorkerProcess:
         self.process.join()
         self.output.drain()
         code = self.process.exitcode
+        self.killed_from_outside = ended_by_itself and code is not None and -code in _FROM_OUTSIDE
         self.process.close()
         self.channel.close()
         self.output.close()
