@@ -148,6 +148,7 @@ def test_no_answer_tells_a_secret(cli, tmp_path, monkeypatch):  # noqa: F811
 
 
 OWN_NUMBERS = {"report.html", "manifest.json", "events.jsonl", "results.json", "the screen", "model.svg"}
+OWN_NUMBERS |= {"R1.json", "observations.jsonl"}
 """Files that hold numbers and hashes, in which 42 may stand."""
 
 
