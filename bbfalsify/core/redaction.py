@@ -167,8 +167,13 @@ class Redactor:
         return b"".join((*shown, text[position:end]))
 
     def rest(self) -> bytes:
-        """Return the part still held back, without secrets; for the end of the stream."""
+        """Return the part still held back, without secrets; it stays held back."""
         return self.clean(self._held)
+
+    def end(self) -> bytes:
+        """Return the part still held back, once: the stream has ended."""
+        held, self._held = self.rest(), b""
+        return held
 
     def clean(self, data: bytes) -> bytes:
         return data if self._pattern is None else self._pattern.sub(HIDDEN.encode(), data)

@@ -64,7 +64,7 @@ class WorkerOutput:
             if not data:
                 self.closed = True
             at_most_bytes -= len(data)
-            data = self._redactor.feed(data) + (self._redactor.rest() if self.closed else b"")
+            data = self._redactor.feed(data) + (self._redactor.end() if self.closed else b"")
             before, mark, after = data.rpartition(NEXT_SIMULATION)
             self._log.write(before.replace(NEXT_SIMULATION, b"") + after)
             self._tail = (after if mark else self._tail + after)[-_TAIL:]

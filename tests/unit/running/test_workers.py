@@ -178,6 +178,19 @@ def test_a_system_that_dies_while_it_gets_ready_is_a_failure_of_the_system():
             list(pool.answers(queries(1)))
 
 
+def test_last_words_are_whole_where_secrets_are_known(monkeypatch):
+    """The filter holds back what could be the beginning of a secret, and gives it out once."""
+    monkeypatch.setattr("bbfalsify.core.redaction._values", {"a secret that never comes"})
+
+    def dies(stimulus):
+        os.write(2, b"cannot open display\n")
+        os._exit(4)
+
+    with WorkerPool(box(dies), judge) as pool:
+        [answer] = pool.answers(queries(1))
+    assert answer.message.endswith("its last output: cannot open display")
+
+
 def test_being_killed_from_outside_hints_at_memory():
     def kills_itself(stimulus):
         os.kill(os.getpid(), 9)
