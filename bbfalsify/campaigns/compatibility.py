@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from bbfalsify.core.errors import Problem, unknown_name
-from bbfalsify.core.units import unit_problem
 
 if TYPE_CHECKING:
     from bbfalsify.modelling import Profile
@@ -46,9 +45,4 @@ def _units(
         if unit is not None and other is not None and unit != other:
             message = f"'{name}' is in '{unit}' here but in '{other}' in system '{system.name}'."
             problems.append(Problem(message, file=profile.file))
-    for name, unit in of_system.items():
-        wrong = None if unit is None else unit_problem(unit)
-        if wrong is not None:
-            message = f"system '{system.name}', port '{name}': {wrong.message}"
-            problems.append(Problem(message, allowed=wrong.allowed, closest=wrong.closest))
     return problems

@@ -97,6 +97,7 @@ def _speaking(
 ) -> System | SymbolSystem | None:
     """Return the system if the engines can talk to it."""
     from bbfalsify.systems import SymbolSystem
+    from bbfalsify.systems.interface import unit_problems
 
     if isinstance(system, SymbolSystem) and "symbols" not in answers:
         reader.problem(path, f"'{reference}' answers symbols, not signals; falsify needs inputs and outputs over time.")
@@ -104,6 +105,8 @@ def _speaking(
     if not isinstance(system, SymbolSystem) and set(answers) == {"symbols"}:
         reader.problem(path, f"'{reference}' takes signals; check needs a system that answers symbols.")
         return None
+    if not isinstance(system, SymbolSystem):
+        reader.adopt(path, unit_problems(system))
     return system
 
 

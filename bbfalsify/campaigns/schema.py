@@ -76,7 +76,7 @@ class _Subject(Settings):
     name: str = _single("Names the run directories.", default=None, absent="the file's name")
     system: str = setting(
         "The black box: an adapter folder, file.py:object, package.module:object, model.fmu, model.yaml, machine.dot "
-        "or cmd:program.",
+        "or cmd:program; settings after a ?, as in model.fmu?outputs=x,y&step=0.01&set.mass=3.5.",
         default=None,
     )
     profile: str = setting("The file that describes the users.", default=None)

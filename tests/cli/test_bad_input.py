@@ -147,6 +147,14 @@ def test_an_unknown_unit(problems, heater):
     assert message.endswith("Did you mean 'degC'?")
 
 
+def test_an_unknown_unit_of_a_system_is_told_at_the_system(problems, heater):
+    edit(heater / "system.py", '"degC"', '"degCs"')
+    edit(heater / "profile.yaml", "T: {unit: degC}", "T: {}")
+    (message,) = problems()
+    assert message.startswith("campaign.yaml:") and "system 'heater', port 'T': unknown unit 'degCs'" in message
+    assert message.endswith("Did you mean 'degC'?") and "profile" not in message
+
+
 def test_an_input_the_system_does_not_have(problems, heater):
     edit(heater / "profile.yaml", "heat: {actions", "heating: {actions")
     assert problems() == [

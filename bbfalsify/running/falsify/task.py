@@ -95,7 +95,7 @@ class Task:
 def prepare(
     system: System,
     profile: Profile,
-    requirements: Sequence[Requirement],
+    requirements: Requirement | Sequence[Requirement],
     settings: Settings,
     *,
     budget: Budget,
@@ -104,6 +104,7 @@ def prepare(
     record: SystemRecord | None,
 ) -> Task:
     """Check the arguments and complete them; all problems are told at once."""
+    requirements = (requirements,) if isinstance(requirements, Requirement) else tuple(requirements or ())
     _check_arguments(system, profile, requirements, settings.horizon)
     duration = max(r.duration(settings.horizon) for r in requirements)
     grid = choose_grid(system, profile, requirements, duration, settings.period)
@@ -116,7 +117,7 @@ def prepare(
         usage=usage,
         sampling=Sampling(finer, grid.refinements, given=settings.period is not None, random_system=random),
         sampling_notes=grid.notes,
-        requirements=tuple(requirements),
+        requirements=requirements,
         settings=settings,
         budget=budget,
         seed=seed,
