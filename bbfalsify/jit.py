@@ -30,7 +30,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+from numba.core.compiler import Compiler
 from numba.misc.appdirs import AppDirs
 
 COMPILED_ROOMS = ("kernel", "logic/stl", "automata", "engines/checking/conformance")
@@ -186,6 +188,25 @@ class _SourceKeyedCache(FunctionCache):
         return (*super()._index_key(sig, codegen), source_digest())
 
 
+class _StableNames(Compiler):
+    """Compiler that names machine code after its source, where numba counts: cached callers find it by that name."""
+
+    def _compile_bytecode(self) -> object:
+        identity: FunctionIdentity = self.state.func_id
+        place = f"{identity.modname}.{identity.func_qualname}:{identity.firstlineno}:{source_digest()}"
+        identity.unique_id = int(hashlib.sha256(place.encode()).hexdigest()[:12], 16)
+        identity.unique_name = f"{identity.func_qualname}${identity.unique_id}"
+        return super()._compile_bytecode()
+
+
+def call_by_name(dispatcher: Any) -> None:
+    """Let callers of a compiled function refer to its machine code, not optimise a copy of it."""
+    context = dispatcher.targetctx
+    for result in dispatcher.overloads.values():
+        context.remove_user_function(result.entry_point)
+        context.insert_user_function(result.entry_point, result.fndesc)
+
+
 def jit(
     function: Callable | None = None, *, reference_counting: bool = True, called_from_python: bool = True
 ) -> Callable:
@@ -198,7 +219,7 @@ def jit(
     options: dict[str, Any] = {} if reference_counting else {"_nrt": False}
     if not called_from_python:
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    options["error_model"] = "numpy"
+    options |= {"error_model": "numpy", "pipeline_class": _StableNames}
     dispatcher: Any = numba.njit(**options)(function)
     config: Any = numba.config  # its attributes are set at run time
     if not config.DISABLE_JIT:

@@ -11,7 +11,7 @@ import math
 
 from bbfalsify.kernel.bytecode import execute, fail
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.numba_types import compiled, inlined
+from bbfalsify.kernel.numba_types import compiled, inlined, linked
 from bbfalsify.kernel.ode import advance
 from bbfalsify.kernel.rng import unit
 from bbfalsify.kernel.windows import enabled_at, invariant_deadline, slack
@@ -19,7 +19,7 @@ from bbfalsify.kernel.windows import enabled_at, invariant_deadline, slack
 # --- the tournament of deadlines --------------------------------------------------------------------------------------
 
 
-@compiled
+@linked
 def earlier(T, X, p, q):
     """Return the process with the earlier deadline; −1 is none."""
     if q < 0:

@@ -17,7 +17,7 @@ from typing import Any
 import numba
 from numba import types
 
-from bbfalsify.jit import jit, without_garbage_collection
+from bbfalsify.jit import call_by_name, jit, without_garbage_collection
 
 _I4, _I8, _F8, _U8, _B1 = types.int32, types.int64, types.float64, types.uint64, types.boolean
 _REAL_NAMES = (
@@ -78,6 +78,7 @@ _ARGUMENT_TYPES = {
 # numba's dispatchers have attributes that their types do not declare, hence Any.
 _inlined: list[Any] = []
 _waiting: list[Any] = []
+_by_name: list[Any] = []
 _config: Any = numba.config
 
 
@@ -88,10 +89,17 @@ def inlined(function: Callable) -> Any:
     return dispatcher
 
 
-def compiled(function: Callable) -> Any:
-    """Compile a function once, without reference counting; only compiled functions call it."""
+def linked(function: Callable) -> Any:
+    """Compile a small function once, and optimise it again as a part of each of its callers."""
     dispatcher = jit(function, reference_counting=False, called_from_python=False)
     _waiting.append(dispatcher)
+    return dispatcher
+
+
+def compiled(function: Callable) -> Any:
+    """Compile a function once, without reference counting; compiled functions call it by its name."""
+    dispatcher = linked(function)
+    _by_name.append(dispatcher)
     return dispatcher
 
 
@@ -129,3 +137,5 @@ def _compile(dispatcher: Any) -> None:
         names = inspect.signature(function).parameters
         dispatcher.compile(tuple(_ARGUMENT_TYPES.get(name, _I8) for name in names))
         dispatcher.disable_compile()
+        if any(dispatcher is d for d in _by_name):
+            call_by_name(dispatcher)

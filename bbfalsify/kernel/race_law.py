@@ -21,7 +21,7 @@ import math
 
 from bbfalsify.kernel.firing import weight_of
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.numba_types import compiled, inlined
+from bbfalsify.kernel.numba_types import compiled, inlined, linked
 from bbfalsify.kernel.races import component_windows, covers, exponential_rate, own_bound, urgent_moment
 
 # Positive nodes of the Gauss–Legendre rule with 16 points on [−1, 1], and their weights; written out, so that every
@@ -173,7 +173,7 @@ def density(T, X, racers, low, rate, t):
     return alive * total
 
 
-@compiled
+@linked
 def stretch_mass(T, X, racers, low, rate, u, v):
     """Integrate g over [u, v]."""
     half = 0.5 * (v - u)
