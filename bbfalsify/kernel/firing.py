@@ -11,7 +11,7 @@ import math
 
 from bbfalsify.kernel.bytecode import execute, fail
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.numba_types import compiled, inlined, linked
+from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import advance
 from bbfalsify.kernel.rng import unit
 from bbfalsify.kernel.windows import enabled_at, invariant_deadline, slack
@@ -19,7 +19,7 @@ from bbfalsify.kernel.windows import enabled_at, invariant_deadline, slack
 # --- the tournament of deadlines --------------------------------------------------------------------------------------
 
 
-@linked
+@inlined
 def earlier(T, X, p, q):
     """Return the process with the earlier deadline; −1 is none."""
     if q < 0:
@@ -81,10 +81,10 @@ def list_edges(T, S, location, adding):
 
 
 @inlined
-def settled(value, t):
+def settled(v, t):
     """Round a stopped clock to a whole number if it is close: it would else stay beyond its bound."""
-    nearest = math.floor(value + 0.5)
-    return nearest if abs(value - nearest) <= 64.0 * slack(t) else value
+    nearest = math.floor(v + 0.5)
+    return nearest if abs(v - nearest) <= 64.0 * slack(t) else v
 
 
 @inlined

@@ -1,8 +1,11 @@
 """Compile each function of the kernel once, for types that follow from the names of its arguments.
 
 By default numba compiles a function again for every mixture of int32, int64 and literal arguments, and the interpreter
-eight times.  Here every function has one signature: an argument is an int64 unless its name is listed below.  Compiling
-a function also optimises all its callees again, so functions used in few places are `@inlined`.
+eight times.  Here every function has one signature: an argument is an int64 unless its name is listed below.
+
+By default numba also copies all callees, and theirs, into every function and optimises them again: half of the time.
+Here a `@compiled` function is called by name, so that its code exists once.  Only `@inlined` functions, which are small
+or called in few places, are copied; LLVM does that faster than numba's own inlining (`inline="always"`).
 
 Nothing is compiled, or loaded from the disk cache, before an `@entry_point` is called: Python calls only those, and
 each of them compiles what it needs, callees first.
@@ -22,7 +25,8 @@ from bbfalsify.jit import call_by_name, jit, without_garbage_collection
 _I4, _I8, _F8, _U8, _B1 = types.int32, types.int64, types.float64, types.uint64, types.boolean
 _REAL_NAMES = (
     "t", "h", "u", "v", "low", "high", "deadline", "time", "until", "survivor", "bound", "rate", "factor", "largest",
-    "ode_step", "share_lower", "share_uniform", "moment_number", "choice_number",
+    "ode_step", "chosen", "share", "won", "expected", "wanted", "whole", "share_lower", "share_uniform",
+    "moment_number", "choice_number",
 )  # fmt: skip
 _TRUTH_NAMES = ("first_only", "full", "incremental", "by_weight", "adding", "lists", "with_deadlines")
 _ARGUMENT_TYPES = {
@@ -76,30 +80,21 @@ _ARGUMENT_TYPES = {
 }
 
 # numba's dispatchers have attributes that their types do not declare, hence Any.
-_inlined: list[Any] = []
 _waiting: list[Any] = []
-_by_name: list[Any] = []
 _config: Any = numba.config
 
 
 def inlined(function: Callable) -> Any:
-    """Mark a function as part of its callers, never compiled by itself."""
-    dispatcher = numba.njit(function, inline="always")
-    _inlined.append(dispatcher)
-    return dispatcher
-
-
-def linked(function: Callable) -> Any:
-    """Compile a small function once, and optimise it again as a part of each of its callers."""
-    dispatcher = jit(function, reference_counting=False, called_from_python=False)
+    """Compile a function once; each caller contains a copy of its code."""
+    dispatcher = jit(function, reference_counting=False, called_from_python=False, always_inline=True)
     _waiting.append(dispatcher)
     return dispatcher
 
 
 def compiled(function: Callable) -> Any:
-    """Compile a function once, without reference counting; compiled functions call it by its name."""
-    dispatcher = linked(function)
-    _by_name.append(dispatcher)
+    """Compile a function once, without reference counting; only compiled functions call it, by its name."""
+    dispatcher = jit(function, reference_counting=False, called_from_python=False)
+    _waiting.append(dispatcher)
     return dispatcher
 
 
@@ -130,12 +125,11 @@ def _compile(dispatcher: Any) -> None:
     function = dispatcher.py_func
     for name in function.__code__.co_names:
         callee = function.__globals__.get(name)
-        if any(callee is d for d in _waiting) or any(callee is d for d in _inlined):
+        if any(callee is d for d in _waiting):
             _compile(callee)
-    if dispatcher in _waiting:
-        _waiting.remove(dispatcher)
-        names = inspect.signature(function).parameters
-        dispatcher.compile(tuple(_ARGUMENT_TYPES.get(name, _I8) for name in names))
-        dispatcher.disable_compile()
-        if any(dispatcher is d for d in _by_name):
-            call_by_name(dispatcher)
+    _waiting.remove(dispatcher)
+    names = inspect.signature(function).parameters
+    dispatcher.compile(tuple(_ARGUMENT_TYPES.get(name, _I8) for name in names))
+    dispatcher.disable_compile()
+    if not dispatcher.targetoptions.get("forceinline"):
+        call_by_name(dispatcher)

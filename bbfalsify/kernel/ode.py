@@ -15,12 +15,12 @@ import math
 
 from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.numba_types import compiled, inlined, linked
+from bbfalsify.kernel.numba_types import compiled, inlined
 
 _OVERFLOW = 709.78
 
 
-@linked
+@inlined
 def solution(u, rate, factor, h):
     """Compute y after the delay h, where y(0) = u and y' = factor·y + rate."""
     slope = factor * u + rate

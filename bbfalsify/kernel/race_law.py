@@ -21,7 +21,7 @@ import math
 
 from bbfalsify.kernel.firing import weight_of
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.numba_types import compiled, inlined, linked
+from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.races import component_windows, covers, exponential_rate, own_bound, urgent_moment
 
 # Positive nodes of the Gauss–Legendre rule with 16 points on [−1, 1], and their weights; written out, so that every
@@ -123,10 +123,10 @@ def in_piece(X, w, low, high):
 
 
 @inlined
-def share_of(wanted, total, first, action):
+def share_of(wanted, whole, first, action):
     """Compute the share of the wanted weight; `first` labels the first enabled edge, −1: nothing is enabled."""
-    if total > 0.0:
-        return wanted / total
+    if whole > 0.0:
+        return wanted / whole
     if first < 0:
         return -1.0
     return 1.0 if first == action else 0.0  # no edge has a weight: the race takes the first
@@ -173,7 +173,7 @@ def density(T, X, racers, low, rate, t):
     return alive * total
 
 
-@linked
+@inlined
 def stretch_mass(T, X, racers, low, rate, u, v):
     """Integrate g over [u, v]."""
     half = 0.5 * (v - u)

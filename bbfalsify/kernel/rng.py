@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from bbfalsify.kernel.numba_types import entry_point, linked
+from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -20,7 +20,7 @@ _U27, _U30, _U31, _U41, _U45 = np.uint64(27), np.uint64(30), np.uint64(31), np.u
 _TO_UNIT = 2.0**-53
 
 
-@linked
+@inlined
 def seed_stream(R, seed):
     """Fill the four words of a stream from one seed."""
     z = seed
@@ -41,7 +41,7 @@ def seed_streams(R, seeds, states_rng):
             states_rng[row, i] = R[i]
 
 
-@linked
+@inlined
 def unit(R):
     """Draw a number uniformly from [0, 1)."""
     s0 = R[0]
@@ -64,7 +64,7 @@ def unit(R):
     return float(result >> _U11) * _TO_UNIT
 
 
-@linked
+@compiled
 def normal(R):
     """Draw a standard normal number (Box–Muller, without the second of the pair, so that there is no hidden state)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - unit(R)))

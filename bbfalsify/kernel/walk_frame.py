@@ -80,9 +80,9 @@ def stay(T, F, S, X, R):
 
 
 @inlined
-def ends_well(status, steps, now, until):
+def ends_well(outcome, taken, time, until):
     """A walk that cannot go on after its last moment is whole; only before that it is stuck."""
-    return status != RUNTIME_ERROR and steps > 0 and now >= until
+    return outcome != RUNTIME_ERROR and taken > 0 and time >= until
 
 
 @compiled

@@ -16,7 +16,7 @@ import math
 from bbfalsify.kernel.bytecode import compared, execute, fail
 from bbfalsify.kernel.entry_invariants import entry_holds
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.numba_types import compiled, inlined, linked
+from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import values_at
 
 TOLERANCE = 2.0**-40
@@ -158,7 +158,7 @@ def condition(T, F, S, X, R, e1, e2, mode, t):
     return True
 
 
-@linked
+@inlined
 def store_window(T, S, X, count, low, low_strict, high, high_strict):
     if count >= MAXIMUM_WINDOWS:
         fail(S, ERROR_WINDOWS, 0, count)
