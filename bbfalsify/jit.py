@@ -213,24 +213,24 @@ def jit(
     reference_counting: bool = True,
     called_from_python: bool = True,
     always_inline: bool = False,
+    stable_name: bool = False,
 ) -> Callable:
     """Compile `function`; without reference counting (no allocation inside) interpreters run twice as fast.
 
     A function that only compiled functions call (`called_from_python=False`) needs no wrapper and compiles faster.
+    `call_by_name` needs a `stable_name`.
     """
     if function is None:
-        return functools.partial(
-            jit,
-            reference_counting=reference_counting,
-            called_from_python=called_from_python,
-            always_inline=always_inline,
-        )
-    options: dict[str, Any] = {} if reference_counting else {"_nrt": False}
+        return functools.partial(jit, reference_counting=reference_counting, called_from_python=called_from_python)
+    options: dict[str, Any] = {"error_model": "numpy"}
+    if not reference_counting:
+        options["_nrt"] = False
     if not called_from_python:
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     if always_inline:
         options["forceinline"] = True
-    options |= {"error_model": "numpy", "pipeline_class": _StableNames}
+    if stable_name:
+        options["pipeline_class"] = _StableNames
     dispatcher: Any = numba.njit(**options)(function)
     config: Any = numba.config  # its attributes are set at run time
     if not config.DISABLE_JIT:

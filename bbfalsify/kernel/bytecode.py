@@ -153,7 +153,7 @@ def compared(operator, order):
     return 1 if order != 0 else 0
 
 
-@compiled
+@inlined
 def affine_order(X, at, mode, t):
     """Compute the sign of (real at `at`) − (real at `at` + 3) at t or just after it; lower the next breakpoint."""
     p1 = X[at]
@@ -187,7 +187,7 @@ def affine_order(X, at, mode, t):
     return sign
 
 
-@compiled
+@inlined
 def affine_add(X, at, factor):
     """Add factor · (real at `at` + 3) to the real at `at`; factor is 1 or −1."""
     q1 = X[at + 1]

@@ -86,14 +86,16 @@ _config: Any = numba.config
 
 def inlined(function: Callable) -> Any:
     """Compile a function once; each caller contains a copy of its code."""
-    dispatcher = jit(function, reference_counting=False, called_from_python=False, always_inline=True)
-    _waiting.append(dispatcher)
-    return dispatcher
+    return _waiting_for_use(function, called_from_python=False, always_inline=True)
 
 
 def compiled(function: Callable) -> Any:
     """Compile a function once, without reference counting; only compiled functions call it, by its name."""
-    dispatcher = jit(function, reference_counting=False, called_from_python=False)
+    return _waiting_for_use(function, called_from_python=False)
+
+
+def _waiting_for_use(function: Callable, **options: bool) -> Any:
+    dispatcher = jit(function, reference_counting=False, stable_name=True, **options)
     _waiting.append(dispatcher)
     return dispatcher
 
@@ -103,8 +105,7 @@ def entry_point(function: Any) -> Any:
     if _config.DISABLE_JIT:
         function.prepare = lambda: None
         return function
-    dispatcher = jit(function, reference_counting=False)
-    _waiting.append(dispatcher)
+    dispatcher = _waiting_for_use(function)
 
     def prepare() -> None:
         if dispatcher in _waiting:
@@ -121,15 +122,14 @@ def entry_point(function: Any) -> Any:
 
 
 def _compile(dispatcher: Any) -> None:
-    """Compile a function after everything it calls."""
+    """Compile a function, or load it from the cache, after everything it calls."""
     function = dispatcher.py_func
     for name in function.__code__.co_names:
         callee = function.__globals__.get(name)
         if any(callee is d for d in _waiting):
             _compile(callee)
     _waiting.remove(dispatcher)
-    names = inspect.signature(function).parameters
-    dispatcher.compile(tuple(_ARGUMENT_TYPES.get(name, _I8) for name in names))
+    dispatcher.compile(tuple(_ARGUMENT_TYPES.get(name, _I8) for name in inspect.signature(function).parameters))
     dispatcher.disable_compile()
     if not dispatcher.targetoptions.get("forceinline"):
         call_by_name(dispatcher)
