@@ -38,6 +38,7 @@ _ARGUMENT_TYPES = {
     "X": _F8[::1],
     "R": _U8[::1],
     "seed": _U8,
+    "number": _U8,
     "seeds": _U8[::1],
     "shares": _F8[:, ::1],
     "preferred": _B1[::1],
