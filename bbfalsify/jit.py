@@ -30,7 +30,6 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 from numba.core.compiler import Compiler
 from numba.misc.appdirs import AppDirs
@@ -192,7 +191,7 @@ class _StableNames(Compiler):
     """Compiler that names machine code after its source, where numba counts: cached callers find it by that name."""
 
     def _compile_bytecode(self) -> object:
-        identity: FunctionIdentity = self.state.func_id
+        identity: Any = self.state.func_id
         place = f"{identity.modname}.{identity.func_qualname}:{identity.firstlineno}:{source_digest()}"
         identity.unique_id = int(hashlib.sha256(place.encode()).hexdigest()[:12], 16)
         identity.unique_name = f"{identity.func_qualname}${identity.unique_id}"
