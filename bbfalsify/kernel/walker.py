@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,15 +37,15 @@ class Walker:
     S: np.ndarray
     X: np.ndarray
     R: np.ndarray
+    code: Any = None
+    """The module of machine code in use, kept alive by this reference."""
 
     @classmethod
     def of(cls, model: CompiledModel) -> Walker:
-        return cls(
-            model,
-            np.zeros(int(model.T[at.H_S_SIZE]), np.int64),
-            np.zeros(int(model.T[at.H_X_SIZE]), np.float64),
-            np.zeros(4, np.uint64),
-        )
+        X = np.zeros(int(model.T[at.H_X_SIZE]), np.float64)
+        earliest = int(model.T[at.H_X_EARLIEST])
+        X[earliest : earliest + int(model.T[at.H_EDGES])] = -np.inf
+        return cls(model, np.zeros(int(model.T[at.H_S_SIZE]), np.int64), X, np.zeros(4, np.uint64))
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:

@@ -25,6 +25,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, checked_trace
 from bbfalsify.engines.reachability.schedule import Unit, turns
 from bbfalsify.engines.reachability.settings import Wanted
+from bbfalsify.kernel.native_background import NativeInBackground
 from bbfalsify.kernel.target_search import Batch, Heuristic, Recording, Target, TargetSearch
 from bbfalsify.kernel.walker import Walker
 from bbfalsify.logic.reach_query import ReachQuery
@@ -130,6 +131,8 @@ class Walking:
         self._target = target
         self._walker = Walker.of(target.model)
         self._searches: dict[Heuristic, TargetSearch] = {}
+        self._native = NativeInBackground(self._walker)
+        self._seconds = 0.0
 
     def walk(self, unit: Unit, bounds: Bounds, coverage: np.ndarray | None, go_on: Callable[[], bool]) -> UnitAnswer:
         """Make the walks of the unit one after the other, until one of them meets the target or fails."""
@@ -139,7 +142,10 @@ class Walking:
         accumulates = unit.heuristic is Heuristic.RLC_A
         search.coverage[:] = coverage if accumulates and coverage is not None else 0
         depth = unit.depth if bounds.steps is None else min(unit.depth, bounds.steps)
+        self._native.look(self._seconds)
+        start = time.monotonic()
         batch = search.walks(unit.seeds, unit.distributions, depth, until=bounds.time, go_on=go_on)
+        self._seconds += time.monotonic() - start
         recording = None
         if batch.ended in ("met", "failed"):
             seed, distribution = int(unit.seeds[batch.walk]), int(unit.distributions[batch.walk])
