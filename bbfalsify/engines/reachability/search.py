@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, checked_trace
+from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, TimeIsUp, checked_trace
 from bbfalsify.engines.reachability.schedule import Unit, turns
 from bbfalsify.engines.reachability.settings import Wanted
 from bbfalsify.kernel.native_background import NativeInBackground
@@ -178,7 +178,7 @@ def search(
         for answer in execute(units, bounds, coverage):
             _count(found, answer, coverage, covered)
             found.seconds = time.monotonic() - start
-            finding = _finding(target, query, answer, found)
+            finding = _finding(target, query, answer, found, go_on)
             if finding is not None and finding.trace.error is not None:
                 found.failure, found.stopped = finding, "failed"
                 return found
@@ -225,13 +225,15 @@ def _count(found: Found, answer: UnitAnswer, before: Coverage, covered: Coverage
         covered[heuristic] = covered.get(heuristic, nothing) + answer.coverage - before.get(heuristic, nothing)
 
 
-def _finding(target: Target, query: ReachQuery, answer: UnitAnswer, found: Found) -> ReachFinding | None:
+def _finding(
+    target: Target, query: ReachQuery, answer: UnitAnswer, found: Found, go_on: Callable[[], bool]
+) -> ReachFinding | None:
     if answer.recording is None:
         return None
     unit, batch = answer.unit, answer.batch
     try:
-        trace = checked_trace(target.model.network, query, answer.recording)
-    except NotAllowed as problem:
+        trace = checked_trace(target.model.network, query, answer.recording, go_on)
+    except (NotAllowed, TimeIsUp) as problem:
         found.unconfirmed.append(str(problem))
         return None
     number, distribution = unit.first + batch.walk + 1, int(unit.distributions[batch.walk])
