@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 ENVELOPE = ("sequence", "time", "event")
-"""Keys of a line of the event log that do not come from the event."""
+"""Keys of a line of the event log that do not come from the event; its checksum stands at the end."""
+CHECKSUM = "crc"
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Event:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for name in inspect.get_annotations(cls):
-            if name in ENVELOPE:
+            if name in (*ENVELOPE, CHECKSUM):
                 raise TypeError(f"the event {cls.__name__} cannot have a field '{name}': each line of the log has one")
 
 
@@ -36,6 +37,10 @@ class RunStarted(Event):
     """The budget; None means no limit."""
     seconds: float | None
     jobs: int
+    decided_by: str = ""
+    """Digest of all that decides the result; empty in records of older versions."""
+    known: int = 0
+    """Lines of observations that a check began with."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,23 @@ class RunResumed(Event):
     answers: int
     """Answers recorded so far."""
     jobs: int
+
+
+@dataclass(frozen=True)
+class AnswersReplayed(Event):
+    """A resumed run has been given all recorded answers; from here on it executes, and its time counts again."""
+
+    answers: int
+
+
+@dataclass(frozen=True)
+class RecordDamaged(Event):
+    """A file of the run was damaged; the run goes on with what could be used of it."""
+
+    file: str
+    line: int | None
+    what: str
+    """The damage, and what was used."""
 
 
 @dataclass(frozen=True)

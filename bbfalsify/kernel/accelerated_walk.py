@@ -60,13 +60,13 @@ def candidates(T, S):
 
 
 @inlined
-def handshake_pair(T, S, e, number, sends):
+def handshake_pair(T, S, e, index, sends):
     """Return (sender, receiver) of a listed edge and its partner of a number; (−1, −1) if that is elsewhere."""
-    r = T[T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_PARTNERS] + number]
+    r = T[T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_PARTNERS] + index]
     other = T[H_EDGE_TABLE] + EDGE_WIDTH * r
     if S[T[H_S_LOCATIONS] + T[other + E_PROCESS]] != T[other + E_SOURCE]:
         return -1, -1
-    return (e, r) if sends else (r, e)
+    return (e, r) if sends != 0 else (r, e)
 
 
 @compiled
@@ -91,7 +91,7 @@ def candidate(T, S, index):
         if index < pairs:
             listed = index // partners
             e = S[members + T[starts + T[row]] + listed]
-            return handshake_pair(T, S, e, index - partners * listed, T[row + 2] != 0)
+            return handshake_pair(T, S, e, index - partners * listed, T[row + 2])
         index -= pairs
     return -1, -1
 

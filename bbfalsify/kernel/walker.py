@@ -9,6 +9,7 @@ import numpy as np
 
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.model_tables import CompiledModel
+from bbfalsify.kernel.rng import STREAM, TAPE
 
 _ERRORS = {
     at.ERROR_RANGE: "value {value} is out of range: {site}",
@@ -41,11 +42,13 @@ class Walker:
     """The module of machine code in use, kept alive by this reference."""
 
     @classmethod
-    def of(cls, model: CompiledModel) -> Walker:
+    def of(cls, model: CompiledModel, *, tape: int | None = None) -> Walker:
+        """`tape`: random numbers that the walker records, and takes from outside (`rng.py`); None: neither."""
         X = np.zeros(int(model.T[at.H_X_SIZE]), np.float64)
         earliest = int(model.T[at.H_X_EARLIEST])
         X[earliest : earliest + int(model.T[at.H_EDGES])] = -np.inf
-        return cls(model, np.zeros(int(model.T[at.H_S_SIZE]), np.int64), X, np.zeros(4, np.uint64))
+        R = np.zeros(STREAM if tape is None else TAPE + 2 * tape, np.uint64)
+        return cls(model, np.zeros(int(model.T[at.H_S_SIZE]), np.int64), X, R)
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:

@@ -6,15 +6,18 @@
 Where the command has {input}, that is a file with the input signals; otherwise they come on standard input.  Where it
 has {output}, that is the file to write; otherwise standard output is read.  Each run has a temporary folder of its own,
 in which it is started and which is removed afterwards.
+
+Parameters stand in the command by their names, and in JSON input under "parameters":
+
+    ProgramSystem("./cart --mass {mass}", inputs=["force"], outputs=["x"], parameters={"mass": 1.0})
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
@@ -23,10 +26,12 @@ from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems.failures import MalformedAnswer, SystemDied
 from bbfalsify.systems.interface import Capabilities, NothingToClose, PortsLike, Usage, as_ports
+from bbfalsify.systems.parameters import ParametersLike, Values, as_parameters, completed
 from bbfalsify.systems.programs.child import Child
 from bbfalsify.systems.programs.launching import LaunchOptions, launch_and_rest
 from bbfalsify.systems.programs.line_protocol import portable_seed
 from bbfalsify.systems.signal_files import FORMATS, RESAMPLING, read_outputs, write_inputs
+from bbfalsify.systems.temporary import remove_left_behind, temporary
 
 Format = Literal["csv", "json"]
 _PLACEHOLDERS = ("input", "output", "folder", "here", "seed", "duration")
@@ -48,6 +53,8 @@ class ProgramOptions(LaunchOptions, total=False):
     """How to resample the outputs of a program that writes at times of its own (none: its times must be ours)."""
     time_limit_s: float | None
     """Limit of one simulation (none; the run's limit per simulation holds in any case)."""
+    parameters: ParametersLike | None
+    """Its parameters with their defaults (none); {name} in the command is the value."""
 
 
 class ProgramSystem:
@@ -69,8 +76,11 @@ class ProgramSystem:
         words = self.launch.command
         self.inputs, self.outputs = as_ports(inputs), as_ports(outputs)
         self.name = name or Path(words[0]).name
+        self.parameters = as_parameters(own.get("parameters"), self.name)
         used = {found for word in words for found in _PLACEHOLDER.findall(word)}
-        problems = [unknown_name("placeholder", n, _PLACEHOLDERS) for n in sorted(used - {*_PLACEHOLDERS})]
+        known = (*_PLACEHOLDERS, *self.parameters)
+        problems = [unknown_name("placeholder", n, known) for n in sorted(used.difference(known))]
+        problems += self._parameter_problems(used, input_format)
         problems += [unknown_name("format", f, FORMATS) for f in (input_format, output_format) if f not in FORMATS]
         if resample not in (None, *RESAMPLING):
             problems.append(unknown_name("way to resample", str(resample), RESAMPLING))
@@ -89,27 +99,35 @@ class ProgramSystem:
         self.output_file = own.get("output_file") or (f"output.{output_format}" if "output" in used else None)
         self.resample, self.time_limit_s = resample, time_limit_s
 
+    def _parameter_problems(self, used: set[str], input_format: str) -> Iterator[Problem]:
+        for name in self.parameters:
+            if name in _PLACEHOLDERS:
+                yield Problem(f"the parameter '{name}' has the name of a placeholder.", allowed=("any other name",))
+            elif name not in used and input_format != "json":
+                yield Problem(f"the parameter '{name}' does not reach the program: write {{{name}}} in the command.")
+
     def prepare(self) -> None:
         if problems := self.launch.problems():
             raise UserError(problems)
-        _remove_left_behind()
+        remove_left_behind()
 
-    def open(self, seed: int) -> ProgramSession:
-        return ProgramSession(self, portable_seed(seed))
+    def open(self, seed: int, parameters: Values | None = None) -> ProgramSession:
+        return ProgramSession(self, portable_seed(seed), parameters or {})
 
 
 class ProgramSession(NothingToClose):
-    def __init__(self, system: ProgramSystem, seed: int) -> None:
+    def __init__(self, system: ProgramSystem, seed: int, parameters: Values) -> None:
         self._system, self._seed = system, seed
+        self._values = completed(parameters, system.parameters)
         self.usage = Usage()
 
     def execute(self, stimulus: Stimulus) -> Mapping[str, Any]:
-        with tempfile.TemporaryDirectory(prefix=_prefix(), ignore_cleanup_errors=True) as folder:
-            return self._execute(stimulus, Path(folder))
+        with temporary("program") as folder:
+            return self._execute(stimulus, folder)
 
     def _execute(self, stimulus: Stimulus, folder: Path) -> Mapping[str, Any]:
         system = self._system
-        data = write_inputs(system.formats[0], stimulus, self._seed)
+        data = write_inputs(system.formats[0], replace(stimulus, parameters=self._values), self._seed)
         if system.input_file is not None:
             (folder / system.input_file).write_bytes(data)
             data = b""
@@ -135,36 +153,23 @@ class ProgramSession(NothingToClose):
             "folder": str(folder),
             "seed": str(self._seed),
             "duration": repr(stimulus.duration),
+            **{name: repr(self._number(name)) for name in self._values},
         }
         return [_PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in self._system.launch.command]
 
+    def _number(self, name: str) -> float:
+        return int(self._values[name]) if self._system.parameters[name].whole else float(self._values[name])
+
     def _file(self, file: Path) -> bytes:
+        """Read the file that the program wrote: an ordinary one within the limit, whatever its name leads to."""
         limit = self._system.launch.output_limit_bytes
         try:
-            if file.stat().st_size > limit:
-                raise MalformedAnswer(f"its file '{file.name}' is longer than {limit / 2**20:g} MB")
-            return file.read_bytes()
+            with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:  # a pipe must not keep us waiting
+                if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                    raise MalformedAnswer(f"its file '{file.name}' is a device, a pipe or a folder, no ordinary file")
+                data = opened.read(limit + 1)
         except OSError as error:
             raise MalformedAnswer(f"it wrote no file '{file.name}' ({error.strerror})") from None
-
-
-def _prefix() -> str:
-    """Prefix of temporary folders, which names their process, so that those of killed workers can be removed later."""
-    return f"bbfalsify-{_machine()}-{os.getpid()}-"
-
-
-def _machine() -> str:
-    """Identifier of the namespace of process numbers: several containers may share /tmp."""
-    try:
-        return os.readlink("/proc/self/ns/pid").strip("pid:[]")
-    except OSError:
-        return "0"
-
-
-def _remove_left_behind() -> None:
-    """Remove folders of workers that were killed at the limit of a simulation."""
-    pattern = re.compile(rf"bbfalsify-{_machine()}-(\d+)-")
-    for folder in Path(tempfile.gettempdir()).glob("bbfalsify-*"):
-        found = pattern.match(folder.name)
-        if found and not Path(f"/proc/{found[1]}").exists():
-            shutil.rmtree(folder, ignore_errors=True)
+        if len(data) > limit:
+            raise MalformedAnswer(f"its file '{file.name}' is longer than {limit / 2**20:g} MB")
+        return data
