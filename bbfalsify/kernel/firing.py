@@ -19,7 +19,7 @@ from bbfalsify.kernel.windows import enabled_at, invariant_deadline, slack
 # --- the tournament of deadlines --------------------------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def earlier(T, X, p, q):
     """Return the process with the earlier deadline; −1 is none."""
     if q < 0:
@@ -81,10 +81,10 @@ def list_edges(T, S, location, adding):
 
 
 @inlined
-def settled(value, t):
+def settled(v, t):
     """Round a stopped clock to a whole number if it is close: it would else stay beyond its bound."""
-    nearest = math.floor(value + 0.5)
-    return nearest if abs(value - nearest) <= 64.0 * slack(t) else value
+    nearest = math.floor(v + 0.5)
+    return nearest if abs(v - nearest) <= 64.0 * slack(t) else v
 
 
 @inlined

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bbfalsify.kernel.firing import branch_taken, load_state, refresh, refresh_numeric_deadlines
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.numba_types import compiled, inlined
+from bbfalsify.kernel.numba_types import inlined
 from bbfalsify.kernel.rng import begin_tape, seed_stream
 from bbfalsify.kernel.windows import integers_hold, slack, transition_windows
 
@@ -81,12 +81,12 @@ def stay(T, F, S, X, R):
 
 
 @inlined
-def ends_well(status, steps, now, until):
+def ends_well(outcome, taken, time, until):
     """A walk that cannot go on after its last moment is whole; only before that it is stuck."""
-    return status != RUNTIME_ERROR and steps > 0 and now >= until
+    return outcome != RUNTIME_ERROR and taken > 0 and time >= until
 
 
-@compiled
+@inlined
 def record_state(T, S, X, locations, integers, reals, b, k):
     for p in range(T[H_PROCESSES]):
         locations[b, k, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]
