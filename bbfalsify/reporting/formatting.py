@@ -89,7 +89,8 @@ def values_text(values: Sequence[DrawnValue], width: int | None = None) -> str:
 
 def changes(values: Sequence[DrawnValue]) -> list[DrawnValue]:
     """Leave out values that are the same as the one before of the same name."""
-    kept, last = [], {}
+    kept: list[DrawnValue] = []
+    last: dict[str, float] = {}
     for drawn in values:
         if last.get(drawn.name) != drawn.value:
             kept.append(drawn)
