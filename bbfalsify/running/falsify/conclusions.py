@@ -107,8 +107,7 @@ def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, in
     if not task.options.passes and progress.search.findings:
         notes.append("passes is 0: nothing was estimated or shrunk")
     notes += few_words_note(progress.search, task)
-    notes += what_the_lists_are(progress.search, task.requirements, task.options)
-    notes += what_the_order_is(progress, task.requirements)
+    notes += notes_on_lists(task, progress)
     if progress.search.zeno_walks:
         notes.append(
             f"{progress.search.zeno_walks} walks did not reach the horizon within {MAX_STEPS} transitions "
@@ -130,6 +129,12 @@ def few_words_note(search: Search, task: Task) -> list[str]:
         f"uses up to the horizon have only {possible} different words, fewer than the {wanted} counterexamples wanted: "
         "the search ended when no other was found"
     ]
+
+
+def notes_on_lists(task: Task, progress: Progress) -> list[str]:
+    """Notes about the rows alone."""
+    lists = what_the_lists_are(progress.search, task.requirements, task.options)
+    return [*lists, *what_the_order_is(progress, task.requirements)]
 
 
 def what_the_order_is(progress: Progress, requirements: Sequence[Requirement]) -> list[str]:
