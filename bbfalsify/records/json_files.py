@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.core.checksums import KEY, content_checksum, taken_out
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.redaction import record_without_secrets
 from bbfalsify.records.disk import wait_for
@@ -82,7 +83,15 @@ def _members_below(indent: str) -> Callable[[Any], str]:
 
 
 def write_json(path: Path, data: Any, *, durable: bool = True) -> None:
-    write_atomically(path, format_json(record_without_secrets(data)) + "\n", durable=durable)
+    write_atomically(path, file_text(data), durable=durable)
+
+
+def file_text(data: Any) -> str:
+    """Make the text of a file: without secrets and, of an object, with its checksum."""
+    data = record_without_secrets(data)
+    if isinstance(data, dict):  # as it will be read: tuples are lists then, and all keys are text
+        data = {**data, KEY: content_checksum(json.loads(_encoded(data)))}
+    return format_json(data) + "\n"
 
 
 def write_atomically(path: Path, text: str | bytes, *, durable: bool = True) -> None:
@@ -117,12 +126,17 @@ def written_beside(path: Path, text: str | bytes, *, durable: bool = True) -> It
 
 
 def read_json(path: str | Path) -> Any:
+    """Read a file of JSON; one that carries a checksum must be as it was written."""
     path = Path(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        content, whole = taken_out(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise UserError(Problem("there is no such file.", file=str(path))) from None
     except json.JSONDecodeError as error:
         raise UserError(Problem(f"not valid JSON: {error.msg}.", file=str(path), line=error.lineno)) from None
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(Problem(f"the file cannot be read: {error}.", file=str(path))) from None
+    if not whole:
+        text = "damaged, or changed by hand: its checksum is wrong (remove the key 'checksum' to read it all the same)."
+        raise UserError(Problem(text, file=str(path)))
+    return content

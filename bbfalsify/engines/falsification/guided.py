@@ -80,7 +80,7 @@ class GuidedSearch:
             if search.add(finding, wanted):
                 self.listener.found(finding)
         while search.stopped is None:
-            if all(len(known) >= wanted for known in search.known):
+            if all(self._listed(r) >= wanted for r in range(requirements)):
                 search.stopped = StopReason.COMPLETED
             elif search.iterations >= self.plan.simulations:
                 search.stopped = StopReason.BUDGET_SIMULATIONS
@@ -88,6 +88,11 @@ class GuidedSearch:
                 search.stopped = StopReason.BUDGET_TIME
             else:
                 self._turn(wanted, requirements)
+
+    def _listed(self, requirement: int) -> int:
+        """Count keys found; the only key of a space without actions may be known from the store."""
+        known, before = self.search.known[requirement], self.search.remembered[requirement]
+        return len(known | before if self.space.fixed else known)
 
     def _turn(self, wanted: int, requirements: int) -> None:
         search = self.search
