@@ -55,7 +55,7 @@ def test_info_lists_ports_units_and_parameters(cli, heater, tmp_path):
     ]
     facts = cli("info", "pan.py:pan", "--json").json
     assert facts["parameters"] == [{"name": "mass", "unit": "kg", "low": 1.0, "high": None, "default": 1.5}]
-    (tmp_path / "m.dot").write_text('digraph g { s0; s0 -> s0 [label="a/x"]; __start0 -> s0; }')
+    (tmp_path / "m.dot").write_text('digraph g {\ns0;\ns0 -> s0 [label="a/x"];\n__start0 -> s0;\n}\n')
     assert cli("info", "m.dot").out.endswith("symbols: a\n")
 
 

@@ -78,6 +78,10 @@ class Options(Settings):
         "Simulations per counterexample to find out which of its actions matter; 0 switches it off.",
         default=200, at_least=0, unit="simulations", metavar="N",
     )  # fmt: skip
+    modes: bool = _estimation(
+        "Name failure modes: patterns that violating uses share; costs three tenths of the estimates' simulations.",
+        default=True,
+    )
     fan: int = setting(
         "Traces per counterexample whose signals are kept for pictures; 0 keeps none.",
         default=40, at_least=0, option=False,

@@ -104,8 +104,7 @@ def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, in
         first = f"; the first said: {progress.search.first_failure}" if progress.search.first_failure else ""
         notes.append(f"simulations that failed: {what}; {meaning}{first}")
     notes += dict.fromkeys(progress.search.notes)
-    notes += what_the_lists_are(progress.search, task.requirements, task.options)
-    notes += what_the_order_is(progress, task.requirements)
+    notes += notes_on_lists(task, progress)
     if progress.search.zeno_walks:
         notes.append(
             f"{progress.search.zeno_walks} walks did not reach the horizon within {MAX_STEPS} transitions "
@@ -116,6 +115,12 @@ def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, in
         if seen and progress.search.vacuous[number] == seen:
             notes.append(f"{requirement.id} held only vacuously: its trigger never occurred in {seen} simulations")
     return notes
+
+
+def notes_on_lists(task: Task, progress: Progress) -> list[str]:
+    """Notes about the rows alone."""
+    lists = what_the_lists_are(progress.search, task.requirements, task.options)
+    return [*lists, *what_the_order_is(progress, task.requirements)]
 
 
 def what_the_order_is(progress: Progress, requirements: Sequence[Requirement]) -> list[str]:
