@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bbfalsify.core.choices import IDLE_ACTION
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language.model_text import (
     BranchText,
@@ -46,8 +47,6 @@ VALUE_KEYS = ("signals", "parameters")
 """Keys of profiles whose values are drawn by a law; such a profile needs no automata."""
 PORT_KEYS = ("inputs", "outputs", "uncertainty", *VALUE_KEYS, "ports")
 """Keys of profiles, and of models that are simulated as black boxes."""
-IDLE_ACTION = "end"
-"""The only action of a profile without automata; it comes after the end of every use."""
 _NEVER = 1_000_000_000
 _MODEL_KEYS = ("dialect", "declarations", "automata", "instances", "system", "priorities", "alphabets", "queries")
 """Keys that stand in the other file if `model` names one."""
