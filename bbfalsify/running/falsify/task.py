@@ -164,8 +164,6 @@ def _check_arguments(system: System, profile: Profile, requirements: Sequence[Re
         for r in requirements
         if isinstance(r, Requirement) and not r.formula.falsifiable
     ]
-    if horizon == 0 and not problems and not any(r.duration(0.0) for r in requirements):
-        problems.append(Problem("the horizon is 0 and no formula looks ahead: nothing would be simulated."))
     if not (math.isfinite(horizon) and horizon >= 0):
         problems.append(Problem(f"the horizon must be finite and not negative, found {horizon}."))
     if problems:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bbfalsify import Requirement, UserError, falsify, load_profile, load_system, parse_stl
+from bbfalsify import UserError, falsify, load_profile, load_system, parse_stl
 from bbfalsify.examples import example_folder
 
 FOLDER = example_folder("heater")
@@ -24,9 +24,3 @@ def test_what_is_no_requirement_is_named(given, said):
     with pytest.raises(UserError) as refused:
         falsify(system, profile, given, horizon=20, out=None)
     assert said in str(refused.value)
-
-
-def test_a_horizon_of_0_needs_a_formula_that_looks_ahead():
-    system, profile = load_system(f"{FOLDER}/system.py:heater"), load_profile(FOLDER / "profile.yaml")
-    with pytest.raises(UserError, match="nothing would be simulated"):
-        falsify(system, profile, Requirement("R1", "", parse_stl("T <= 75")), horizon=0, out=None)
