@@ -115,7 +115,7 @@ def test_only_the_command_line_prints():
         assert "cli" in file.relative_to(PACKAGE).parts or not imports_and_prints(file)[1], file
 
 
-HEAVY = ("numba", "scipy", "rtamt", "aalpy", "pydantic", "numpy", "lark", "rich.progress")
+HEAVY = ("numba", "scipy", "rtamt", "aalpy", "numpy", "lark", "rich.progress")
 
 
 def test_the_command_line_starts_without_heavy_imports():

@@ -19,10 +19,10 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import FOUND
 from bbfalsify.records.run_directory import differences, readable_manifest
+from bbfalsify.records.stored import to_json
 from bbfalsify.reporting.compare_machines import MachineChange, compare_machines
 from bbfalsify.results.recorded import recorded_results
 from bbfalsify.results.run_result import CounterexampleRow, RunResult
-from bbfalsify.results.stored import to_json
 from bbfalsify.stats.estimates import difference, explained
 
 Key = tuple[str, tuple[str, ...]]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
+from bbfalsify.records.stored import Stored, member, to_json
 from bbfalsify.results.notebook import check_html, requirements_frame
 from bbfalsify.results.run_result import CounterexampleRow
-from bbfalsify.results.stored import Stored, member, to_json
 
 if TYPE_CHECKING:
     import pandas

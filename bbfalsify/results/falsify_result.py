@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.estimate import Estimate, TimeDistribution
 from bbfalsify.records.accepted import ACCEPTED, Judged
+from bbfalsify.records.stored import Stored, member
 from bbfalsify.results.falsify_insights import (
     Baseline,
     Convergence,
@@ -23,7 +24,6 @@ from bbfalsify.results.falsify_insights import (
 from bbfalsify.results.notebook import counterexamples_frame, falsification_html
 from bbfalsify.results.run_result import CounterexampleRow, RequirementRow, RunResult
 from bbfalsify.results.self_check import Meetings, SelfCheck, note_line
-from bbfalsify.results.stored import Stored, member
 
 if TYPE_CHECKING:
     import pandas

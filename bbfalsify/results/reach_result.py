@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.verdict import FOUND, Outcome, StopReason
+from bbfalsify.records.stored import Stored, member, to_json
 from bbfalsify.results.run_result import CounterexampleRow
-from bbfalsify.results.stored import Stored, member, to_json
 
 
 @dataclass(frozen=True)

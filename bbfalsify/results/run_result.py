@@ -15,7 +15,7 @@ from typing import Any, Self
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.records.accepted import ACCEPTED
-from bbfalsify.results.stored import Stored, member, to_json
+from bbfalsify.records.stored import Stored, member, to_json
 
 
 def _read(name: str, **options: Any) -> Any:

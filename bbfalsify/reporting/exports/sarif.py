@@ -12,9 +12,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from bbfalsify.records.stored import to_json
 from bbfalsify.reporting.exports.cases import Case, CaseFinding, Suite
 from bbfalsify.reporting.exports.source_lines import Place, Places, in_repository, place_of
-from bbfalsify.results.stored import to_json
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
