@@ -103,13 +103,17 @@ def _named_by(file: Path, is_word: bool, trust: bool, as_json: bool) -> Any:
 
 def _replay_trace(file: Path, *, as_json: bool) -> int:
     """Follow a trace of `reach` again, on the model as it is now."""
+    from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.examples.models import named_model
     from bbfalsify.modelling import load_network
     from bbfalsify.records.json_files import read_json
     from bbfalsify.running.reach.trace_files import replay_trace
 
     data = read_json(file)
-    network = named_model(data["example"])[0] if "example" in data else load_network(data["model"])
+    key = "example" if "example" in data else "model"
+    if not isinstance(data.get(key), str):
+        raise UserError(Problem("not a complete trace file: it names neither a model nor an example.", str(file)))
+    network = named_model(data[key])[0] if key == "example" else load_network(data[key])
     result = replay_trace(file, network)
     if as_json:
         print_json(

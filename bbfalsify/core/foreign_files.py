@@ -46,11 +46,14 @@ def read_bytes(path: str | Path, *, largest: int = LARGEST_TEXT) -> bytes:
     return data
 
 
-def read_text(path: str | Path, *, largest: int = LARGEST_TEXT) -> str:
-    """Read a text in UTF-8, with or without a byte order mark; line ends become newlines."""
+def read_text(path: str | Path, *, largest: int = LARGEST_TEXT, tolerant: bool = False) -> str:
+    """Read a text in UTF-8, with or without a byte order mark; line ends become newlines.
+
+    `tolerant`: bytes that are no UTF-8 become a replacement character, as in comments of old files.
+    """
     data = read_bytes(path, largest=largest)
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig", "replace" if tolerant else "strict")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"not a text in UTF-8: byte 0x{data[error.start]:02x} has no meaning there ({error.reason})."

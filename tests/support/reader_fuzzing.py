@@ -30,19 +30,21 @@ LONGEST = 400_000
 
 _NASTY: tuple[bytes, ...] = (
     b"[" * 3000, b"[" * 100_000, b"(" * 1500, b"{" * 3000, b"not " * 1200, b"!" * 5000, b"-" * 3000, b"- " * 2000,
-    b"9" * 5000, b"-" + b"9" * 5000, b"1e400", b"1e-400", b"0x10", b"1_000", b"nan", b".inf", b"-inf", b"1e308",
-    b"2147483648", b"9223372036854775808", b"-0", b"0.1", b"-1", b"99999999", b"2026-13-45", b"2026-01-31",
-    b"2026-01-31T25:61:61", b"12:61", b"!!python/object:os.system x", b"!!binary x", b"!!set {a}", b"!!int x", b"!!null",
-    b"&a [*a]", b"&x ", b"*x", b"<<: *x", b"? [a]\n: b", b"--- \n", b"...\n", b"%YAML 9\n", b"|2\n", b"\t", b"\x00",
-    b"\xff\xfe", b"\xef\xbb\xbf", b"\x80", "\u202e".encode(), "\ud7ff".encode(), b"\r", b"\r\n", b"\x0c", b"\x85",
-    b"\xe2\x80\xa8", b"\n\n\n", b" ", b"a" * 300, b"/" * 5000, b"../" * 20, b"/dev/null", b"x" * 70_000, b"'", b'"', b"`",
-    b"\\", b"\\u0000", b"\\ud800", b"%s%n", b"{}", b"[]", b"null", b"true", b"~", b":", b"::", b"->", b"<->", b"#", b"//",
-    b"/*", b"<!--", b"<![CDATA[", b"&amp;", b"&#0;", b"&lol;", b"<!DOCTYPE a [<!ENTITY b 'c'>]>", b"<a>" * 2000, b"*",
-    b"**", b"<<", b"%", b"1/0", b"1%0", b"int[5,1]", b"int[0,99999999] z;", b"int q[99999999];", b"a[99999999]", b"[1:0]",
-    b"[0:1e400]", b"[0:inf]", b"[-1:1]", b"always", b"until", b"exists (i : int[0,99999999])", b"forall (i : int[0,1])",
+    b"9" * 5000, b"-" + b"9" * 5000, b"1e400", b"1e-400", b"1e999999999", b"1.5e-999999999", b"0x10", b"1_000",
+    b"nan", b".inf", b"-inf", b"1e308", b"2147483648", b"9223372036854775808", b"-0", b"0.1", b"-1", b"99999999",
+    b"2026-13-45", b"2026-01-31", b"2026-01-31T25:61:61", b"12:61", b"!!python/object:os.system x", b"!!binary x",
+    b"!!set {a}", b"!!int x", b"!!null", b"&a [*a]", b"&x ", b"*x", b"<<: *x", b"? [a]\n: b", b"--- \n", b"...\n",
+    b"%YAML 9\n", b"|2\n", b"\t", b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\x80", "\u202e".encode(),
+    "\ud7ff".encode(), b"\r", b"\r\n", b"\x0c", b"\x85", b"\xe2\x80\xa8", b"\n\n\n", b" ", b"a" * 300, b"/" * 5000,
+    b"../" * 20, b"/dev/null", b"x" * 70_000, b"'", b'"', b"`", b"\\", b"\\u0000", b"\\ud800", b"%s%n", b"{}",
+    b"[]", b"null", b"true", b"~", b":", b"::", b"->", b"<->", b"#", b"//", b"/*", b"<!--", b"<![CDATA[", b"&amp;",
+    b"&#0;", b"&lol;", b"<!DOCTYPE a [<!ENTITY b 'c'>]>", b"<a>" * 2000, b"*", b"**", b"<<", b"%", b"1/0", b"1%0",
+    b"int[5,1]", b"int[0,99999999] z;", b"int q[99999999];", b"a[99999999]", b"[1:0]", b"[0:1e400]", b"[0:inf]",
+    b"[-1:1]", b"always", b"until", b"exists (i : int[0,99999999])", b"forall (i : int[0,1])",
     b"struct { int a; } s;", b"typedef int t;", b"void f() { f(); }", b"int f() { while (true) {} return 1; }",
-    b"const int C = f();", b",", b";", b"=", b"==", b"?", b"&", b"|", b"@a", b"Alias: @a @a", b"AP: 99999999", b"States: " + b"9" * 30,
-    b"Start: 0 & 1", b"=1+1", b"-1e9999", b"\x1b[31m", b"::error::", b"e", b"E", b".", b"0" * 400, b"1" + b"0" * 400,
+    b"const int C = f();", b",", b";", b"=", b"==", b"?", b"&", b"|", b"@a", b"Alias: @a @a", b"AP: 99999999",
+    b"States: " + b"9" * 30, b"Start: 0 & 1", b"=1+1", b"-1e9999", b"\x1b[31m", b"::error::", b"e", b"E", b".",
+    b"0" * 400, b"1" + b"0" * 400,
 )  # fmt: skip
 
 
@@ -78,7 +80,11 @@ def _flip(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
     if not data:
         return data
     at = rng.randrange(len(data))
-    return data[:at] + bytes([rng.randrange(256) if rng.random() < 0.3 else data[at] ^ 1 << rng.randrange(8)]) + data[at + 1 :]
+    return (
+        data[:at]
+        + bytes([rng.randrange(256) if rng.random() < 0.3 else data[at] ^ 1 << rng.randrange(8)])
+        + data[at + 1 :]
+    )
 
 
 def _replace_word(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
@@ -129,7 +135,9 @@ class TooSlow(Exception):
     pass
 
 
-def failures(target: str, numbers: range, records: Path | None, note: Callable[[int], None]) -> Iterator[dict[str, Any]]:
+def failures(
+    target: str, numbers: range, records: Path | None, note: Callable[[int], None]
+) -> Iterator[dict[str, Any]]:
     """Give the inputs of these numbers to a reader; yield those that it does not answer cleanly."""
     read, corpus = targets()[target], seeds(records)[target]
 
@@ -170,7 +178,8 @@ def main(records: str, target: str, first: str, count: str, place: str) -> None:
 
         numbers = range(int(first), int(first) + int(count))
         for failure in failures(target, numbers, Path(records) if records != "-" else None, note):
-            print(json.dumps(failure), flush=True)
+            sys.stdout.write(json.dumps(failure) + "\n")
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":
