@@ -16,7 +16,7 @@ from bbfalsify.cli.report import left_out, write_at_the_end
 from bbfalsify.core.verdict import FOUND, StopReason
 from bbfalsify.core.visible_text import visible
 from bbfalsify.registry import ENGINES
-from bbfalsify.reporting.terminal.progress_lines import RunProgress
+from bbfalsify.reporting.terminal.progress_lines import DamageWarning, RunProgress
 
 if TYPE_CHECKING:
     from bbfalsify.campaigns import Campaign, RunPlan
@@ -61,7 +61,10 @@ def run_campaign(
             out=session.out or Path("runs"),
             directory=directory,
             extend=extend,
-            listeners=lambda plan: [] if progress.quiet else [_progress_of(plan, campaign, progress, clock)],
+            listeners=lambda plan: [
+                DamageWarning(progress),
+                *(() if progress.quiet else (_progress_of(plan, campaign, progress, clock),)),
+            ],
         )
         for done in runs:
             progress.end_stage()

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.core.checksums import KEY, content_checksum, taken_out
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.foreign_files import LARGEST_DATA, read_text
 from bbfalsify.core.redaction import record_without_secrets
@@ -85,7 +86,15 @@ def _members_below(indent: str) -> Callable[[Any], str]:
 
 
 def write_json(path: Path, data: Any, *, durable: bool = True) -> None:
-    write_atomically(path, format_json(record_without_secrets(data)) + "\n", durable=durable)
+    write_atomically(path, file_text(data), durable=durable)
+
+
+def file_text(data: Any) -> str:
+    """Make the text of a file: without secrets and, of an object, with its checksum."""
+    data = record_without_secrets(data)
+    if isinstance(data, dict):  # as it will be read: tuples are lists then, and all keys are text
+        data = {**data, KEY: content_checksum(json.loads(_encoded(data)))}
+    return format_json(data) + "\n"
 
 
 def write_atomically(path: Path, text: str | bytes, *, durable: bool = True) -> None:
@@ -120,16 +129,20 @@ def written_beside(path: Path, text: str | bytes, *, durable: bool = True) -> It
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file; every failure is a UserError with the file and, where there is one, the line."""
+    """Read a JSON file; every failure is a UserError; one that carries a checksum must be as it was written."""
     text = read_text(path, largest=LARGEST_DATA)
     try:
-        return json.loads(text, parse_int=_whole_number)
+        content, whole = taken_out(json.loads(text, parse_int=_whole_number))
     except json.JSONDecodeError as error:
         raise UserError(Problem(f"not valid JSON: {error.msg}.", file=str(path), line=error.lineno)) from None
     except ValueError as error:
         raise UserError(Problem(f"not read: {error}.", file=str(path))) from None
     except RecursionError:
         raise UserError(Problem("not read: lists and objects are nested too deeply.", file=str(path))) from None
+    if not whole:
+        says = "damaged, or changed by hand: its checksum is wrong (remove the key 'checksum' to read it all the same)."
+        raise UserError(Problem(says, file=str(path)))
+    return content
 
 
 def _whole_number(text: str) -> int:

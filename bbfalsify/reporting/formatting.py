@@ -3,6 +3,7 @@
 on·on·on·off          as it is, where it fits
 on×12·off·on          runs of three and more counted, where that is shorter
 on×12·off·…·on·off    the middle left out, where it is still too long
+throttle 97.2 at 0    values that a profile drew
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from bbfalsify.core.choices import DrawnValue
 from bbfalsify.core.estimate import Estimate
 
 SEPARATOR = "·"
@@ -70,6 +72,30 @@ def number(value: float | None, digits: int = 3) -> str:
     if value is None or not math.isfinite(value):
         return "–"
     return f"{value:.{digits}g}"
+
+
+def values_text(values: Sequence[DrawnValue], width: int | None = None) -> str:
+    """mass 1.32; throttle 97.2 at 0, 88 at 5: parameters and values with their times, in at most `width` characters.
+
+    A value that is the same as the one before is left out.
+    """
+    parts = []
+    for name, group in itertools.groupby(changes(values), key=lambda value: value.name):
+        texts = [number(v.value) if v.time is None else f"{number(v.value)} at {number(v.time, 4)}" for v in group]
+        parts.append(f"{name} {', '.join(texts)}")
+    text = "; ".join(parts)
+    return text if width is None or len(text) <= width else text[: max(width - 1, 1)].rstrip(" ,;") + GAP
+
+
+def changes(values: Sequence[DrawnValue]) -> list[DrawnValue]:
+    """Leave out values that are the same as the one before of the same name."""
+    kept: list[DrawnValue] = []
+    last: dict[str, float] = {}
+    for drawn in values:
+        if last.get(drawn.name) != drawn.value:
+            kept.append(drawn)
+        last[drawn.name] = drawn.value
+    return kept
 
 
 def probability(value: float) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bbfalsify.core.choices import IDLE_ACTION, DrawnValue
 from bbfalsify.core.estimate import Estimate, TimeDistribution
 from bbfalsify.records.accepted import ACCEPTED, Judged
 from bbfalsify.records.stored import Stored, member
@@ -46,6 +47,13 @@ class EstimatedWord(Stored):
     first_violation_time: float = math.nan
     robustness: float = math.nan
     file: str | None = None
+    values: tuple[DrawnValue, ...] = ()
+    """Values that the profile drew up to the violation: parameters, signals, variables."""
+
+    @property
+    def acts(self) -> bool:
+        """False for a use of a profile without automata, whose only action comes after its end."""
+        return self.actions != (IDLE_ACTION,)
 
     @property
     def shown(self) -> Estimate:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -35,6 +35,7 @@ import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.trace import Stimulus
+from bbfalsify.core.units import unit_problem
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,13 @@ def as_ports(ports: PortsLike) -> tuple[Port, ...]:
     if isinstance(ports, Mapping):
         return tuple(Port(name, unit) for name, unit in ports.items())
     return tuple(port if isinstance(port, Port) else Port(port) for port in ports)
+
+
+def unit_problems(system: System) -> list[Problem]:
+    """Units of ports that are not in the table of units: typos, which would fit no profile."""
+    ports = [port for port in (*system.inputs, *system.outputs) if port.unit is not None]
+    found = [(port.name, problem) for port in ports if (problem := unit_problem(str(port.unit))) is not None]
+    return [replace(wrong, message=f"system '{system.name}', port '{name}': {wrong.message}") for name, wrong in found]
 
 
 @dataclass(frozen=True)

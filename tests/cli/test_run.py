@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bbfalsify.records.json_files import read_json
 from tests.heater import EXACT
 from tests.hostile.processes import listen_to_interrupts
 
@@ -61,7 +62,7 @@ def test_the_json_contract(cli, heater):
         assert 13.8 < row["first_violation_time"] <= 20
         assert row["robustness"] < 0
         assert Path(row["file"]).is_file()
-    assert json.loads((Path(data["run_directory"]) / "results.json").read_text()) == data
+    assert read_json(Path(data["run_directory"]) / "results.json") == data
 
 
 def test_same_seed_same_result_whatever_the_jobs(cli, heater):

@@ -1,8 +1,8 @@
 """Looking at a finished run again."""
 
-import json
 from pathlib import Path
 
+from bbfalsify.records.json_files import read_json
 from tests.cli.test_run import falsify
 
 
@@ -18,7 +18,7 @@ def test_a_run_is_shown_again_in_full(cli, heater):
     assert "% per 1 % more" in again.out and "weight of User.S -> S (on)" in again.out
     assert "edge, times taken" in again.out
     assert max(len(line) for line in again.out.splitlines() if not line.startswith("replay")) <= 80
-    assert cli("show", directory, "--json").json == json.loads((directory / "results.json").read_text())
+    assert cli("show", directory, "--json").json == read_json(directory / "results.json")
 
 
 def test_one_counterexample_step_by_step_also_after_the_directory_moved(cli, heater, tmp_path):

@@ -15,7 +15,7 @@ for vacuity.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -92,15 +92,12 @@ def _prepared(
     formula: Formula, program: Program, times: np.ndarray, signals: Signals
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute times, margins and truth of every comparison, or raise a `UserError` with all mistakes of the trace."""
-    try:
-        times = np.ascontiguousarray(times, np.float64)
-        values = {name: np.asarray(signals[name], np.float64) for name in formula.signals}
-        if all(value.shape == times.shape for value in values.values()):
-            margins, truths = atom_values(program.atoms, values, len(times))
-            if is_sound(times, margins):
-                return times, margins, truths
-    except KeyError:
-        pass
+    times = np.ascontiguousarray(times, np.float64)
+    values = {name: np.asarray(signals[name], np.float64) for name in formula.signals if name in signals}
+    if len(values) == len(formula.signals) and all(value.shape == times.shape for value in values.values()):
+        margins, truths = atom_values(program.atoms, values, len(times))
+        if is_sound(times, margins):
+            return times, margins, truths
     raise UserError(_diagnosis(formula, program, times, signals))
 
 
@@ -180,8 +177,8 @@ def _sample_bounds(
     return lower.astype(np.int64), np.where(np.isinf(ends), -1, upper).astype(np.int64)
 
 
-def warm_up() -> None:
-    """Compile (or load from the cache) everything that judging needs, whatever the formula."""
+def warm_up(times: Collection[str] = ("dense", "discrete")) -> None:
+    """Compile (or load from the cache) everything that judging in these kinds of time needs, whatever the formula."""
     always = Formula(Window("always", 0.0, 1.0, Compare("<=", Signal("x"), Number(0.0))))
-    for time in ("dense", "discrete"):
+    for time in times:
         judge(always, np.array([0.0, 1.0]), {"x": np.zeros(2)}, time=time)

@@ -17,6 +17,7 @@ from bbfalsify.reporting.terminal.counterexamples import (
     equations_title,
     result_table,
     shrunk_lines,
+    value_lines,
 )
 from bbfalsify.reporting.terminal.insight_lines import (
     FEW,
@@ -69,6 +70,7 @@ def _found(result: FalsificationResult, row: RequirementResult, width: int, verb
     if len(result.requirements) > 1:
         yield f"{row.id}: {row.text or row.stl}"
     yield result_table(found, width)
+    yield from value_lines(found, width, everything=verbose)
     if row.shown is not None:
         yield f"probability that a use meets one of these: {interval(row.shown)}"
     if any(c.probability_with_uncertainty for c in found):

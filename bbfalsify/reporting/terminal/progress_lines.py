@@ -26,9 +26,23 @@ class Progress(Protocol):
 
     def say(self, text: str) -> None: ...
 
+    def warn(self, text: str) -> None: ...
+
     def show(
         self, stage: str, done: int, total: int, note: str = "", *, above: str = "", below: Sequence[str] = ()
     ) -> None: ...
+
+
+class DamageWarning:
+    """Listens for damaged files of a run, which are named however quiet the command is."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def __call__(self, event: Any) -> None:
+        if type(event).__name__ == "RecordDamaged":
+            line = f":{event.line}" if event.line else ""
+            self._progress.warn(f"{event.file}{line}: {event.what}.")
 
 
 class CheckProgress:
@@ -138,8 +152,10 @@ class RunProgress:
     def _note(self) -> str:
         """One line: how close, how many."""
         closest = f"closest {min(self._closest.values()):.4g}, " if self._closest else ""
-        mass = f" (together about {sum(self._masses.values()):.2g})" if any(self._masses.values()) else ""
-        return f"{closest}{max(self._found, sum(self._words.values()))} found{mass}"
+        # A use may violate several requirements: only the masses of one can be added up.
+        masses = [(f"{name} " * (len(self._requirements) > 1), mass) for name, mass in self._masses.items() if mass]
+        told = ", ".join(f"{name}together about {mass:.2g}" for name, mass in masses)
+        return f"{closest}{max(self._found, sum(self._words.values()))} found{told and f' ({told})'}"
 
     def _below(self) -> list[str]:
         lines = []

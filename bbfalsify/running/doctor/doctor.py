@@ -33,7 +33,7 @@ from bbfalsify.running.doctor.probes import Probe, changes_between_steps
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.execution import Execution
 from bbfalsify.systems import Capabilities, Port, SymbolSystem, System
-from bbfalsify.systems.interface import own_step
+from bbfalsify.systems.interface import own_step, unit_problems
 
 Signal = Callable[[int, np.ndarray], np.ndarray]
 """The values of an input, by its number and the times."""
@@ -88,6 +88,7 @@ def examine(
             if isinstance(system, SymbolSystem):
                 word = _examine_symbols(patient, system, seeds.child("doctor"))
             else:
+                report.problems += map(str, unit_problems(system))
                 use_of_signals = _examine_signals(patient, system, duration)
         if isinstance(system, SymbolSystem):
             if word is not None:

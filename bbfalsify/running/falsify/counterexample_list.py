@@ -12,7 +12,7 @@ from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
 from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.results.self_check import Meetings
-from bbfalsify.running.falsify.finding_listener import content_of, row_of
+from bbfalsify.running.falsify.finding_listener import content_of, drawn_values, row_of
 from bbfalsify.running.falsify.shrink import shrunk_rows
 from bbfalsify.running.falsify.stages import Stages
 
@@ -51,7 +51,17 @@ class Listing:
         file = self._write(content, rank, "counterexamples")
         met = self._met.get(finding)
         is_known, confidence = known is not None, task.options.confidence
-        return row_of(finding, requirement, rank, file, insights, confidence=confidence, known=is_known, met=met)
+        return row_of(
+            finding,
+            requirement,
+            rank,
+            file,
+            insights,
+            confidence=confidence,
+            known=is_known,
+            met=met,
+            values=drawn_values(finding, task, finding.judgement.first_violation_time),
+        )
 
     def _write(self, content: Counterexample, rank: int, folder: str) -> str | None:
         if self._directory is None:

@@ -14,6 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.core.checksums import KEY as CHECKSUM
+from bbfalsify.core.checksums import content_checksum
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, TraceStep, fails, follow, met
 from bbfalsify.engines.reachability.search import ReachFinding
@@ -95,6 +97,7 @@ def write_trace(path: Path, network: Network, finding: ReachFinding, about: Mapp
         **trace_json(network, finding.trace),
     }
     lines = []
+    data[CHECKSUM] = content_checksum(json.loads(json.dumps(data)))
     for key, value in data.items():
         if key == "steps" and value:
             text = "[\n" + ",\n".join("    " + json.dumps(step, ensure_ascii=False) for step in value) + "\n  ]"

@@ -15,7 +15,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any
 from bbfalsify.core.errors import BBFalsifyError, SystemFailure, UserError
 from bbfalsify.running.workers.channel import BlockingChannel, unpacked
 from bbfalsify.running.workers.execute_query import OUR_FAULT, UNUSABLE, WRONG_INPUT, Assignment
+from bbfalsify.systems.temporary import temporary
 
 ANSWERS, UNKNOWN_RUN = "answers", "unknown run"
 """The first item of what a task brings back; else what a worker says that is no answer (`execute_query.py`)."""
@@ -163,8 +163,8 @@ class _Service:
 
 def serve(end: socket.socket) -> None:
     channel = BlockingChannel(end)
-    with tempfile.TemporaryDirectory(prefix="bbfalsify-") as folder:
-        service = _Service(Path(folder) / "printed")
+    with temporary("host") as folder:
+        service = _Service(folder / "printed")
         try:
             while (message := channel.receive()) is not None:
                 channel.send(service(*message))

@@ -19,12 +19,13 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.foreign_files import is_file
-from bbfalsify.systems.fmu.archive import describe, remove, unpack
+from bbfalsify.systems.fmu.archive import describe, unpack
 from bbfalsify.systems.fmu.description import Description
 from bbfalsify.systems.fmu.fmu_settings import FmuSettings, Names, Plan, named
 from bbfalsify.systems.fmu.variable_access import Element
 from bbfalsify.systems.interface import Capabilities, Port
 from bbfalsify.systems.parameters import Values
+from bbfalsify.systems.temporary import remove
 
 
 class FmuSystem:
