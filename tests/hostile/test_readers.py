@@ -96,7 +96,7 @@ def test_bytes_that_are_no_text_have_a_line(tmp_path: Path) -> None:
         (parse_stl, "not " * 1200 + "x > 1", "nested more than 300 levels deep"),
         (ltl, "!" * 1200 + "in == a", "nested more than 150 levels deep"),
         (ltl, "G in == a\x85", "unexpected"),
-        (hoa, HOA.replace("States: 2", "States: " + "9" * 5000), "is too large: up to 9 digits are read"),
+        (hoa, HOA.replace("States: 2", "States: " + "9" * 5000), "is too large: up to 18 digits are read"),
         (hoa, HOA.replace("[@a]", f"[{'!' * 5000}0]"), "a label is nested too deeply"),
         (
             hoa,

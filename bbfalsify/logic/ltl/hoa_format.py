@@ -19,7 +19,7 @@ from bbfalsify.logic.ltl.patterns import Counting
 
 MOST_STATES = 100_000
 MOST_PARTS = 10_000
-_MOST_DIGITS = 9
+_MOST_DIGITS = 18
 Move = tuple[Formula, int, bool]
 """(condition, target, whether the edge accepts)"""
 
