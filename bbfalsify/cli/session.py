@@ -101,16 +101,20 @@ def run_campaign(
 
 @contextlib.contextmanager
 def _resumable(campaign: Campaign) -> Iterator[None]:
-    """Say how to go on where a full disk ends a campaign; what is recorded stays."""
-    from bbfalsify.core.errors import Problem, UserError
+    """Say how to go on where a full disk or a lost cluster ends a campaign; what is recorded stays."""
+    from bbfalsify.core.errors import ExecutorLost, Problem, UserError
     from bbfalsify.records.json_files import WritingFailed
 
+    command = f"bbfalsify run {shlex.quote(campaign.file)} --resume" if campaign.file else ""
     try:
         yield
+    except ExecutorLost as lost:
+        how = f" Go on: {command}" if command else ""
+        here = "With --executor local or --executor-lost local it goes on without the cluster."
+        raise ExecutorLost(f"{lost} What is recorded stays.{how} {here}") from None
     except WritingFailed as error:
-        if not campaign.file:
+        if not command:
             raise
-        command = f"bbfalsify run {shlex.quote(campaign.file)} --resume"
         raise UserError([*error.problems, Problem(f"What is recorded stays. Make room and go on: {command}")]) from None
 
 

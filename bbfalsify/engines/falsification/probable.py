@@ -101,7 +101,7 @@ class ProbableSearch:
             self._list()
         try:
             while search.stopped is None:
-                if all(pool.full and search.iterations - pool.improved >= self.patience for pool in self.pools):
+                if all(self._settled(number, pool) for number, pool in enumerate(self.pools)):
                     search.stopped = StopReason.COMPLETED
                 elif search.iterations >= self.plan.simulations:
                     search.stopped = StopReason.BUDGET_SIMULATIONS
@@ -111,6 +111,13 @@ class ProbableSearch:
                     self._round()
         finally:  # an interrupted search keeps what it has
             search.convergence = [pool.convergence(self._rounds) for pool in self.pools]
+
+    def _settled(self, requirement: int, pool: Pool) -> bool:
+        """True if a list does not improve any more; one that cannot be filled need not be full."""
+        if self.search.has_all(requirement):
+            return True
+        enough = pool.full or self.search.possible is not None
+        return enough and self.search.iterations - pool.improved >= self.patience
 
     # ------------------------------------------------------------------ a round
 

@@ -111,6 +111,13 @@ class Usage:
         events = tuple(zip(walk.times[happened].tolist(), actions, strict=True))
         return Stimulus(times, inputs, events, run.parameters)
 
+    def computed_values(self, walk: Walk) -> dict[str, np.ndarray]:
+        """Values of the computed inputs at the start and right after each action."""
+        if not self._computed:
+            return {}
+        rows = self._sampler.sample(walk, np.concatenate([[0.0], walk.times]))
+        return dict(zip((i.name for i in self._computed), rows, strict=True))
+
     def draft(self, walk: Walk, *, stop: float | None = None) -> Stimulus | WalkDraft:
         """Describe the input for workers to make if that is costly; make few samples of held inputs at once."""
         return WalkDraft(self, walk, stop) if self.makes_drafts else self.stimulus(walk, stop=stop)
