@@ -158,7 +158,7 @@ def show_run(data: dict[str, Any], varies: Mapping[str, Any], *, verbose: bool) 
     if varies:
         console.print(f"\n{data['name']}: {varied(varies)}", soft_wrap=True)
     # A run that could not be made has nothing to show but why.
-    shown = None if data["stop_reason"] == StopReason.ERROR else ENGINES.of(data).named("shown")
+    shown = None if data.get("stop_reason") == StopReason.ERROR else ENGINES.of(data).named("shown")
     for line in (shown or result_lines)(data, console.width, verbose):
         # Text is not cut into lines, so that it can be searched and copied; tables fit.
         console.print(line, soft_wrap=isinstance(line, str))
