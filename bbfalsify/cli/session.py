@@ -101,16 +101,20 @@ def run_campaign(
 
 @contextlib.contextmanager
 def _resumable(campaign: Campaign) -> Iterator[None]:
-    """Say how to go on where a full disk ends a campaign; what is recorded stays."""
-    from bbfalsify.core.errors import Problem, UserError
+    """Say how to go on where a full disk or a lost cluster ends a campaign; what is recorded stays."""
+    from bbfalsify.core.errors import ExecutorLost, Problem, UserError
     from bbfalsify.records.json_files import WritingFailed
 
+    command = f"bbfalsify run {shlex.quote(campaign.file)} --resume" if campaign.file else ""
     try:
         yield
+    except ExecutorLost as lost:
+        how = f" Go on: {command}" if command else ""
+        here = "With --executor local or --executor-lost local it goes on without the cluster."
+        raise ExecutorLost(f"{lost} What is recorded stays.{how} {here}") from None
     except WritingFailed as error:
-        if not campaign.file:
+        if not command:
             raise
-        command = f"bbfalsify run {shlex.quote(campaign.file)} --resume"
         raise UserError([*error.problems, Problem(f"What is recorded stays. Make room and go on: {command}")]) from None
 
 
@@ -155,7 +159,7 @@ def show_run(data: dict[str, Any], varies: Mapping[str, Any], *, verbose: bool) 
     if varies:
         console.print(f"\n{data['name']}: {varied(varies)}", soft_wrap=True)
     # A run that could not be made has nothing to show but why.
-    shown = None if data["stop_reason"] == StopReason.ERROR else ENGINES.of(data).named("shown")
+    shown = None if data.get("stop_reason") == StopReason.ERROR else ENGINES.of(data).named("shown")
     for line in (shown or result_lines)(data, console.width, verbose):
         # Text is not cut into lines, so that it can be searched and copied; tables fit.
         console.print(line, soft_wrap=isinstance(line, str))

@@ -49,4 +49,5 @@ class RequirementModes:
     """Known violations that belong to no mode."""
     violation: Estimate
     """All known violations: those on the list, and those that plain simulations met."""
-    unseen: Unseen
+    unseen: Unseen | None
+    """None where the list holds all violations there are: a profile without actions."""

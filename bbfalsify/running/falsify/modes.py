@@ -17,7 +17,7 @@ from bbfalsify.engines.falsification.engine import pass_plan
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.estimating import Modes, estimate_modes
 from bbfalsify.engines.falsification.modes.learning import learn
-from bbfalsify.engines.falsification.modes.sampling import PART, Unlisted, learning_uses
+from bbfalsify.engines.falsification.modes.sampling import Unlisted, learning_passes, learning_uses, plain_simulations
 from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
@@ -56,7 +56,8 @@ class Naming:
                     typical=files.get(own[0]) if own else None,
                 )
             )
-        return RequirementModes(tuple(rows), named.other, named.total, Unseen(named.unseen, named.total.confidence))
+        unseen = None if named.unseen is None else Unseen(named.unseen, named.total.confidence)
+        return RequirementModes(tuple(rows), named.other, named.total, unseen)
 
 
 def name_modes(ask: Ask, usage: Usage, scribe: Scribe, naming: Naming, seeds: SeedTree) -> None:
@@ -65,10 +66,11 @@ def name_modes(ask: Ask, usage: Usage, scribe: Scribe, naming: Naming, seeds: Se
     lists = {number: rows for number, rows in lists.items() if any(row.met for row in rows)}
     plan = pass_plan(scribe.options)
     rows = sum(map(len, lists.values()))
-    plain = -(-rows * plan.passes * plan.traces // PART)
     if not lists:
         return
-    scribe.driver.recorder.record(StageStarted("naming failure modes", rows * plan.traces + plain))
+    plain = plain_simulations(usage, rows, plan)
+    learning = rows * learning_passes(usage, plan.passes) * plan.traces
+    scribe.driver.recorder.record(StageStarted("naming failure modes", learning + plain))
     patterns = {
         number: learn(*learning_uses(ask, usage, rows, plan, seeds.child(number))) for number, rows in lists.items()
     }

@@ -44,12 +44,13 @@ def _features(pattern: Pattern, bad: Sequence[Use]) -> Iterator[Feature]:
         yield from (Level(name, action) for name in names)
     if pattern.core:
         return
-    # Without actions all series have the same times in every use: windows from the start, and single pieces.
+    # Without actions, series mostly have the same times in every use: windows from the start, and single pieces.
     typical = float(np.median([use.violated_at for use in bad])) if bad else 0.0
     for name in names:
-        starts = [float(t) for t in bad[0].values[name].times if t < typical][:MOST_PIECES] or [0.0]
-        ends = [*starts[1:], math.inf if len(starts) == 1 else typical]
-        windows = {(0.0, end) for end in ends} | set(zip(starts, ends, strict=True))
+        times = [float(t) for t in bad[0].values[name].times]
+        starts = [t for t in times if t < typical][:MOST_PIECES] or times[:1]
+        ends = [next((t for t in times if t > start), math.inf) for start in starts]
+        windows = {(starts[0], end) for end in ends} | set(zip(starts, ends, strict=True))
         for start, end in sorted(windows):
             yield from (Window(name, start, end, extreme) for extreme in ("least", "greatest"))
 

@@ -61,8 +61,8 @@ class Modes:
     """Known violations that belong to no mode."""
     total: Estimate
     """All known violations."""
-    unseen: float
-    """Upper bound of violations that are not on the list and match no mode."""
+    unseen: float | None
+    """Upper bound of violations that are not on the list and match no mode; None where the list holds all there are."""
 
 
 def estimate_modes(
@@ -108,7 +108,7 @@ def estimate_modes(
     other = known(rest, float(beside[none]) + unlisted.unlocated)
     if not rest and not beside[none] and not unlisted.unlocated:
         other = replace(other, value=0.0, method=f"{METHOD}, none seen")
-    _, unseen = clopper_pearson(float(beside[none]), simulations, 2 * confidence - 1) if simulations else (0.0, 1.0)
+    unseen = clopper_pearson(float(beside[none]), simulations, 2 * confidence - 1)[1] if simulations else None
     return Modes(tuple(found), other, total, unseen)
 
 

@@ -1,14 +1,17 @@
 """Simulations for modes: those that are learned from, and fresh ones to estimate on.
 
-To learn, one more pass along each listed word: traces that violate and traces that do not, weighted by the probability
+To learn, further passes along each listed word: traces that violate and traces that do not, weighted by the probability
 of the word.  The plain walks of everyday use are the other passing ones.  To estimate, the passes of the rows serve
 again (patterns never saw them), and plain simulations count the violations that are not on the list.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
@@ -22,8 +25,21 @@ from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
 
 EVERYDAY = 1_000
 """Walks of everyday use, to learn from."""
-PART = 5
-"""One plain simulation for so many traces of the estimates."""
+LEARN, PLAIN = 0.1, 0.2
+"""Parts of the estimates' simulations that are made once more to learn, and that are plain simulations.  A profile
+without actions has one row, which plain simulations would only repeat: all of its simulations are to learn."""
+
+
+def learning_passes(usage: Usage, passes: int) -> int:
+    """Passes along each row to learn from."""
+    return math.ceil((LEARN if usage.profile.has_actions else LEARN + PLAIN) * passes)
+
+
+def plain_simulations(usage: Usage, rows: int, plan: PassPlan) -> int:
+    """Plain simulations that meet violations which are not on the list."""
+    return math.ceil(PLAIN * rows * plan.passes * plan.traces) if usage.profile.has_actions else 0
+
+
 Word = tuple[str, ...]
 
 
@@ -34,14 +50,17 @@ def learning_uses(
     bad: list[Use] = []
     good: list[Use] = []
     for row in rows:
-        one = PassPlan(1, plan.traces, plan.estimator, plan.confidence)
-        made = estimate(ask, usage, row, one, seeds.child("learn"), "modes")
+        few = PassPlan(learning_passes(usage, plan.passes), plan.traces, plan.estimator, plan.confidence)
+        made = estimate(ask, usage, row, few, seeds.child("learn"), "modes")
         passes, evidence = made.passes, made.evidence
-        weight = passes.cylinders[0] / max(1, passes.traces[0])
-        violating = evidence.walks[0] if evidence.walks else []
-        bad += [use_of(usage, w, float(t), weight) for w, t in zip(violating, evidence.kept_times[0], strict=True)]
+        weight = float(np.mean(passes.cylinders)) / max(1, passes.total_traces)
+        violating = [walk for walks in evidence.walks for walk in walks]
+        times = np.concatenate(evidence.kept_times) if evidence.kept_times else np.zeros(0)
+        bad += [use_of(usage, w, float(t), weight) for w, t in zip(violating, times, strict=True)]
         seen = set(map(id, violating))
-        good += [use_of(usage, walk, weight=weight) for walk in evidence.followers if id(walk) not in seen]
+        held = [walk for walk in evidence.followers if id(walk) not in seen]
+        share = weight * (passes.total_traces - passes.total_hits) / max(1, len(held))
+        good += [use_of(usage, walk, weight=share) for walk in held]
         if row.walk is not None:  # a row none of whose traces violates is known from the walk that found it
             least = weight * (0.5 if not violating else 0.0)
             bad.append(use_of(usage, row.walk, row.judgement.first_violation_time, least))

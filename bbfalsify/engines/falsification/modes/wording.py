@@ -48,8 +48,9 @@ def sentence_of(pattern: Pattern, units: Mapping[str, str]) -> str:
         if levels:
             text += " with " + " and ".join(_limits(c, units) for c in levels)
         parts.append(text)
-    windows = [_limits(c, units) + _when(c.feature) for c in pattern.conditions if isinstance(c.feature, Window)]
-    return ", ".join([*_counted(parts), *windows]) or "any use"
+    windows = [(c, c.feature) for c in pattern.conditions if isinstance(c.feature, Window)]
+    windows.sort(key=lambda pair: (pair[1].start, pair[1].end, pair[1].name))
+    return ", ".join([*_counted(parts), *(_limits(c, units) + _when(at) for c, at in windows)]) or "any use"
 
 
 def _counted(parts: Sequence[str]) -> list[str]:
