@@ -29,6 +29,7 @@ from pathlib import Path
 
 from bbfalsify.core.choices import IDLE_ACTION
 from bbfalsify.core.errors import Place, Problem, UserError
+from bbfalsify.core.foreign_files import is_file
 from bbfalsify.modelling.language.model_text import (
     BranchText,
     EdgeText,
@@ -131,7 +132,7 @@ def _other_file(root: Node, model: ModelText) -> ModelText:
             root.child(key).problem(f"'{key}' stands in the file that 'model' names; it cannot be given here as well.")
     name = root.child("model").string()
     file = None if name is None else Path(root.document.file).parent / name
-    if file is None or not file.is_file():
+    if file is None or not is_file(file):
         if file is not None:
             root.child("model").problem(f"there is no file '{file}'.")
         return model

@@ -112,7 +112,7 @@ def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, in
     notes += notes_on_lists(task, progress)
     if progress.search.zeno_walks:
         notes.append(
-            f"{progress.search.zeno_walks} walks did not reach the horizon within {MAX_STEPS} transitions "
+            f"{progress.search.zeno_walks} walks would not have reached the horizon within {MAX_STEPS} transitions "
             "and were not simulated"
         )
     for number, requirement in enumerate(task.requirements):
