@@ -39,10 +39,10 @@ from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration
 from bbfalsify.engines.falsification.instants import whole_moments
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.engines.falsification.word_pool import Key, Pool, Word
-from bbfalsify.kernel import CompiledModel, Walk, stochastic_walks
+from bbfalsify.kernel import CompiledModel, Walk
 
 LOOKS = 2
 """Neighbours per walk of a round: computing the probability of a word is cheap, running the system is not."""
@@ -171,7 +171,7 @@ class ProbableSearch:
         if not iterations:
             return iterations
         words = self._plain_seeds.integers(0, 2**64, size=len(iterations), dtype=np.uint64)
-        walks = stochastic_walks(self.usage.model, words, until=self.usage.duration, max_steps=MAX_STEPS)
+        walks = self.usage.stochastic_walks(words)
         made = self.usage.values.seeded(dict(moving(self.usage, self.search, walks)), words)
         reached = {iterations[i]: walk for i, walk in made.items()}
         for run in self._execute(reached, stop=False):
