@@ -34,12 +34,15 @@ def test_the_example_is_falsified_as_expected(cli):
     assert lines[-2] == "seed: 1"
     assert lines[-3].startswith("run directory: runs/heater-")
     assert lines[-1].startswith("replay: bbfalsify replay runs/heater-")
-    assert "probability that a use meets one of these: " in called.out
-    for word in EXACT:
-        assert "·".join(word) in called.out
+    assert lines[1].startswith("R1, never above 75 degrees: violated in 1 of 2")
+    assert lines[2].startswith("2 failure modes explain 9")
+    assert any(line.startswith("1  on 4 times ") for line in lines)
     assert max(map(len, lines[: lines.index("R1 falsified (as expected): never above 75 degrees")])) <= 80
     directory = Path(lines[-3].split(": ")[1])
     assert (directory / "manifest.json").is_file() and (directory / "events.jsonl").is_file()
+    shown = cli("show", directory).out
+    assert "probability that a use meets one of these: " in shown
+    assert all("·".join(word) in shown for word in EXACT)
     replayed = cli(*lines[-1].split()[2:])
     assert replayed.code == 1
     assert replayed.out.startswith("SAME: ")

@@ -20,6 +20,7 @@ from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem
 from bbfalsify.campaigns.schema import QueryEntry
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import is_file
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.logic.reach_query import Asked, parse_asked
 from bbfalsify.logic.uppaal_queries import answered_elsewhere
@@ -58,7 +59,7 @@ def load_planned_model(reference: str, base: Path) -> PlannedModel:
         stored = StoredQuery(family.query, family.text, None, None)
         return PlannedModel(reference, name.partition(":")[0], network, {"example": name}, (stored,))
     file = base / reference
-    if not file.is_file():
+    if not is_file(file):
         allowed = ("a model file", f"{EXAMPLE}NAME:SIZE ('bbfalsify list models' names them)")
         raise UserError(Problem(f"there is no file '{file}'.", allowed=allowed))
     network, queries = load_model(file)

@@ -10,6 +10,7 @@ from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.logic import Requirement
 from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
+from bbfalsify.results.falsify_modes import RequirementModes
 from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.results.self_check import Meetings
 from bbfalsify.running.falsify.finding_listener import content_of, drawn_values, row_of
@@ -41,6 +42,13 @@ class Listing:
         self.rows += shrunk_rows(
             rows, listed, stages.shrinking, stages.task.options.confidence, stages.usage, write_core
         )
+
+    def modes(self, number: int) -> RequirementModes | None:
+        """The failure modes of this requirement, which name its rows and their files."""
+        stages, requirement = self._stages, self._stages.task.requirements[number]
+        ranks = {finding: rank for rank, finding in enumerate(stages.scribe.listed(number), start=1)}
+        files = {row.rank: row.file for row in self.rows if row.requirement == requirement.id and row.file is not None}
+        return stages.naming.result(number, requirement.id, ranks, files, stages.task.units)
 
     def _row(self, finding: Finding, requirement: Requirement, rank: int, insights: Insights) -> RankedCounterexample:
         task, memory = self._stages.task, self._stages.memory

@@ -124,8 +124,9 @@ def replay_trace(file: str | Path, network: Network) -> TraceReplay:
     data = read_json(file)
     try:
         return _replay(data, network)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise UserError(Problem(f"not a complete trace file: {type(error).__name__} {error}.", str(file))) from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        what = f"{type(error).__name__} {str(error)[:200]}"
+        raise UserError(Problem(f"not a complete trace file: {what}.", str(file))) from None
 
 
 def read_trace(data: Mapping[str, Any], network: Network) -> ConcreteTrace:
