@@ -29,6 +29,8 @@ from bbfalsify.systems.loading import resolve_reference
 
 MANIFEST = "campaign.json"
 SUMMARY = "summary.json"
+_NOT_DECISIVE = ("jobs", "executor", "executor_lost", "campaign")
+"""Keys of a configuration that do not change results."""
 
 
 class CampaignDirectory:
@@ -143,7 +145,7 @@ def _damaged_manifests(path: Path, wanted: str) -> list[Path]:
 
 def _digest(configuration: Mapping[str, Any]) -> str:
     """Return the hash of all that decides a run; the number and the place of its workers do not."""
-    decides = {key: value for key, value in configuration.items() if key not in ("jobs", "executor", "campaign")}
+    decides = {key: value for key, value in configuration.items() if key not in _NOT_DECISIVE}
     return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
 

@@ -24,7 +24,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from bbfalsify.core.budget import Budget, BudgetSpent, Spent
-from bbfalsify.core.errors import InvariantViolated, SystemFailure
+from bbfalsify.core.errors import ExecutorLost, InvariantViolated, SystemFailure
 from bbfalsify.core.events import AnswersReplayed, BatchAnswered, Repeated, RunStopped, TimeUp
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
@@ -294,8 +294,8 @@ class Driver:
     def _how_it_ended(self, kind: type[BaseException] | None, error: BaseException | None) -> tuple[str, str]:
         if kind is None or isinstance(error, BudgetSpent):
             return (self.stop_reason or StopReason.COMPLETED).value, self._failure_message
-        if issubclass(kind, KeyboardInterrupt):
-            return StopReason.INTERRUPTED.value, ""
+        if issubclass(kind, KeyboardInterrupt | ExecutorLost):
+            return StopReason.INTERRUPTED.value, str(error)
         if issubclass(kind, SystemFailure):
             return StopReason.SYSTEM_FAILED.value, str(error)
         return StopReason.ERROR.value, f"{kind.__name__}: {error}"

@@ -74,13 +74,15 @@ class GuidedSearch:
     score: Score = robustness_scores
 
     def run(self, requirements: int, out_of_time: Callable[[], bool]) -> None:
-        search, wanted = self.search, 1 if self.space.fixed else self.plan.wanted
+        search, wanted = self.search, self.plan.wanted
+        if self.space.fixed:
+            search.possible = 1  # a use without actions has one key, also where one counterexample is wanted
         search.begin(requirements)
         for finding in search.carried:
             if search.add(finding, wanted):
                 self.listener.found(finding)
         while search.stopped is None:
-            if all(self._listed(r) >= wanted for r in range(requirements)):
+            if all(self.plan.settled(search, r) for r in range(requirements)):
                 search.stopped = StopReason.COMPLETED
             elif search.iterations >= self.plan.simulations:
                 search.stopped = StopReason.BUDGET_SIMULATIONS
@@ -88,11 +90,6 @@ class GuidedSearch:
                 search.stopped = StopReason.BUDGET_TIME
             else:
                 self._turn(wanted, requirements)
-
-    def _listed(self, requirement: int) -> int:
-        """Count keys found; the only key of a space without actions may be known from the store."""
-        known, before = self.search.known[requirement], self.search.remembered[requirement]
-        return len(known | before if self.space.fixed else known)
 
     def _turn(self, wanted: int, requirements: int) -> None:
         search = self.search

@@ -77,7 +77,7 @@ class Stages:
 
     def shrink(self) -> None:
         """Find out which actions of each counterexample matter."""
-        if self._completed:
+        if self._completed and self.task.options.passes:
             found, seeds = (self.usage, self.scribe, self.shrinking), self._seeds.child("shrink")
             with self.driver.until_stopped() as self._ended:
                 shrink_list(self.driver.ask, *found, seeds=seeds, out_of_time=self._out_of_time)

@@ -137,9 +137,12 @@ class _Service:
             return pickle.dumps((OUR_FAULT, str(error)))
 
     def _open(self, run: str, introduction: bytes) -> None:
+        from bbfalsify.running.workers.lost_executor import check_versions
         from bbfalsify.running.workers.pool import WorkerPool
 
-        work: Assignment = pickle.loads(introduction).arrived()
+        wanted, assignment = pickle.loads(introduction)
+        check_versions(wanted)
+        work: Assignment = pickle.loads(assignment).arrived()
         self._pool = WorkerPool(
             work.system, work.judge, work.execution, seeds=work.seeds, shared=work.shared, log=self._log
         )
