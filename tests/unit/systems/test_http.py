@@ -112,6 +112,13 @@ def test_calls_from_an_openapi_file(tmp_path, address):
         assert [session.step(symbol) for symbol in ("make", "read")] == ["201", "200"]
 
 
+def test_a_description_is_validated_without_a_service(tmp_path):
+    from bbfalsify.cli.validate import check_file
+
+    (tmp_path / "shop.yaml").write_text(SHOP.replace("ADDRESS", "http://localhost"))
+    assert check_file(tmp_path / "shop.yaml")[:2] == ("service", "3 calls")
+
+
 def test_an_operation_without_examples_is_named(tmp_path):
     spoilt = json.loads(json.dumps(OPENAPI))
     spoilt["paths"]["/items/{id}"]["parameters"][0]["schema"] = {}
