@@ -22,7 +22,8 @@ from bbfalsify.campaigns.schema import QueryEntry
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.foreign_files import is_file
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.logic.reach_query import ReachQuery, parse_query
+from bbfalsify.logic.reach_query import Asked, parse_asked
+from bbfalsify.logic.uppaal_queries import answered_elsewhere
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.formats.model_files import load_model, model_hash
 from bbfalsify.modelling.language.model_text import StoredQuery
@@ -80,6 +81,11 @@ def plan_queries(
     planned = []
     for number, stored in enumerate(model.stored, start=1):
         name = f"Q{number}"
+        elsewhere = answered_elsewhere(stored.text)
+        if elsewhere is not None:
+            question = Question(name, " ".join(stored.comment.split()), stored.text, elsewhere)
+            planned.append(PlannedRequirement(question, default_expected))
+            continue
         query = _parsed(reader, ("model",), stored.text, model, stored)
         if query is not None and _fits(reader, ("expected",), name, query, default_expected):
             words = " ".join(stored.comment.split())
@@ -126,18 +132,18 @@ def _chosen(queries: Sequence[StoredQuery], query: str, label: str) -> str:
 
 def _parsed(
     reader: Reader, path: KeyPath, text: str, model: PlannedModel, stored: StoredQuery | None = None
-) -> ReachQuery | None:
+) -> Asked | None:
     document = reader.document
     file, line = (document.file or None, document.line(path)) if stored is None else (stored.file, stored.line)
-    return reader.attempt(path, parse_query, text, model.network, file=file, line=line)
+    return reader.attempt(path, parse_asked, text, model.network, file=file, line=line)
 
 
-def _fits(reader: Reader, path: KeyPath, name: str, query: ReachQuery, expected: str | None) -> bool:
+def _fits(reader: Reader, path: KeyPath, name: str, query: Asked, expected: str | None) -> bool:
     """Note an expectation that can never be met."""
     words = _WORDS[query.universal]
     if expected is None or expected in words:
         return True
-    form = "A[]" if query.universal else "E<>"
+    form = query.text.split()[0] if query.text.startswith(("A[]", "E<>")) else query.text
     reader.problem(
         path, f"'{name}' asks {form}, so its outcome cannot be '{expected}'.", allowed=tuple(w.value for w in words)
     )
