@@ -80,7 +80,7 @@ ENGINES = Registry(
             "bbfalsify.engines.checking.settings:CheckSettings",
             "bbfalsify.campaigns.execute_check:run_check",
             needs=("system",),
-            ignores=("model", "on_failure", "early_stop", "store", "accepted"),
+            ignores=("model", "constants", "on_failure", "early_stop", "store", "accepted"),
             about="symbols",
             shown="bbfalsify.reporting.terminal.check:check_lines",
             finding="bbfalsify.reporting.terminal.finding_steps:word_steps",
@@ -115,6 +115,18 @@ ENGINES = Registry(
             found="bbfalsify.reporting.compare:one_each",
             progress="bbfalsify.reporting.terminal.progress_lines:ReachProgress",
             compiling="bbfalsify.running.warm_up:walks_notice",
+        ),
+        "estimate": EngineKind(
+            "probabilities and expectations: Markov chains exactly, models and systems in use by simulation",
+            "bbfalsify.engines.estimation.settings:EstimateSettings",
+            "bbfalsify.campaigns.execute_estimate:run_estimate",
+            needs=(),
+            ignores=("store", "accepted"),
+            about="states",
+            query="bbfalsify.engines.estimation.questions:read_question",
+            stored="bbfalsify.engines.estimation.questions:is_estimate",
+            shown="bbfalsify.reporting.terminal.estimate:estimate_lines",
+            compiling="bbfalsify.running.warm_up:estimate_notice",
         ),
     }
 )

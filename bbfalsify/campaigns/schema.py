@@ -81,6 +81,7 @@ class _Subject(Settings):
     )
     profile: str = setting("The file that describes the users.", default=None)
     model: str = setting("A model file, or example:NAME:SIZE, for engines that need no system.", default=None)
+    constants: dict[str, Any] = _single("Values of the model's constants, instead of those in its file.", default=None)
     requirements: Any = _single(
         "A list of requirements; plain text in it is the path of a specification file.", default=None
     )
