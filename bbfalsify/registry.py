@@ -80,7 +80,7 @@ ENGINES = Registry(
             "bbfalsify.engines.checking.settings:CheckSettings",
             "bbfalsify.campaigns.execute_check:run_check",
             needs=("system",),
-            ignores=("model", "constants", "on_failure", "early_stop", "store", "accepted"),
+            ignores=("signals", "parameters", "model", "constants", "on_failure", "early_stop", "store", "accepted"),
             about="symbols",
             shown="bbfalsify.reporting.terminal.check:check_lines",
             finding="bbfalsify.reporting.terminal.finding_steps:word_steps",
@@ -99,6 +99,8 @@ ENGINES = Registry(
             ignores=(
                 "system",
                 "profile",
+                "signals",
+                "parameters",
                 "time_limit",
                 "on_failure",
                 "votes",
@@ -126,6 +128,8 @@ ENGINES = Registry(
             query="bbfalsify.engines.estimation.questions:read_question",
             stored="bbfalsify.engines.estimation.questions:is_estimate",
             shown="bbfalsify.reporting.terminal.estimate:estimate_lines",
+            page="bbfalsify.reporting.html.estimated:estimated_page",
+            progress="bbfalsify.reporting.terminal.progress_lines:EstimateProgress",
             compiling="bbfalsify.running.warm_up:estimate_notice",
         ),
     }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bbfalsify.core.choices import HIGHEST, LOWEST
 from bbfalsify.core.errors import Problem, unknown_name
+from bbfalsify.systems.parameters import parameters_of, value_problems
 
 if TYPE_CHECKING:
     from bbfalsify.modelling import Profile
@@ -28,6 +31,19 @@ def port_problems(profile: Profile, system: System) -> list[Problem]:
         *_unknown("output", seen, outputs, profile, system),
         *_units({**driven, **seen}, {**inputs, **outputs}, profile, system),
     ]
+
+
+def parameter_problems(profile: Profile, system: System) -> Iterator[Problem]:
+    """Find laws for parameters that the system does not have, or whose values it refuses."""
+    known = parameters_of(system)
+    for drawn in profile.parameters:
+        for value in dict.fromkeys(drawn.law.value(u) for u in (LOWEST, HIGHEST, 0.3)):
+            problem = next(value_problems(system, {drawn.name: value}), None)
+            if problem is not None:
+                yield replace(problem, file=profile.file, line=drawn.line if profile.file else None)
+                break
+        if drawn.name in known:
+            yield from _units({drawn.name: drawn.unit}, {drawn.name: known[drawn.name].unit}, profile, system)
 
 
 def _unknown(what: str, named: Iterable[str], known: Iterable[str], profile: Profile, system: System) -> list[Problem]:

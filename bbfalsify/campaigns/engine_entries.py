@@ -11,6 +11,7 @@ from bbfalsify.core.engine_kind import EngineKind, Engines
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.setting_values import closest_choice, shown
 from bbfalsify.core.settings import Settings
+from bbfalsify.modelling.formats.yaml_reader import VALUE_KEYS
 from bbfalsify.records.documents import KeyPath
 
 
@@ -57,7 +58,8 @@ def check_needs(reader: Reader, kinds: Mapping[str, EngineKind]) -> None:
     data = reader.document.data if isinstance(reader.document.data, dict) else {}
     needed = dict.fromkeys(section for kind in kinds.values() for section in kind.needs)
     for section in needed if kinds else ("system", "requirements"):
-        if data and section not in data:
+        given = VALUE_KEYS if section == "profile" else ()  # signals and parameters are a profile
+        if data and not any(key in data for key in (section, *given)):
             reader.problem((), f"{reader.label((section,))} is missing.")
     for section in data:
         if kinds and all(section in kind.ignores for kind in kinds.values()):
@@ -77,9 +79,10 @@ def check_subjects(reader: Reader, about: Collection[str], kinds: Mapping[str, E
     if data and kinds and not any(kind.needs for kind in kinds.values()):
         states = set(about) == {"states"}
         for section in ("model",) if states else ("system", "profile", "requirements"):
-            if section not in data:
+            given = VALUE_KEYS if section == "profile" else ()
+            if not any(key in data for key in (section, *given)):
                 hint = " (or engine.horizon, for a system with a profile)" if states else ""
                 reader.problem((), f"{reader.label((section,))} is missing{hint}.")
-        for section in ("system", "profile") if states else ("model", "constants"):
+        for section in ("system", "profile", *VALUE_KEYS) if states else ("model", "constants"):
             if section in data:
                 reader.wrong((section,), f"means nothing with{'out' if states else ''} a horizon.")

@@ -80,6 +80,14 @@ class _Subject(Settings):
         default=None,
     )
     profile: str = setting("The file that describes the users.", default=None)
+    signals: Any = _single(
+        "Inputs that are drawn by a law, piece by piece: `{throttle: {range: [0, 100], every: 5}}`; alone, or beside a "
+        "profile.",
+        default=None,
+    )
+    parameters: Any = _single(
+        "Parameters of the system, drawn by a law before each use: `{mass: {uniform: [900, 1500]}}`.", default=None
+    )
     model: str = setting("A model file, or example:NAME:SIZE, for engines that need no system.", default=None)
     constants: dict[str, Any] = _single("Values of the model's constants, instead of those in its file.", default=None)
     requirements: Any = _single(

@@ -127,24 +127,20 @@ def in_our_words(message: str) -> str:
 
 def main() -> None:
     """Run the command line; wrong usage is reported in the same way as wrong files."""
+    word = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
     with guarded_output():
-        code = _run()
+        try:
+            name_engines() if word is None else add_engine(word)
+            code = app(sys.argv[1:] or ["--help"], prog_name="bbfalsify", standalone_mode=False)
+        except UserError as error:
+            code = report_problems([str(p) for p in error.problems], as_json="--json" in sys.argv)
+        except UsageError as error:
+            command = getattr(getattr(error, "ctx", None), "command_path", "bbfalsify")
+            hint = f"See '{command} --help'."
+            code = report_problems([f"{in_our_words(error.format_message())} {hint}"], as_json="--json" in sys.argv)
+        except typer.Abort:
+            code = Exit.INTERRUPTED
     sys.exit(int(code or 0))
-
-
-def _run() -> Any:
-    try:
-        word = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
-        name_engines() if word is None else add_engine(word)
-        return app(sys.argv[1:] or ["--help"], prog_name="bbfalsify", standalone_mode=False)
-    except UserError as error:
-        return report_problems([str(p) for p in error.problems], as_json="--json" in sys.argv)
-    except UsageError as error:
-        command = getattr(getattr(error, "ctx", None), "command_path", "bbfalsify")
-        hint = f"See '{command} --help'."
-        return report_problems([f"{in_our_words(error.format_message())} {hint}"], as_json="--json" in sys.argv)
-    except typer.Abort:
-        return Exit.INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -88,6 +88,8 @@ engine:
 
 _GIVEN = ("format_version", "name", "system", "profile", "model", "requirements", "engine", "seed")
 _EXAMPLES = {
+    "signals": "{level: {range: [0, 1], every: 5}}",
+    "parameters": "{mass: {uniform: [1, 2]}}",
     "budget": "{seconds: 3600}",
     "jobs": "2",
     "executor": "dask",

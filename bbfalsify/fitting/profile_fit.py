@@ -22,7 +22,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.fitting.delays import FittedBounds, LawTest
 from bbfalsify.fitting.log_replay import LogFollower, is_silent
 from bbfalsify.fitting.logs import Log, read_logs
-from bbfalsify.fitting.profile_writer import ProfileDraft, interval_text, number_text
+from bbfalsify.fitting.profile_writer import ProfileDraft, interval_text
 from bbfalsify.fitting.stays import Observations
 from bbfalsify.fitting.structure import EdgeAt, LocationAt, Structure, constant
 from bbfalsify.fitting.waiting_times import fit_location_bounds, fit_rates, stays_by_location
@@ -31,6 +31,7 @@ from bbfalsify.modelling import Profile, parse_profile, profile_parameters
 from bbfalsify.modelling.profiles.parameters import RATE, WEIGHT
 from bbfalsify.records.documents import KeyPath, read_yaml
 from bbfalsify.records.json_files import write_atomically
+from bbfalsify.records.yaml_text import number_text
 
 FEWEST_EVENTS = 2
 

@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.numba_types import compiled
+from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.rng import normal, unit
 
 # Operation codes; in brackets the words that follow.  i: integer stack, r: real stack.
@@ -137,7 +137,7 @@ def mathematics(function, u, v):
     return math.pow(u, v)
 
 
-@compiled
+@inlined
 def compared(operator, order):
     """Truth of `a operator b`, where order is the sign of a − b."""
     if operator == 0:
@@ -153,7 +153,7 @@ def compared(operator, order):
     return 1 if order != 0 else 0
 
 
-@compiled
+@inlined
 def affine_order(X, at, mode, t):
     """Compute the sign of (real at `at`) − (real at `at` + 3) at t or just after it; lower the next breakpoint."""
     p1 = X[at]
@@ -187,7 +187,7 @@ def affine_order(X, at, mode, t):
     return sign
 
 
-@compiled
+@inlined
 def affine_add(X, at, factor):
     """Add factor · (real at `at` + 3) to the real at `at`; factor is 1 or −1."""
     q1 = X[at + 1]
@@ -207,7 +207,7 @@ def affine_add(X, at, factor):
         X[at + 2] = s
 
 
-@compiled
+@inlined
 def fail(S, error, site, value):
     S[S_ERROR] = error
     S[S_SITE] = site

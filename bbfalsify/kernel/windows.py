@@ -158,7 +158,7 @@ def condition(T, F, S, X, R, e1, e2, mode, t):
     return True
 
 
-@compiled
+@inlined
 def store_window(T, S, X, count, low, low_strict, high, high_strict):
     if count >= MAXIMUM_WINDOWS:
         fail(S, ERROR_WINDOWS, 0, count)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from bbfalsify.modelling.profiles.profile import load_profile as load_profile
     from bbfalsify.modelling.profiles.profile import parse_network as parse_network
     from bbfalsify.modelling.profiles.profile import parse_profile as parse_profile
+    from bbfalsify.modelling.profiles.profile import with_values as with_values
     from bbfalsify.modelling.profiles.profile_checks import check_profile as check_profile
 else:
     __all__, __getattr__ = lazy_names(__name__, __file__)

@@ -27,7 +27,7 @@ from bbfalsify.modelling.language.resolve import assemble, resolve_against
 from bbfalsify.modelling.language.scopes import Assembly
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network, Variable
-from bbfalsify.modelling.profiles.profile import unit_of
+from bbfalsify.modelling.profiles.units import unit_of
 from bbfalsify.records.documents import Document, Text, read_yaml
 from bbfalsify.records.yaml_node import Node
 
