@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import Seed, Session
+from bbfalsify.cli.options import Seed, Session, SetConstants
 
 _UNITS = {"": 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -22,16 +22,14 @@ def estimate(
         list[str] | None,
         typer.Option(
             "--query",
-            help="CSL ('P=? [ F<=10 crash ]') or UPPAAL's ('Pr[<=10](<> crash)'); repeat.",
+            help="CSL such as 'P=? [ F<=10 crash ]', or a query of UPPAAL; repeat.",
             show_default="those stored with the model",
         ),
     ] = None,
     example: Annotated[
         str | None, typer.Option("--example", metavar="NAME", help="A model of 'bbfalsify list models'.")
     ] = None,
-    constants: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Another value for a constant; repeat.")
-    ] = None,
+    constants: SetConstants = None,
     system: Annotated[str | None, typer.Option("--system", help="Instead of a model: a system in use.")] = None,
     profile: Annotated[Path | None, typer.Option("--profile", help="Its users.")] = None,
     require: Annotated[
@@ -49,7 +47,7 @@ def estimate(
     Example:  bbfalsify estimate --example hubble --query "P=? [ !sleep U[0,2.7] sleep ]" --set nu=6
     """
     from bbfalsify.campaigns.requirements.queries import EXAMPLE
-    from bbfalsify.cli.inline_campaign import described, requirement
+    from bbfalsify.cli.inline_campaign import described, read_constants, requirement
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.errors import UserError
 
@@ -67,22 +65,9 @@ def estimate(
     else:
         queries = [{"id": f"Q{number}", "query": text} for number, text in enumerate(query or [], start=1)]
         sections = {"model": str(model) if example is None else f"{EXAMPLE}{example}", "requirements": queries,
-                    "constants": _constants(constants or [])}  # fmt: skip
+                    "constants": read_constants(constants or [])}  # fmt: skip
     sections |= {"seed": seed, "budget": limits}
     return run_campaign(described("estimate", sections, given), session, printed=_contract)
-
-
-def _constants(given: list[str]) -> dict[str, Any] | None:
-    """Read NAME=VALUE; a value is a number, true or false."""
-    from bbfalsify.core.errors import UserError
-
-    values: dict[str, Any] = {}
-    for text in given:
-        match = re.fullmatch(r"\s*(\w+)\s*=\s*([-+0-9.eE/]+|true|false)\s*", text)
-        if match is None:
-            raise UserError(f"--set {text}: write NAME=NUMBER, such as --set nu=6.")
-        values[match.group(1)] = match.group(2)
-    return values or None
 
 
 def _seconds(text: str) -> float:

@@ -114,7 +114,9 @@ def _trace(file: Path, data: dict[str, Any]) -> Told:
     from bbfalsify.modelling import load_network
     from bbfalsify.running.reach.trace_files import replay_trace
 
-    network = named_model(data["example"])[0] if "example" in data else load_network(data["model"])
+    constants = data.get("constants")
+    example = data.get("example")
+    network = load_network(data["model"], constants) if example is None else named_model(example, constants)[0]
     result = replay_trace(file, network)
     facts = {"explanation": result.explanation, "query": data["query"], "seed": data["seed"]}
     model = f"model: {data.get('model', data.get('example'))}"
