@@ -87,6 +87,7 @@ class Given(TypedDict, total=False):
     seed: int | None
     jobs: int | None
     executor: str | None
+    executor_lost: str | None
     store: Path | None
     accepted: Path | None
     drawn_seed: int | None
@@ -166,7 +167,9 @@ def plan_document(
 
 def _overruling(given: Given, reader: Reader) -> dict[str, list[Any]]:
     """Return the sections that were given beside the document, checked like those in it."""
-    values = {key: given.get(key) for key in ("seed", "jobs", "executor") if given.get(key) is not None}
+    values = {
+        key: given.get(key) for key in ("seed", "jobs", "executor", "executor_lost") if given.get(key) is not None
+    }
     declared = {key: CAMPAIGN_SECTIONS[key] for key in values}
     return Reader(Document("", values, {}), reader.problems, reader.label).sections(declared, "campaign")
 

@@ -19,6 +19,7 @@ import math
 import numpy as np
 
 from bbfalsify.kernel.layout import *
+from bbfalsify.kernel.native_call import call_native
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.rng import normal, unit
 
@@ -84,7 +85,9 @@ from bbfalsify.kernel.rng import normal, unit
     STORE_LOCAL_R_AT,
     DROP_I,
     DROP_R,
-) = range(60)
+    ENTER,  # [native function or −1, its operands, whether it may run in every mode]   only at the begin of a code
+) = range(61)
+ENTER_SIZE = 4
 
 (MATH_SQRT, MATH_EXP, MATH_LN, MATH_LOG, MATH_SIN, MATH_COS, MATH_TAN, MATH_ASIN, MATH_ACOS, MATH_ATAN, MATH_FLOOR,
  MATH_CEIL, MATH_ATAN2, MATH_POW, MATH_FMOD) = range(15)  # fmt: skip
@@ -220,6 +223,11 @@ def execute(T, F, S, X, R, start, mode, t):
 
     A real result is left at X[T[H_X_STACK]].  Errors are left in S[S_ERROR]; the result is then meaningless.
     """
+    if T[start] == ENTER:
+        if T[start + 1] >= 0 and S[S_NATIVE] != 0 and S[S_ERROR] == 0 and (mode == MODE_FROZEN or T[start + 3] != 0):
+            S[S_LOOPS] = 0
+            return call_native(S[S_NATIVE], T, F, S, X, R, start, mode)
+        start += ENTER_SIZE
     si = T[H_S_STACK]  # one past the top of the integer stack
     sr = T[H_X_STACK]  # likewise for reals, three words each
     stack_end = T[H_S_STACK] + STACK_SIZE - 8

@@ -9,7 +9,14 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.accelerated_walk import APPROACH, candidate_windows, kept_off, key_group, window_end
+from bbfalsify.kernel.accelerated_walk import (
+    APPROACH,
+    candidate_windows,
+    handshake_pair,
+    kept_off,
+    key_group,
+    window_end,
+)
 from bbfalsify.kernel.bytecode import fail
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
@@ -33,12 +40,15 @@ def list_candidates(T, S, work):
                 work[2 * total + 1] = -1
                 total += 1
     for c in range(T[H_HANDSHAKES]):
-        row = T[H_HANDSHAKE_TABLE] + 2 * c
+        row = T[H_HANDSHAKE_TABLE] + HANDSHAKE_WIDTH * c
         for i in range(S[counts + T[row]]):
-            for k in range(S[counts + T[row + 1]]):
-                work[2 * total] = S[members + T[starts + T[row]] + i]
-                work[2 * total + 1] = S[members + T[starts + T[row + 1]] + k]
-                total += 1
+            e = S[members + T[starts + T[row]] + i]
+            for k in range(T[row + 1]):
+                e1, e2 = handshake_pair(T, S, e, k, T[row + 2])
+                if e1 >= 0:
+                    work[2 * total] = e1
+                    work[2 * total + 1] = e2
+                    total += 1
     return total
 
 

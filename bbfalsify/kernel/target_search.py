@@ -69,6 +69,7 @@ class Target:
             T=np.concatenate([model.T, np.array(compiler.code, np.int32)]),
             F=np.array(compiler.constants or [0.0], np.float64),
             sites=tuple(compiler.sites),
+            codes=(*model.codes, *compiler.codes),
         )
 
 

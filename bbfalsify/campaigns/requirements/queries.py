@@ -21,6 +21,7 @@ from bbfalsify.campaigns.requirements.stl import PlannedRequirement, Requirement
 from bbfalsify.campaigns.schema import QueryEntry
 from bbfalsify.core.engine_kind import EngineKind
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import is_file
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.logic.reach_query import ReachQuery, parse_query
 from bbfalsify.modelling import Network
@@ -62,7 +63,7 @@ def load_planned_model(reference: str, base: Path, constants: Mapping[str, Any] 
             stored = load_model(chain_file(name))[1]
         return PlannedModel(reference, name.partition(":")[0], network, {"example": name, **changed}, tuple(stored))
     file = base / reference
-    if not file.is_file():
+    if not is_file(file):
         allowed = ("a model file", f"{EXAMPLE}NAME:SIZE ('bbfalsify list models' names them)")
         raise UserError(Problem(f"there is no file '{file}'.", allowed=allowed))
     network, queries = load_model(file, constants)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.schema import SPECIFICATION_SECTIONS, RequirementEntry
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import is_file
 from bbfalsify.records.documents import KeyPath, read_yaml
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def places_of_requirements(campaign: str | Path) -> dict[str, tuple[str, int]]:
 
 
 def items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[RequirementItem]:
-    if not file.is_file():
+    if not is_file(file):
         reader.problem(path, f"there is no specification file '{file}'.")
         return []
     try:
@@ -132,7 +133,7 @@ def _formula(item: RequirementItem, signals: tuple[str, ...] | None) -> Any:
 def load_requirements(path: str | Path, *, signals: Iterable[str] | None = None) -> list[PlannedRequirement]:
     """Read one specification file on its own."""
     file = Path(path)
-    if not file.is_file():
+    if not is_file(file):
         raise UserError(f"there is no specification file '{file}'.")
     problems: list[Problem] = []
     items = items_of_file(Reader(read_yaml(file), problems), (), file)

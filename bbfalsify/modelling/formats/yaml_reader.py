@@ -27,7 +27,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bbfalsify.core.choices import IDLE_ACTION
 from bbfalsify.core.errors import Place, Problem, UserError
+from bbfalsify.core.foreign_files import is_file
 from bbfalsify.modelling.language.model_text import (
     BranchText,
     EdgeText,
@@ -46,8 +48,6 @@ VALUE_KEYS = ("signals", "parameters")
 """Keys of profiles whose values are drawn by a law; such a profile needs no automata."""
 PORT_KEYS = ("inputs", "outputs", "uncertainty", *VALUE_KEYS, "ports")
 """Keys of profiles, and of models that are simulated as black boxes."""
-IDLE_ACTION = "end"
-"""The only action of a profile without automata; it comes after the end of every use."""
 _NEVER = 1_000_000_000
 _MODEL_KEYS = ("dialect", "declarations", "automata", "instances", "system", "priorities", "alphabets", "queries")
 """Keys that stand in the other file if `model` names one."""
@@ -132,7 +132,7 @@ def _other_file(root: Node, model: ModelText) -> ModelText:
             root.child(key).problem(f"'{key}' stands in the file that 'model' names; it cannot be given here as well.")
     name = root.child("model").string()
     file = None if name is None else Path(root.document.file).parent / name
-    if file is None or not file.is_file():
+    if file is None or not is_file(file):
         if file is not None:
             root.child("model").problem(f"there is no file '{file}'.")
         return model

@@ -14,7 +14,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.trace import Trace, thinned
 from bbfalsify.records.counterexample import Counterexample
-from bbfalsify.reporting.formatting import interval, number, replay_command
+from bbfalsify.reporting.formatting import interval, number, replay_command, values_text
 from bbfalsify.reporting.html.curves import moments_of
 from bbfalsify.reporting.html.signals import exact, fan_points, packed_fan, points_for, thin_line
 from bbfalsify.reporting.terminal.counterexamples import MEANINGS
@@ -149,6 +149,8 @@ def _facts(row: RankedCounterexample, found: Counterexample | None) -> Iterator[
     for name, estimate in row.columns.items():
         equation, meaning = MEANINGS[name]
         yield f"{meaning} (equation {equation})", interval(estimate)
+    if row.values:
+        yield "values drawn", values_text(row.values)
     if row.traces:
         yield "traces", f"{row.violating} of {row.traces} violate"
     yield "violated at", number(row.first_violation_time, 6)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from bbfalsify.core.budget import Budget
@@ -12,6 +13,7 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.judging_again import Sampling
 from bbfalsify.engines.falsification.settings import Options
+from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.logic import Requirement
@@ -53,6 +55,11 @@ class Task:
     execution: Execution
     record: SystemRecord
     """The place where the system was found."""
+
+    @cached_property
+    def space(self) -> ProfileSpace:
+        """All runs of the profile."""
+        return ProfileSpace(self.usage)
 
     @property
     def options(self) -> Options:

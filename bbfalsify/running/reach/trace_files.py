@@ -14,6 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.core.checksums import KEY as CHECKSUM
+from bbfalsify.core.checksums import content_checksum
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, TraceStep, fails, follow, met
 from bbfalsify.engines.reachability.search import ReachFinding
@@ -95,6 +97,7 @@ def write_trace(path: Path, network: Network, finding: ReachFinding, about: Mapp
         **trace_json(network, finding.trace),
     }
     lines = []
+    data[CHECKSUM] = content_checksum(json.loads(json.dumps(data)))
     for key, value in data.items():
         if key == "steps" and value:
             text = "[\n" + ",\n".join("    " + json.dumps(step, ensure_ascii=False) for step in value) + "\n  ]"
@@ -120,8 +123,9 @@ def replay_trace(file: str | Path, network: Network) -> TraceReplay:
     data = read_json(file)
     try:
         return _replay(data, network)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise UserError(Problem(f"not a complete trace file: {type(error).__name__} {error}.", str(file))) from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        what = f"{type(error).__name__} {str(error)[:200]}"
+        raise UserError(Problem(f"not a complete trace file: {what}.", str(file))) from None
 
 
 def read_trace(data: Mapping[str, Any], network: Network) -> ConcreteTrace:
