@@ -23,7 +23,8 @@ from bbfalsify.core.engine_kind import EngineKind
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.foreign_files import is_file
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.logic.reach_query import ReachQuery, parse_query
+from bbfalsify.logic.reach_query import Asked, parse_asked
+from bbfalsify.logic.uppaal_queries import answered_elsewhere
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.formats.model_files import load_model, model_hash
 from bbfalsify.modelling.language.model_text import StoredQuery
@@ -92,6 +93,11 @@ def plan_queries(
     planned = []
     for number, stored in enumerate(model.stored, start=1):
         name = f"Q{number}"
+        elsewhere = None if kind.query is not None else answered_elsewhere(stored.text)
+        if elsewhere is not None:
+            question = Question(name, " ".join(stored.comment.split()), stored.text, elsewhere)
+            planned.append(PlannedRequirement(question, default_expected))
+            continue
         query = _parsed(reader, ("model",), stored.text, model, kind, stored)
         if query is not None and _fits(reader, ("expected",), name, query, default_expected):
             words = " ".join(stored.comment.split())
@@ -149,18 +155,18 @@ def _parsed(
     """Return the query as its engine reads it; None where it is wrong."""
     document = reader.document
     file, line = (document.file or None, document.line(path)) if stored is None else (stored.file, stored.line)
-    parse = kind.named("query") or parse_query
+    parse = kind.named("query") or parse_asked
     return reader.attempt(path, parse, text, model.network, file=file, line=line)
 
 
 def _fits(reader: Reader, path: KeyPath, name: str, query: Any, expected: str | None) -> bool:
     """Note an expectation that can never be met."""
-    if not isinstance(query, ReachQuery):
+    if not isinstance(query, Asked):
         return True
     words = _WORDS[query.universal]
     if expected is None or expected in words:
         return True
-    form = "A[]" if query.universal else "E<>"
+    form = query.text.split()[0] if query.text.startswith(("A[]", "E<>")) else query.text
     reader.problem(
         path, f"'{name}' asks {form}, so its outcome cannot be '{expected}'.", allowed=tuple(w.value for w in words)
     )
