@@ -28,6 +28,7 @@ from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.automata.words import Words, renaming
 from bbfalsify.core.checksums import crc
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import LARGEST_DATA, read_text
 
 
 class Contradiction(Exception):
@@ -229,11 +230,7 @@ class ObservationTree:
         """Read such a file, or a log of the same form; problems name the line."""
         tree = cls()
         problems: list[Problem] = []
-        try:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UserError(Problem(f"the observations cannot be read: {error}.", file=str(path))) from None
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(read_text(path, largest=LARGEST_DATA).split("\n"), start=1):
             if not line.strip():
                 continue
             try:

@@ -11,6 +11,7 @@ from bbfalsify.campaigns.compatibility import parameter_problems, port_problems
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
 from bbfalsify.core.errors import Problem
+from bbfalsify.core.foreign_files import is_file
 from bbfalsify.records.documents import KeyPath
 
 if TYPE_CHECKING:
@@ -30,11 +31,10 @@ class Inputs:
     not_checked: Sequence[Problem] = ()
     """What could not be checked without running code."""
 
-    @property
-    def own_name(self) -> str:
+    def own_name(self, engine: str) -> str:
         """The name of a run that is described on the command line."""
         named = next(iter(self.systems.values()), None)
-        return named.name if named is not None else f"reach-{next(m.name for m in self.models.values() if m)}"
+        return named.name if named is not None else f"{engine}-{next(m.name for m in self.models.values() if m)}"
 
     def of_signals(self) -> list[System]:
         """Return the systems that take and give signals."""
@@ -65,6 +65,7 @@ def load_inputs(
     from bbfalsify.systems.declared import NotRead, declared_system
 
     not_checked: list[Problem] = []
+    [constants] = sections.get("constants", [None])
 
     def system_of(name: str) -> System | SymbolSystem | None:
         path = _key_path(reader, "system", name)
@@ -79,7 +80,7 @@ def load_inputs(
     inputs = Inputs(
         {name: system_of(name) for name in dict.fromkeys(sections.get("system", []))},
         _with_values(reader, profiles) if "signals" in about else profiles,
-        {name: model_of(reader, base, name) for name in dict.fromkeys(sections.get("model", []))},
+        {name: model_of(reader, base, name, constants) for name in dict.fromkeys(sections.get("model", []))},
         not_checked,
     )
     for profile in inputs.usages() if "signals" in about else ():
@@ -117,7 +118,7 @@ def profile_of(reader: Reader, base: Path, name: str, answers: Collection[str]) 
     from bbfalsify.modelling import Profile, check_profile, load_profile
 
     path = _key_path(reader, "profile", name)
-    if not (base / name).is_file():
+    if not is_file(base / name):
         reader.problem(path, f"{reader.label(path)}: there is no file '{base / name}'.")
         return None
     load: Callable[[Path], Profile | Network] = _usage if set(answers) == {"symbols"} else load_profile
@@ -154,10 +155,12 @@ def _usage(file: Path) -> Profile | Network:
     return load_profile(file) if isinstance(data, dict) and "inputs" in data else load_network(file)
 
 
-def model_of(reader: Reader, base: Path, reference: str) -> PlannedModel | None:
+def model_of(
+    reader: Reader, base: Path, reference: str, constants: Mapping[str, Any] | None = None
+) -> PlannedModel | None:
     from bbfalsify.campaigns.requirements.queries import load_planned_model
 
-    return reader.attempt(_key_path(reader, "model", reference), load_planned_model, reference, base)
+    return reader.attempt(_key_path(reader, "model", reference), load_planned_model, reference, base, constants)
 
 
 def signals_of(inputs: Inputs) -> list[str] | None:
@@ -189,7 +192,7 @@ def acceptances_of(reader: Reader, file: Path, items: Iterable[RequirementItem],
     """Load the accepted failures; a name that this campaign does not know is surely a typo."""
     from bbfalsify.records.accepted import load_acceptances
 
-    if not file.is_file():
+    if not is_file(file):
         reader.problem(("accepted",), f"{reader.label(('accepted',))}: there is no file '{file}'.")
         return None
     acceptances = reader.attempt(("accepted",), load_acceptances, file)

@@ -110,11 +110,16 @@ def _signals(file: Path, system: Any, tries: int | None) -> Told:
 
 def _trace(file: Path, data: dict[str, Any]) -> Told:
     """Follow a trace of `reach` again, on the model as it is now."""
+    from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.examples.models import named_model
     from bbfalsify.modelling import load_network
     from bbfalsify.running.reach.trace_files import replay_trace
 
-    network = named_model(data["example"])[0] if "example" in data else load_network(data["model"])
+    key = "example" if "example" in data else "model"
+    if not isinstance(data.get(key), str):
+        raise UserError(Problem("not a complete trace file: it names neither a model nor an example.", str(file)))
+    constants = data.get("constants")
+    network = named_model(data[key], constants)[0] if key == "example" else load_network(data[key], constants)
     result = replay_trace(file, network)
     facts = {"explanation": result.explanation, "query": data["query"], "seed": data["seed"]}
     model = f"model: {data.get('model', data.get('example'))}"

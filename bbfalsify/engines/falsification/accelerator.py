@@ -25,7 +25,7 @@ from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_
 from bbfalsify.engines.falsification.instants import moment_ends, violating_step
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.self_check import PlainWalks
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.engines.falsification.usage import Usage, walks_to_the_end
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
 from bbfalsify.results.falsify_insights import Convergence
 
@@ -176,10 +176,15 @@ class WalkPlan:
     """Simulations without a new key after which a list that cannot be filled is complete."""
 
     def settled(self, search: Search, requirement: int) -> bool:
-        """True if a requirement has its counterexamples, or there are hardly any others."""
-        if len(search.known[requirement]) >= self.wanted or search.has_all(requirement):
+        """True if a requirement has its counterexamples, or some of few words and no other was found for long."""
+        known = len(search.known[requirement])
+        if known >= self.wanted or search.has_all(requirement):
             return True
-        return search.possible is not None and search.iterations - search.improved[requirement] >= self.patience > 0
+        return (
+            known > 0
+            and search.possible is not None
+            and search.iterations - search.improved[requirement] >= self.patience > 0
+        )
 
 
 @dataclass
@@ -231,16 +236,18 @@ class Accelerator:
             groups.setdefault(b"" if preferred is None else preferred.tobytes(), []).append(i)
         made: dict[int, Walk] = {}
         for members in groups.values():
-            walks = accelerated_walks(
-                self.usage.model,
-                self.seeds[numbers[members]],
-                rows[members].astype(np.int32),
-                until=until,
-                max_steps=MAX_STEPS,
-                preferred=preferences.get(members[0]),
-            )
+            walks = self._accelerated(numbers[members], rows[members], until, preferences.get(members[0]))
             made |= {members[i]: walk for i, walk in moving(self.usage, self.search, walks)}
         return dict(sorted(made.items()))
+
+    def _accelerated(self, numbers: np.ndarray, rows: np.ndarray, until: float, preferred: np.ndarray | None) -> Walks:
+        model, shares = self.usage.model, rows.astype(np.int32)
+
+        def walk(max_steps: int) -> Walks:
+            seeds = self.seeds[numbers]
+            return accelerated_walks(model, seeds, shares, until=until, max_steps=max_steps, preferred=preferred)
+
+        return walks_to_the_end(model, walk, len(numbers), until)
 
 
 def moving(usage: Usage, search: Search, walks: Walks) -> Iterator[tuple[int, Walk]]:

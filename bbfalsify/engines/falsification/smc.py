@@ -33,8 +33,8 @@ from bbfalsify.core.verdict import Judgement, StopReason, Verdict
 from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.settings import FalsifySettings
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
-from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import Walk, WalkStatus
 from bbfalsify.results.falsify_insights import Baseline, Key, Met
 from bbfalsify.results.self_check import Meetings
 from bbfalsify.stats.estimates import share_explained
@@ -211,7 +211,7 @@ def run(
             size = min([options.batch, *(n - progress.iterations for n in limits)])
             # Full 64-bit words come one by one from the stream: walk i is the same for every size of batch.
             seed_words = words.integers(0, 2**64, size=size, dtype=np.uint64)
-            walks = stochastic_walks(usage.model, seed_words, until=usage.duration, max_steps=MAX_STEPS)
+            walks = usage.stochastic_walks(seed_words)
             usage.check(walks)
             progress.visits.add(usage.model, walks)
             # The walks of a batch whose answers did not all come are counted up to the first missing one.
