@@ -33,9 +33,11 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # for type checkers and editors; at run time names are loaded by __getattr__
+from bbfalsify.core.lazy_names import lazy_names
+
+if TYPE_CHECKING:
     from bbfalsify.api import check as check
     from bbfalsify.api import falsify as falsify
     from bbfalsify.api import load_campaign as load_campaign
@@ -59,50 +61,15 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time names are loaded
     from bbfalsify.systems import System as System
     from bbfalsify.systems import load_system as load_system
     from bbfalsify.systems import system as system
+else:
+    __all__, __getattr__ = lazy_names(__name__, __file__)
+    __all__.insert(0, "__version__")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
 
 __version__ = "0.1.0"
-
-_HOME = {
-    "Counterexample": "bbfalsify.records.counterexample",
-    "Estimate": "bbfalsify.core.estimate",
-    "Options": "bbfalsify.engines.falsification.settings",
-    "SmcOptions": "bbfalsify.engines.falsification.smc",
-    "Outcome": "bbfalsify.core.verdict",
-    "Stimulus": "bbfalsify.core.trace",
-    "SystemFailure": "bbfalsify.core.errors",
-    "Trace": "bbfalsify.core.trace",
-    "UserError": "bbfalsify.core.errors",
-    "Verdict": "bbfalsify.core.verdict",
-    "load_network": "bbfalsify.modelling",
-    "load_profile": "bbfalsify.modelling",
-    "parse_stl": "bbfalsify.logic",
-    "Requirement": "bbfalsify.logic",
-    "System": "bbfalsify.systems",
-    "system": "bbfalsify.systems",
-    "load_system": "bbfalsify.systems",
-    "NetworkBuilder": "bbfalsify.modelling",
-    "falsify": "bbfalsify.api",
-    "check": "bbfalsify.api",
-    "reach": "bbfalsify.api",
-    "load_campaign": "bbfalsify.api",
-    "replay": "bbfalsify.running.replay",
-}
-
-__all__ = ["__version__", *sorted(_HOME)]
-
-
-if not TYPE_CHECKING:  # otherwise a type checker would accept every name
-
-    def __getattr__(name: str) -> Any:
-        if name not in _HOME:
-            raise AttributeError(f"module 'bbfalsify' has no attribute '{name}'")
-        value = getattr(import_module(_HOME[name]), name)
-        globals()[name] = value
-        return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
 
 
 _MOVED = {

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 def falsify(
     system: System,
     profile: Profile,
-    requirements: Sequence[Requirement],
+    requirements: Requirement | Sequence[Requirement],
     *,
     horizon: float,
     options: Options | None = None,

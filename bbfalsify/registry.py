@@ -80,7 +80,7 @@ ENGINES = Registry(
             "bbfalsify.engines.checking.settings:CheckSettings",
             "bbfalsify.campaigns.execute_check:run_check",
             needs=("system",),
-            ignores=("model", "on_failure", "early_stop", "store", "accepted"),
+            ignores=("signals", "parameters", "model", "on_failure", "early_stop", "store", "accepted"),
             about="symbols",
             shown="bbfalsify.reporting.terminal.check:check_lines",
             finding="bbfalsify.reporting.terminal.finding_steps:word_steps",
@@ -99,6 +99,8 @@ ENGINES = Registry(
             ignores=(
                 "system",
                 "profile",
+                "signals",
+                "parameters",
                 "time_limit",
                 "on_failure",
                 "votes",

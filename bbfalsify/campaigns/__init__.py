@@ -9,17 +9,15 @@ each other, `execute` hands each plan to the running room.
 `run_search` runs an engine of your own that is only a search.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from bbfalsify.campaigns.plan import Campaign, RunPlan, load_campaign, plan_document
+from bbfalsify.core.lazy_names import lazy_names
 
-__all__ = ["Campaign", "RunPlan", "load_campaign", "plan_document", "run_search"]
-
-
-def __getattr__(name: str) -> Any:
-    """Modules that simulate are imported where they are used."""
-    if name == "run_search":
-        from bbfalsify.campaigns.own_engine import run_search
-
-        return run_search
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+if TYPE_CHECKING:
+    from bbfalsify.campaigns.own_engine import run_search as run_search
+    from bbfalsify.campaigns.plan import Campaign as Campaign
+    from bbfalsify.campaigns.plan import RunPlan as RunPlan
+    from bbfalsify.campaigns.plan import load_campaign as load_campaign
+    from bbfalsify.campaigns.plan import plan_document as plan_document
+else:
+    __all__, __getattr__ = lazy_names(__name__, __file__)

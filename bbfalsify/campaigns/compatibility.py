@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bbfalsify.core.choices import HIGHEST, LOWEST
 from bbfalsify.core.errors import Problem, unknown_name
-from bbfalsify.core.units import unit_problem
+from bbfalsify.systems.parameters import parameters_of, value_problems
 
 if TYPE_CHECKING:
     from bbfalsify.modelling import Profile
@@ -31,6 +33,19 @@ def port_problems(profile: Profile, system: System) -> list[Problem]:
     ]
 
 
+def parameter_problems(profile: Profile, system: System) -> Iterator[Problem]:
+    """Find laws for parameters that the system does not have, or whose values it refuses."""
+    known = parameters_of(system)
+    for drawn in profile.parameters:
+        for value in dict.fromkeys(drawn.law.value(u) for u in (LOWEST, HIGHEST, 0.3)):
+            problem = next(value_problems(system, {drawn.name: value}), None)
+            if problem is not None:
+                yield replace(problem, file=profile.file, line=drawn.line if profile.file else None)
+                break
+        if drawn.name in known:
+            yield from _units({drawn.name: drawn.unit}, {drawn.name: known[drawn.name].unit}, profile, system)
+
+
 def _unknown(what: str, named: Iterable[str], known: Iterable[str], profile: Profile, system: System) -> list[Problem]:
     known = list(known)
     where = f"(system '{system.name}')"
@@ -46,9 +61,4 @@ def _units(
         if unit is not None and other is not None and unit != other:
             message = f"'{name}' is in '{unit}' here but in '{other}' in system '{system.name}'."
             problems.append(Problem(message, file=profile.file))
-    for name, unit in of_system.items():
-        wrong = None if unit is None else unit_problem(unit)
-        if wrong is not None:
-            message = f"system '{system.name}', port '{name}': {wrong.message}"
-            problems.append(Problem(message, allowed=wrong.allowed, closest=wrong.closest))
     return problems

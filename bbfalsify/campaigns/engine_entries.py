@@ -11,6 +11,7 @@ from bbfalsify.core.engine_kind import EngineKind, Engines
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.setting_values import closest_choice, shown
 from bbfalsify.core.settings import Settings
+from bbfalsify.modelling.formats.yaml_reader import VALUE_KEYS
 from bbfalsify.records.documents import KeyPath
 
 
@@ -57,7 +58,8 @@ def check_needs(reader: Reader, kinds: Mapping[str, EngineKind]) -> None:
     data = reader.document.data if isinstance(reader.document.data, dict) else {}
     needed = dict.fromkeys(section for kind in kinds.values() for section in kind.needs)
     for section in needed if kinds else ("system", "requirements"):
-        if data and section not in data:
+        given = VALUE_KEYS if section == "profile" else ()  # signals and parameters are a profile
+        if data and not any(key in data for key in (section, *given)):
             reader.problem((), f"{reader.label((section,))} is missing.")
     for section in data:
         if kinds and all(section in kind.ignores for kind in kinds.values()):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.campaigns.compatibility import port_problems
+from bbfalsify.campaigns.compatibility import parameter_problems, port_problems
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
 from bbfalsify.core.errors import Problem
@@ -75,15 +75,18 @@ def load_inputs(
             return None
         return None if found is None else _speaking(reader, path, name, found, about)
 
+    profiles = {name: profile_of(reader, base, name, about) for name in dict.fromkeys(sections.get("profile", []))}
     inputs = Inputs(
         {name: system_of(name) for name in dict.fromkeys(sections.get("system", []))},
-        {name: profile_of(reader, base, name, about) for name in dict.fromkeys(sections.get("profile", []))},
+        _with_values(reader, profiles) if "signals" in about else profiles,
         {name: model_of(reader, base, name) for name in dict.fromkeys(sections.get("model", []))},
         not_checked,
     )
     for profile in inputs.usages() if "signals" in about else ():
         for system in inputs.of_signals():
             reader.adopt(("profile",), port_problems(profile, system))
+            key = "parameters" if "parameters" in reader.document.data else "profile"
+            reader.adopt((key,), parameter_problems(profile, system))
     return inputs
 
 
@@ -97,6 +100,7 @@ def _speaking(
 ) -> System | SymbolSystem | None:
     """Return the system if the engines can talk to it."""
     from bbfalsify.systems import SymbolSystem
+    from bbfalsify.systems.interface import unit_problems
 
     if isinstance(system, SymbolSystem) and "symbols" not in answers:
         reader.problem(path, f"'{reference}' answers symbols, not signals; falsify needs inputs and outputs over time.")
@@ -104,6 +108,8 @@ def _speaking(
     if not isinstance(system, SymbolSystem) and set(answers) == {"symbols"}:
         reader.problem(path, f"'{reference}' takes signals; check needs a system that answers symbols.")
         return None
+    if not isinstance(system, SymbolSystem):
+        reader.adopt(path, unit_problems(system))
     return system
 
 
@@ -119,6 +125,24 @@ def profile_of(reader: Reader, base: Path, name: str, answers: Collection[str]) 
     problems = check_profile(profile) if isinstance(profile, Profile) else []
     reader.adopt(path, problems)
     return None if problems else profile
+
+
+def _with_values(reader: Reader, profiles: dict[str, Profile | Network | None]) -> dict[str, Profile | Network | None]:
+    """Add the signals and parameters of the campaign to each profile; alone they are one."""
+    from bbfalsify.modelling import Profile, with_values
+    from bbfalsify.modelling.formats.yaml_reader import VALUE_KEYS
+
+    document = reader.document
+    given = [key for key in VALUE_KEYS if isinstance(document.data, dict) and key in document.data]
+    if not given:
+        return profiles
+    name = str(document.data.get("name") or "signals")
+    return {
+        key: reader.attempt((given[0],), with_values, profile, document, name)
+        if profile is None and not profiles or isinstance(profile, Profile)
+        else profile
+        for key, profile in (profiles or {name: None}).items()
+    }
 
 
 def _usage(file: Path) -> Profile | Network:

@@ -29,6 +29,7 @@ from bbfalsify.core.verdict import Judgement, Outcome, StopReason
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import SeedRecord
 from bbfalsify.records.recording import Recording, RunRecord
+from bbfalsify.results.run_result import CounterexampleRow, RequirementRow, RunResult
 from bbfalsify.running.confirm import confirm, counterexample_file
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.judge import RequirementsJudge
@@ -43,6 +44,12 @@ class _Violation:
     query: Query
     judgement: Judgement
     confirmation: Confirmation
+
+
+@dataclass(frozen=True, kw_only=True)
+class _FirstViolation(CounterexampleRow):
+    query: str
+    """The name of the query that showed it."""
 
 
 def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str, Any]:
@@ -72,25 +79,26 @@ def run_search(search: Search, plan: RunPlan, recording: Recording) -> dict[str,
             number: _Violation(query, judgement, confirm(driver.rerun, query, number, judgement))
             for number, (query, judgement) in sorted(seen.violations.items())
         }
-    rows = [_row(r, seen.outcome(number, ended.reason)) for number, r in enumerate(requirements)]
-    results = {
-        "engine": plan.engine.kind,
-        "name": plan.name,
-        "outcome": Outcome.overall([row["outcome"] for row in rows]),
-        "seed": plan.seed,
-        "simulations": driver.spent.simulations,
-        "stop_reason": ended.reason,
-        "requirements": rows,
-        "counterexamples": [
+    rows = tuple(
+        RequirementRow(id=r.id, text=r.text, stl=r.formula.text, outcome=seen.outcome(number, ended.reason))
+        for number, r in enumerate(requirements)
+    )
+    results = RunResult(
+        engine=plan.engine.kind,
+        name=plan.name,
+        outcome=Outcome.overall([row.outcome for row in rows]),
+        seed=plan.seed,
+        simulations=driver.spent.simulations,
+        stop_reason=ended.reason,
+        requirements=rows,
+        counterexamples=tuple(
             _counterexample(plan, recording, record, requirements[number], rank, found)
             for rank, (number, found) in enumerate(violations.items(), start=1)
-        ],
-        "found_probability": None,
-        "smc": None,
-        "seconds": round(time.monotonic() - began, 3),
-        "run_directory": None if record.path is None else str(record.path),
-        "notes": [note for note in (ended.message, seen.note) if note],
-    }
+        ),
+        seconds=time.monotonic() - began,
+        directory=record.path,
+        notes=tuple(note for note in (ended.message, seen.note) if note),
+    ).as_json()
     record.write_results(results)
     return results
 
@@ -136,13 +144,9 @@ class _Seen:
         return f"simulations that failed: {self.failed}; the first said: {self.first_failure}" if self.failed else ""
 
 
-def _row(requirement: Requirement, outcome: Outcome) -> dict[str, Any]:
-    return {"id": requirement.id, "text": requirement.text, "stl": requirement.formula.text, "outcome": outcome}
-
-
 def _counterexample(
     plan: RunPlan, recording: Recording, record: RunRecord, requirement: Requirement, rank: int, found: _Violation
-) -> dict[str, Any]:
+) -> _FirstViolation:
     """Write the file that `replay` executes; return the row of the results."""
     stimulus, confirmation = found.query.stimulus, found.confirmation
     actions = tuple(action for _, action in stimulus.events)
@@ -163,14 +167,13 @@ def _counterexample(
     several, file = len(plan.requirements) > 1, None
     if record.directory is not None:
         file = str(record.directory.write_counterexample(content, rank, of_several=several))
-    return {
-        "rank": rank,
-        "requirement": requirement.id,
-        "status": confirmation.status,
-        "actions": list(actions),
-        "query": found.query.name,
-        "probability": None,
-        "first_violation_time": found.judgement.first_violation_time,
-        "robustness": found.judgement.robustness,
-        "file": file,
-    }
+    return _FirstViolation(
+        rank=rank,
+        requirement=requirement.id,
+        status=confirmation.status,
+        actions=actions,
+        query=found.query.name,
+        first_violation_time=found.judgement.first_violation_time,
+        robustness=found.judgement.robustness,
+        file=file,
+    )

@@ -18,7 +18,7 @@ from typing import Any
 
 from bbfalsify.campaigns.categories import run_category
 from bbfalsify.campaigns.directory import SUMMARY, CampaignDirectory
-from bbfalsify.campaigns.execute import Done, configuration_of, origin_of, run_one
+from bbfalsify.campaigns.execute import Done, annotated, configuration_of, origin_of, run_one
 from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.core.errors import SystemFailure, UserError
 from bbfalsify.core.events import Event
@@ -26,6 +26,7 @@ from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.records.disk import together
 from bbfalsify.records.json_files import WritingFailed, write_json
 from bbfalsify.records.recording import Recording
+from bbfalsify.results.run_result import RequirementRow, RunResult
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.executors import opened
 
@@ -93,25 +94,18 @@ def _run_several(
 
 def _failed(plan: RunPlan, directory: Path, message: str) -> dict[str, Any]:
     """Return the results of a run that could not be made; it is tried again when resumed."""
-    return {
-        "engine": plan.engine.kind,
-        "name": plan.name,
-        "outcome": Outcome.ERROR.value,
-        "category": "error",
-        "seed": plan.seed,
-        "simulations": 0,
-        "stop_reason": StopReason.ERROR.value,
-        "requirements": [
-            {"id": p.requirement.id, "text": p.requirement.text, "outcome": Outcome.ERROR.value, "expected": p.expected}
-            for p in plan.requirements
-        ],
-        "counterexamples": [],
-        "found_probability": None,
-        "smc": None,
-        "run_directory": str(directory),
-        "notes": [message],
-        "varies": dict(plan.varies),
-    }
+    stated = [planned.requirement for planned in plan.requirements]
+    results = RunResult(
+        engine=plan.engine.kind,
+        name=plan.name,
+        outcome=Outcome.ERROR,
+        seed=plan.seed,
+        stop_reason=StopReason.ERROR,
+        requirements=tuple(RequirementRow(id=r.id, text=r.text, outcome=Outcome.ERROR) for r in stated),
+        directory=directory,
+        notes=(message,),
+    )
+    return annotated(plan, results.as_json()) | {"category": "error"}
 
 
 def _summary_row(done: Done) -> dict[str, Any]:

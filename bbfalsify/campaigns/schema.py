@@ -76,10 +76,18 @@ class _Subject(Settings):
     name: str = _single("Names the run directories.", default=None, absent="the file's name")
     system: str = setting(
         "The black box: an adapter folder, file.py:object, package.module:object, model.fmu, model.yaml, machine.dot "
-        "or cmd:program.",
+        "or cmd:program; settings after a ?, as in model.fmu?outputs=x,y&step=0.01&set.mass=3.5.",
         default=None,
     )
     profile: str = setting("The file that describes the users.", default=None)
+    signals: Any = _single(
+        "Inputs that are drawn by a law, piece by piece: `{throttle: {range: [0, 100], every: 5}}`; alone, or beside a "
+        "profile.",
+        default=None,
+    )
+    parameters: Any = _single(
+        "Parameters of the system, drawn by a law before each use: `{mass: {uniform: [900, 1500]}}`.", default=None
+    )
     model: str = setting("A model file, or example:NAME:SIZE, for engines that need no system.", default=None)
     requirements: Any = _single(
         "A list of requirements; plain text in it is the path of a specification file.", default=None

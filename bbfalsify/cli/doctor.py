@@ -33,6 +33,7 @@ def doctor(
     from bbfalsify.running.doctor.doctor import examine
     from bbfalsify.running.warm_up import kernel_notice
     from bbfalsify.systems import load_system
+    from bbfalsify.systems.parameters import unwrapped
     from bbfalsify.systems.simulated import ModelSymbolSystem, ModelSystem
 
     wrong = [
@@ -44,7 +45,7 @@ def doctor(
         raise UserError(wrong)
     patient = load_system(system, base=Path())
     with Progress(quiet=quiet) as progress:
-        if isinstance(patient, ModelSystem | ModelSymbolSystem) and (notice := kernel_notice()) is not None:
+        if isinstance(unwrapped(patient), ModelSystem | ModelSymbolSystem) and (notice := kernel_notice()) is not None:
             progress.say(notice)
         report = examine(patient, duration=duration, seed=seed, time_limit_s=time_limit)
     if as_json:

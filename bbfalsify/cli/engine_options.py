@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from enum import Enum, StrEnum
 from typing import Annotated, Any
@@ -97,6 +98,10 @@ def _plain(one: Setting, value: Any) -> Any:
     return value.value if isinstance(value, Enum) else None if value == [] else value
 
 
+_LIST, _DEFAULT = re.compile(r"<list\[(\w+)\]>"), re.compile(r"(\[default: )\((.*)\)(?=[;\]])", re.DOTALL)
+"""Types and defaults as click writes them, in parentheses of its own."""
+
+
 class GroupedCommand(TyperCommand):
     """A command whose help lists its options in groups."""
 
@@ -107,7 +112,7 @@ class GroupedCommand(TyperCommand):
             panel = getattr(parameter, "rich_help_panel", None)
             panel = panel or ("Arguments" if parameter.param_type_name == "argument" else "Options")
             if record is not None:
-                groups.setdefault(panel, []).append(record)
+                groups.setdefault(panel, []).append((_LIST.sub(r"<\1>", record[0]), _DEFAULT.sub(r"\1\2", record[1])))
         for panel, records in groups.items():
             with formatter.section(panel):
                 formatter.write_dl(records)

@@ -44,22 +44,23 @@ def exit_of_run(data: Mapping[str, Any]) -> Exit:
 
     Outcomes that were expected or accepted are no news; others are 1, or decide as they are.
     """
-    from bbfalsify.records.accepted import ACCEPTED
+    from bbfalsify.results.run_result import RunResult
 
-    if data["stop_reason"] == StopReason.INTERRUPTED:
+    result = RunResult.from_json(data)
+    if result.stop_reason == StopReason.INTERRUPTED:
         return Exit.INTERRUPTED
-    open_outcomes = []
-    for row in data["requirements"]:
-        said = [c.get("accepted") for c in data["counterexamples"] if c["requirement"] == row["id"]]
-        if said and None not in said:  # failures may be accepted: then nothing else is news
-            if set(said) != {ACCEPTED}:
+    open_outcomes: list[str] = []
+    for row in result.requirements:
+        accepted = result.accepted(row.id)
+        if accepted is not None:  # failures may be accepted: then nothing else is news
+            if accepted < len(result.of(row.id)):
                 return Exit.FOUND
-        elif row.get("expected") is None:
-            open_outcomes.append(row["outcome"])
-        elif row["outcome"] != row["expected"]:
+        elif row.expected is None:
+            open_outcomes.append(row.outcome)
+        elif row.outcome != row.expected:
             return Exit.FOUND
-    if not data["requirements"] or (open_outcomes and data["outcome"] == Outcome.ERROR):
-        open_outcomes.append(data["outcome"])
+    if not result.requirements or (open_outcomes and result.outcome == Outcome.ERROR):
+        open_outcomes.append(result.outcome)
     return exit_of_outcomes(open_outcomes)
 
 

@@ -13,10 +13,26 @@ from bbfalsify.cli.options import AcceptFile, Seed, Session, StoreFolder
 @with_settings(*settings_of_engine("falsify"))
 def falsify(
     system: Annotated[str, typer.Option("--system", help="Adapter folder, file.py:object, x.fmu or cmd:program.")],
-    profile: Annotated[str, typer.Option("--profile", help="The usage profile.")],
     require: Annotated[
         list[str], typer.Option("--require", metavar="STL", help="A formula, or a specification file; repeat.")
     ],
+    profile: Annotated[str | None, typer.Option("--profile", help="The usage profile.")] = None,
+    signal: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--signal",
+            metavar="NAME: LAW",
+            help="An input drawn by a law, such as 'throttle: {range: [0, 100], every: 5}'; repeat.",
+        ),
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter",
+            metavar="NAME: LAW",
+            help="A parameter of the system drawn by a law, such as 'mass: {uniform: [1, 2]}'; repeat.",
+        ),
+    ] = None,
     *,
     seed: Seed = None,
     store: StoreFolder = None,
@@ -30,13 +46,15 @@ def falsify(
     Example:  bbfalsify falsify --system adapters/heater --profile profiles/heater_user.yaml \\
               --require "always[0:20](T <= 75)" --horizon 20
     """
-    from bbfalsify.cli.inline_campaign import described, requirement
+    from bbfalsify.cli.inline_campaign import described, entries, requirement
     from bbfalsify.cli.session import run_campaign
 
     sections = {
         "name": "falsify",
         "system": system,
         "profile": profile,
+        "signals": entries("--signal", signal),
+        "parameters": entries("--parameter", parameter),
         "requirements": [requirement(number, text, "stl") for number, text in enumerate(require, start=1)],
         "seed": seed,
     }

@@ -13,6 +13,7 @@ import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
 from bbfalsify.cli.options import Seed, Session
+from bbfalsify.core.errors import UserError
 from bbfalsify.core.settings import keys_of
 from bbfalsify.registry import ENGINES
 
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
     from bbfalsify.campaigns.plan import Given
 
 SPECIFICATIONS = (".yaml", ".yml")
-_RENAMED = {"accepted": "accept", "requirements": "require", "symbols": "symbol"}
+_RENAMED = {
+    "accepted": "accept",
+    "requirements": "require",
+    "symbols": "symbol",
+    "signals": "signal",
+    "parameters": "parameter",
+}
 _FORMS = {"signals": "stl", "symbols": "ltl", "states": "query"}
 
 
@@ -35,6 +42,19 @@ def described(kind: str, sections: Mapping[str, Any], settings: Mapping[str, Any
     data |= {key: value for key, value in settings.items() if key not in keys}
     data["engine"] = {"kind": kind} | {key: value for key, value in settings.items() if key in keys}
     return plan_document(Document("", data, {}), ENGINES, base=Path(), label=_option, **given)
+
+
+def entries(option: str, texts: Sequence[str] | None) -> dict[str, Any] | None:
+    """Return the mapping that the texts of an option make together; each is YAML, as in a file."""
+    from bbfalsify.records.documents import parse_yaml
+
+    found: dict[str, Any] = {}
+    for text in texts or ():
+        data = parse_yaml(text, file=option).data
+        if not isinstance(data, dict):
+            raise UserError(f"{option} must be NAME: LAW, found '{text}'.")
+        found |= {str(name): law for name, law in data.items()}
+    return found or None
 
 
 def requirement(number: int, text: str, form: str) -> str | dict[str, str]:

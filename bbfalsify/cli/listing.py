@@ -44,9 +44,10 @@ def _examples() -> list[tuple[str, str]]:
 
 
 def _models() -> list[tuple[str, str]]:
+    from bbfalsify.examples.chains import CHAINS
     from bbfalsify.examples.models import FAMILIES
 
-    return [(f"{name}:{family.size}", family.text) for name, family in FAMILIES.items()]
+    return [*((f"{name}:{family.size}", family.text) for name, family in FAMILIES.items()), *CHAINS.items()]
 
 
 def _engines() -> list[tuple[str, str]]:

@@ -41,13 +41,15 @@ from bbfalsify.cli.output import guarded_output, say
 from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.registry import ENGINES
 
+EXIT_CODES = "Exit codes: 0 nothing found, 1 found, 2 your input, 3 the system failed, 4 inconclusive, 130 interrupted."
+
 app = typer.Typer(
     name="bbfalsify",
     help="Find the failures of a black box, and tell which of them its users will actually meet.",
     rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
-    epilog="Exit codes: 0 nothing found, 1 found, 2 your input, 3 the system failed, 4 inconclusive, 130 interrupted.",
+    epilog=EXIT_CODES,
 )
 
 COMMANDS: dict[str, Callable[..., int | None]] = {
@@ -80,6 +82,13 @@ def add_engine(name: str) -> None:
     if name not in COMMANDS and name in ENGINES.names():
         COMMANDS[name] = engine_command(name)
         app.command(name, cls=GroupedCommand)(boundary(COMMANDS[name]))
+
+
+def name_engines() -> None:
+    """Name the engines of other packages below the help of all commands; none of them is imported for that."""
+    others = [name for name in ENGINES.names() if name not in COMMANDS]
+    told = f"\n\nEngines of other packages, each a command: {', '.join(others)}." if others else ""
+    app.info.epilog = EXIT_CODES + told
 
 
 def _show_version(wanted: bool) -> None:
@@ -123,7 +132,8 @@ def main() -> None:
 
 def _run() -> Any:
     try:
-        add_engine(next((word for word in sys.argv[1:] if not word.startswith("-")), "run"))
+        word = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+        name_engines() if word is None else add_engine(word)
         return app(sys.argv[1:] or ["--help"], prog_name="bbfalsify", standalone_mode=False)
     except UserError as error:
         return report_problems([str(p) for p in error.problems], as_json="--json" in sys.argv)

@@ -20,12 +20,6 @@ class What(StrEnum):
     PROFILE = "profile"
 
 
-class Engine(StrEnum):
-    FALSIFY = "falsify"
-    CHECK = "check"
-    REACH = "reach"
-
-
 class Kind(StrEnum):
     FUNCTION = "function"
     STEPWISE = "stepwise"
@@ -43,7 +37,9 @@ def new(
         Kind,
         typer.Option("--kind", help="function, stepwise, process, program, fmu (signals); symbols, server (words)."),
     ] = Kind.FUNCTION,
-    engine: Annotated[Engine, typer.Option("--engine", help="Of a campaign.")] = Engine.FALSIFY,
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="NAME", help="Of a campaign; one of 'bbfalsify list engines'.")
+    ] = "falsify",
     folder: Annotated[
         Path | None, typer.Option("--folder", help="Where to put it.", show_default="adapters, experiments or profiles")
     ] = None,
@@ -73,7 +69,7 @@ def new(
 
         file = (folder or Path("experiments")) / name / "campaign.yaml"
         places = _from(file, "adapters", name), _from(file, "profiles", f"{name}.yaml")
-        text = campaign_text(engine.value, name, *places)
+        text = campaign_text(engine, name, *places)
         then = f"bbfalsify validate {file}"
     _write_new(file, text)
     if not quiet:

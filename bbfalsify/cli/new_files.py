@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+from bbfalsify.core.engine_kind import EngineKind
+from bbfalsify.core.errors import UserError, unknown_name
+from bbfalsify.core.settings import keys_of
+from bbfalsify.registry import ENGINES
 
 PROFILE = """# How people use NAME: states, how long they stay in each, and what they do then.
 #   bbfalsify validate profiles/NAME.yaml        every mistake at once
@@ -82,6 +88,8 @@ engine:
 
 _GIVEN = ("format_version", "name", "system", "profile", "model", "requirements", "engine", "seed")
 _EXAMPLES = {
+    "signals": "{level: {range: [0, 1], every: 5}}",
+    "parameters": "{mass: {uniform: [1, 2]}}",
     "budget": "{seconds: 3600}",
     "jobs": "2",
     "executor": "dask",
@@ -97,11 +105,11 @@ _EXAMPLES = {
 def campaign_text(engine: str, name: str, system: str, profile: str) -> str:
     """A campaign with everything that can be set: what is needed, and the rest as comments with its defaults."""
     from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
-    from bbfalsify.core.settings import keys_of
-    from bbfalsify.registry import ENGINES
 
-    question, content = CAMPAIGNS[engine]
+    if engine not in ENGINES.names():
+        raise UserError(unknown_name("engine", engine, ENGINES.names()))
     kind = ENGINES.kind(engine)
+    question, content = CAMPAIGNS.get(engine) or _of_another_package(engine, kind)
     settings = [
         f"  # {key}: {_yaml(declared.default)}"
         for key, declared in keys_of(kind.named("settings")).items()
@@ -115,6 +123,19 @@ def campaign_text(engine: str, name: str, system: str, profile: str) -> str:
     tail = _TAIL.replace("SETTINGS", "\n".join(settings)).replace("SECTIONS", "\n".join(sections))
     text = _HEAD.replace("QUESTION", question) + content + tail
     return text.replace("NAME", name).replace("SYSTEM", system).replace("PROFILE", profile)
+
+
+def _of_another_package(engine: str, kind: EngineKind) -> tuple[str, str]:
+    """Question and content for an engine that has none of its own: subject and requirements of one about the same."""
+    like = {"signals": "falsify", "symbols": "check", "states": "reach"}[kind.about]
+    sections = re.split(r"^(?=[a-z])", CAMPAIGNS[like][1].partition("engine:")[0], flags=re.MULTILINE)
+    needed = [section for section in sections if section.partition(":")[0] in kind.needs]
+    required = [
+        f"  {key}:  # {declared.rules.sentence}\n"
+        for key, declared in keys_of(kind.named("settings")).items()
+        if declared.required
+    ]
+    return f"NAME: {kind.says}", "".join([*needed, f"engine:\n  kind: {engine}\n", *required])
 
 
 def _yaml(value: Any) -> str:

@@ -64,6 +64,8 @@ def check_file(file: Path, *, load: bool = False) -> tuple[str, str, list[Proble
 
     if is_uppaal(file):
         return "UPPAAL model", *_model(file)
+    if file.suffix.lower() in (".fmu", ".dot"):
+        return _system(file)
     keys = set(data) if isinstance(data := read_yaml(file).data, dict) else set()
     if keys & {"engine", "system"} and "requirements" in keys or "engine" in keys and keys & {"profile", "model"}:
         return "campaign", *_campaign(file, load=load)
@@ -85,6 +87,21 @@ def check_file(file: Path, *, load: bool = False) -> tuple[str, str, list[Proble
             line=1,
         )
     )
+
+
+def _system(file: Path) -> tuple[str, str, list[Problem]]:
+    """Describe a system that is data: loading it runs nothing."""
+    from bbfalsify.systems import SymbolSystem, load_system
+    from bbfalsify.systems.parameters import parameters_of
+
+    system = load_system(str(file))
+    if isinstance(system, SymbolSystem):
+        return "machine", f"{len(system.alphabet)} input symbols", []
+    ports = [
+        f"{len(side)} {name}{'s' * (len(side) != 1)}"
+        for side, name in ((system.inputs, "input"), (system.outputs, "output"))
+    ]
+    return "FMU", f"{', '.join(ports)}, {len(parameters_of(system))} parameters and start values", []
 
 
 def _campaign(file: Path, *, load: bool) -> tuple[str, list[Problem]]:

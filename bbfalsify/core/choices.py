@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from bbfalsify.core.seeds import SeedTree
+
+if TYPE_CHECKING:  # readers of files import this module, and should start at once
+    import numpy as np
 
 KINDS = ("initial", "parameter", "value", "delay", "edge", "branch")
 """Initial value of a variable, parameter of the system, value of a signal or random draw in an update, delay of a
@@ -51,6 +52,8 @@ class ChoiceSequence:
     labels: tuple[Label, ...]
 
     def __post_init__(self) -> None:
+        import numpy as np
+
         quantiles = np.array(self.quantiles, np.float64)
         if quantiles.shape != (len(self.labels),):
             raise ValueError(f"{quantiles.shape} quantiles for {len(self.labels)} labels")
@@ -65,6 +68,8 @@ class ChoiceSequence:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ChoiceSequence):
             return NotImplemented
+        import numpy as np
+
         return self.labels == other.labels and bool(np.array_equal(self.quantiles, other.quantiles))
 
     __hash__ = None  # type: ignore[assignment]
@@ -77,8 +82,24 @@ class ChoiceSequence:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ChoiceSequence:
+        import numpy as np
+
         labels = tuple(Label(str(kind), str(name), int(occurrence)) for kind, name, occurrence in data["labels"])
         return cls(np.array(data["quantiles"], np.float64), labels)
+
+
+@dataclass(frozen=True)
+class DrawnValue:
+    """A value of a run that its profile has drawn, as people read it."""
+
+    name: str
+    """Signal, parameter, or variable of the profile."""
+    time: float | None
+    """Time from which it holds; None for a parameter."""
+    value: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "time": self.time, "value": self.value}
 
 
 def labelled(pairs: Iterable[tuple[str, str]]) -> tuple[Label, ...]:

@@ -167,8 +167,9 @@ class Redactor:
         return b"".join((*shown, text[position:end]))
 
     def rest(self) -> bytes:
-        """Return the part still held back, without secrets; for the end of the stream."""
-        return self.clean(self._held)
+        """Return the part still held back, without secrets, and forget it; for the end of the stream."""
+        held, self._held = self._held, b""
+        return self.clean(held)
 
     def clean(self, data: bytes) -> bytes:
         return data if self._pattern is None else self._pattern.sub(HIDDEN.encode(), data)

@@ -68,9 +68,7 @@ class Setting:
         """The default as a file has it, or what it means that there is none."""
         if self.default in (None, ()):
             return "" if self.required else self.rules.absent
-        if isinstance(self.default, bool):
-            return str(self.default).lower()
-        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
+        return written(self.default)
 
 
 class Notes(Protocol):
@@ -104,6 +102,15 @@ def dotted(path: KeyPath) -> str:
     for key in path:
         text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else str(key)
     return text
+
+
+def written(value: Any) -> str:
+    """Return a value as a file has it: 0.5, fair, [1, 10]."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(written, value))}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def shown(value: Any) -> str:

@@ -15,14 +15,15 @@ list that is one value.  In a file, other settings may have a list of alternativ
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import types
 import typing
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, dataclass_transform
 
-from bbfalsify.core.errors import UserError
+from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.core.setting_values import Collected, KeyPath, Notes, Rules, Setting, alternatives, shown, value_of
 
 REQUIRED = dataclasses.MISSING
@@ -50,6 +51,7 @@ class Settings:
         dataclass(frozen=True, kw_only=kw_only)(cls)
         hints = typing.get_type_hints(cls)
         cls._declared = {field.name: _declared(field, hints[field.name]) for field in dataclasses.fields(cls)}
+        cls.__init__ = _with_known_names(cls, cls.__init__)  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
         notes = Collected()
@@ -91,6 +93,22 @@ class Settings:
             made.note_conflicts(path, notes)
             found.append(made)
         return found
+
+
+def _with_known_names(cls: type[Settings], init: Callable[..., None]) -> Callable[..., None]:
+    """Name the closest setting where a keyword is none."""
+
+    @functools.wraps(init)
+    def checked(self: Settings, *values: Any, **given: Any) -> None:
+        unknown = [unknown_name("setting", name, cls._declared) for name in given if name not in cls._declared]
+        if unknown:
+            notes = Collected([replace(one, message=f"{cls.__name__}: {one.message}") for one in unknown])
+            for name in given.keys() & cls._declared.keys():
+                value_of(cls._declared[name], given[name], (name,), notes)
+            raise UserError(notes.problems)
+        init(self, *values, **given)
+
+    return checked
 
 
 def settings_of(cls: type[Settings]) -> Mapping[str, Setting]:

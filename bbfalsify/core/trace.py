@@ -20,6 +20,8 @@ class Stimulus:
     """One float64 array per input; entry i holds from times[i] until times[i+1]."""
     events: tuple[tuple[float, str], ...] = ()
     """(time, action) in order; several may share one time."""
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    """Values of the system's parameters in this simulation; the others have their defaults."""
 
     @property
     def duration(self) -> float:

@@ -13,7 +13,7 @@ from bbfalsify.kernel.bytecode import execute, fail
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import advance
-from bbfalsify.kernel.rng import unit
+from bbfalsify.kernel.rng import DRAWN_BRANCH, DRAWN_EDGE, DRAWN_INITIAL, DRAWN_VALUE, label_draws, unit
 from bbfalsify.kernel.windows import enabled_at, invariant_deadline, slack
 
 # --- the tournament of deadlines --------------------------------------------------------------------------------------
@@ -218,6 +218,7 @@ def pick_branch(T, F, S, X, R, e):
     if not total > 0.0:
         fail(S, ERROR_WEIGHT, 0, e)
         return 0
+    label_draws(R, DRAWN_BRANCH, T[edge + E_PROCESS])
     rest = unit(R) * total
     chosen = 0
     for b in range(count):
@@ -254,6 +255,7 @@ def pick_receiver(T, F, S, X, R, channel, p, by_weight):
             total += weight
             enabled += 1
             # the k-th enabled edge replaces the choice with its share, so that one pass is enough
+            label_draws(R, DRAWN_EDGE, p)
             if enabled == 1 or unit(R) * total < weight:
                 chosen = r
     return chosen
@@ -264,6 +266,7 @@ def apply_updates(T, F, S, X, R, branch):
     """Execute the updates of one branch, at "now"."""
     fast = T[branch + B_FAST_COUNT]
     if fast < 0:
+        label_draws(R, DRAWN_INITIAL if X[X_NOW] == 0.0 else DRAWN_VALUE, branch)
         execute(T, F, S, X, R, T[branch + B_CODE], MODE_FROZEN, X[X_NOW])
         return
     for i in range(fast):

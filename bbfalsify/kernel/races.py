@@ -18,7 +18,7 @@ from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.ode import values_at
-from bbfalsify.kernel.rng import unit
+from bbfalsify.kernel.rng import DRAWN_DELAY, DRAWN_EDGE, DRAWN_TIE, label_draws, unit
 from bbfalsify.kernel.walk_frame import (
     DEADLOCK,
     REACHED_END,
@@ -162,6 +162,7 @@ def race(T, F, S, X, R, deadline, strict):
             continue
         bound = own_bound(T, S, X, p)
         rate = exponential_rate(T, F, S, X, R, p) if bound == math.inf else 0.0
+        label_draws(R, DRAWN_DELAY, p)
         moment = min(draw_moment(T, X, count, bound, rate, 1.0 - unit(R)), urgent_moment(T, S, X, count))
         if moment == math.inf:
             continue
@@ -171,6 +172,7 @@ def race(T, F, S, X, R, deadline, strict):
             ties = 1
         elif moment == best:
             ties += 1
+            label_draws(R, DRAWN_TIE, p)
             if unit(R) * ties < 1.0:
                 winner = p
     if winner < 0 and deadline == now and (S[S_COMMITTED] > 0 or S[S_URGENT] > 0):
@@ -179,6 +181,7 @@ def race(T, F, S, X, R, deadline, strict):
             location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
             if T[location + L_OUTPUTS] > 0 and component_windows(T, F, S, X, R, p, deadline, strict) > 0:
                 ties += 1
+                label_draws(R, DRAWN_TIE, p)
                 if ties == 1 or unit(R) * ties < 1.0:
                     winner = p
                     best = now
@@ -248,6 +251,7 @@ def stochastic_transition(T, F, S, X, R, incremental):
     if winner < 0:
         return (DEADLOCK if deadline == math.inf else TIMELOCK), -1, 0.0
     count = component_windows(T, F, S, X, R, winner, deadline, strict)
+    label_draws(R, DRAWN_EDGE, winner)
     e = pick_output(T, F, S, X, R, count, t, -1)
     if e < 0:  # the draw was rounded onto a strict end
         for k in range(count):

@@ -2,6 +2,15 @@
 
 One 64-bit seed per walk fixes all its draws.  The generator is written out, so that compiled code and plain Python draw
 the same numbers on every machine.  (Blackman and Vigna, "Scrambled linear pseudorandom number generators".)
+
+An R longer than the four words of the stream has a tape behind them: the numbers drawn are recorded there with their
+labels, and the first ones may be given from outside.  The stream goes on all the same, so that number i depends on the
+seed and i only, and a walk without given numbers is the walk of the seed.
+
+    0…3                      the stream
+    4, 5, 6, 7               numbers drawn, numbers given, label of the next number, room of the tape
+    8 …                      numbers, 53 bits each
+    8 + room …               their labels: kind + 8 · subject
 """
 
 from __future__ import annotations
@@ -10,7 +19,7 @@ import math
 
 import numpy as np
 
-from bbfalsify.kernel.numba_types import compiled, entry_point
+from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -18,6 +27,11 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _U11, _U17, _U19, _U23 = np.uint64(11), np.uint64(17), np.uint64(19), np.uint64(23)
 _U27, _U30, _U31, _U41, _U45 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(41), np.uint64(45)
 _TO_UNIT = 2.0**-53
+
+STREAM = 4
+TAPE_NEXT, TAPE_GIVEN, TAPE_LABEL, TAPE_ROOM, TAPE = 4, 5, 6, 7, 8
+DRAWN_DELAY, DRAWN_TIE, DRAWN_EDGE, DRAWN_BRANCH, DRAWN_VALUE, DRAWN_INITIAL = 1, 2, 3, 4, 5, 6
+"""Kinds of labels; the subject is a process, or for values the place of a branch in the tables."""
 
 
 @compiled
@@ -41,6 +55,35 @@ def seed_streams(R, seeds, states_rng):
             states_rng[row, i] = R[i]
 
 
+@inlined
+def begin_tape(R):
+    """Rewind the tape, if there is one."""
+    if len(R) > STREAM:
+        R[TAPE_NEXT] = 0
+        R[TAPE_LABEL] = 0
+
+
+@inlined
+def label_draws(R, kind, subject):
+    """Label the numbers that are drawn from now on."""
+    if len(R) > STREAM:
+        R[TAPE_LABEL] = kind + 8 * subject
+
+
+@inlined
+def taped(R, number):
+    """Return the number given for this draw, or the one drawn; record it."""
+    i = int(R[TAPE_NEXT])
+    room = int(R[TAPE_ROOM])
+    R[TAPE_NEXT] = i + 1
+    if i < int(R[TAPE_GIVEN]):
+        number = R[TAPE + i]
+    if i < room:
+        R[TAPE + i] = number
+        R[TAPE + room + i] = R[TAPE_LABEL]
+    return number
+
+
 @compiled
 def unit(R):
     """Draw a number uniformly from [0, 1)."""
@@ -61,7 +104,10 @@ def unit(R):
     R[1] = s1
     R[2] = s2
     R[3] = s3
-    return float(result >> _U11) * _TO_UNIT
+    number = result >> _U11
+    if len(R) > STREAM:
+        number = taped(R, number)
+    return float(number) * _TO_UNIT
 
 
 @compiled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bbfalsify.kernel.firing import branch_taken, load_state, refresh, refresh_numeric_deadlines
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
-from bbfalsify.kernel.rng import seed_stream
+from bbfalsify.kernel.rng import begin_tape, seed_stream
 from bbfalsify.kernel.windows import integers_hold, slack, transition_windows
 
 REACHED_END, DEADLOCK, TIMELOCK, STEP_LIMIT, RUNTIME_ERROR = 1, 2, 3, 4, 5
@@ -15,6 +15,7 @@ REACHED_END, DEADLOCK, TIMELOCK, STEP_LIMIT, RUNTIME_ERROR = 1, 2, 3, 4, 5
 def begin_walk(T, F, S, X, R, seed, states_locations, states_integers, states_reals, largest, ode_step):
     """Load the first of some states at time 0, and seed the random stream."""
     seed_stream(R, seed)
+    begin_tape(R)
     load_state(T, F, S, X, R, states_locations, states_integers, states_reals, 0, 0.0, largest, ode_step)
     refresh(T, F, S, X, R, True)
 

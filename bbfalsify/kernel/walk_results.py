@@ -37,6 +37,8 @@ class Walk:
     error: str | None = None
     branches: np.ndarray | None = None
     """The branch of its edge that each step has taken, if recorded."""
+    values: np.ndarray | None = None
+    """Quantiles of the profile's parameters and signals, which accompany the walk."""
 
     @property
     def steps(self) -> int:
@@ -52,6 +54,7 @@ class Walk:
             self.integers[: steps + 1],
             self.reals[: steps + 1],
             branches=None if self.branches is None else self.branches[:steps],
+            values=self.values,
         )
 
     def actions(self, model: CompiledModel) -> tuple[str, ...]:

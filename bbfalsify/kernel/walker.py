@@ -8,6 +8,7 @@ import numpy as np
 
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.model_tables import CompiledModel
+from bbfalsify.kernel.rng import STREAM, TAPE
 
 _ERRORS = {
     at.ERROR_RANGE: "value {value} is out of range: {site}",
@@ -38,12 +39,13 @@ class Walker:
     R: np.ndarray
 
     @classmethod
-    def of(cls, model: CompiledModel) -> Walker:
+    def of(cls, model: CompiledModel, *, tape: int | None = None) -> Walker:
+        """`tape`: random numbers that the walker records, and takes from outside (`rng.py`); None: neither."""
         return cls(
             model,
             np.zeros(int(model.T[at.H_S_SIZE]), np.int64),
             np.zeros(int(model.T[at.H_X_SIZE]), np.float64),
-            np.zeros(4, np.uint64),
+            np.zeros(STREAM if tape is None else TAPE + 2 * tape, np.uint64),
         )
 
     @property

@@ -16,7 +16,8 @@ import numpy as np
 from bbfalsify.kernel.accelerated_walk import ret_batch
 from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.races import refuse_handshakes, stochastic_batch
-from bbfalsify.kernel.walk_results import Walks, WalkStatus
+from bbfalsify.kernel.rng import TAPE, TAPE_GIVEN, TAPE_NEXT, TAPE_ROOM
+from bbfalsify.kernel.walk_results import Walk, Walks, WalkStatus
 from bbfalsify.kernel.walker import Walker, error_message, initial_state, limits
 
 TWO_POINTS = -1
@@ -27,6 +28,8 @@ DELAY_DISTRIBUTIONS = np.array(
      (0.4, 0.0), (0.4, 0.2), (0.5, 0.0)]
 )  # fmt: skip
 _FIRST_CAPACITY = 32
+_FIRST_ROOM = 256
+"""Random numbers of a taped walk; one that needs more is repeated with more room."""
 
 
 def _shares(distribution: np.ndarray | int, count: int) -> np.ndarray:
@@ -78,6 +81,37 @@ def stochastic_walks(model: CompiledModel, seeds: np.ndarray, until: float, max_
     return _record(model, len(words), int(max_steps), run)
 
 
+def taped_walk(
+    model: CompiledModel, seed: int, quantiles: np.ndarray, until: float, max_steps: int
+) -> tuple[Walk, np.ndarray, np.ndarray]:
+    """Make one walk as `stochastic_walks` does, in which random number i is quantiles[i] where that is given.
+
+    Return the walk, all its random numbers and their labels (`rng.py`).  Those that are not given are the numbers of
+    the seed's stream at their places.
+    """
+    refuse_handshakes(model)
+    words = np.array([seed], np.uint64)
+    given = np.floor(np.asarray(quantiles, np.float64) * 2.0**53).astype(np.uint64)
+    room = max(_FIRST_ROOM, 2 * len(given))
+    while True:
+        walker = Walker.of(model, tape=room)
+        walker.R[TAPE_GIVEN], walker.R[TAPE_ROOM] = len(given), room
+        walker.R[TAPE : TAPE + len(given)] = given
+
+        def run(walker: Walker, first: int, capacity: int, *arrays: np.ndarray) -> int:
+            return stochastic_batch(
+                *walker.arrays, *initial_state(model), *limits(model), words, float(until), int(max_steps), first,
+                capacity, *arrays,
+            )  # fmt: skip
+
+        walks = _record(model, 1, int(max_steps), run, walker)
+        drawn = int(walker.R[TAPE_NEXT])
+        if drawn <= room:
+            numbers = walker.R[TAPE : TAPE + drawn].astype(np.float64) * 2.0**-53
+            return walks.walk(0), numbers, walker.R[TAPE + room : TAPE + room + drawn].astype(np.int64)
+        room = 2 * drawn
+
+
 def count_steps(
     model: CompiledModel,
     seeds: np.ndarray,
@@ -123,11 +157,13 @@ def _arrays(model: CompiledModel, count: int, capacity: int) -> tuple[np.ndarray
     )
 
 
-def _record(model: CompiledModel, count: int, max_steps: int, run: Callable[..., int]) -> Walks:
+def _record(
+    model: CompiledModel, count: int, max_steps: int, run: Callable[..., int], walker: Walker | None = None
+) -> Walks:
     capacity = max(1, min(_FIRST_CAPACITY, max_steps))
     arrays = _arrays(model, count, capacity)
     status, steps, errors = _outcomes(count)
-    walker = Walker.of(model)
+    walker = walker or Walker.of(model)
     done = 0
     with np.errstate(over="ignore"):
         while done < count:

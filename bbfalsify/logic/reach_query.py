@@ -13,28 +13,13 @@ import re
 from dataclasses import dataclass
 
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.logic.uppaal_queries import Elsewhere, Extremes, LeadsTo, StateQuery, UppaalQuery, read_query
 from bbfalsify.modelling import Network, parse_condition
 from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary, make_unary
 from bbfalsify.modelling.network.expressions import Binary, Builtin, Call, Expression, Kind, Unary
 from bbfalsify.modelling.network.visit import subexpressions
 
 _FORMS = ("E<> φ (can φ be reached?)", "A[] φ (falsified by a state without φ)")
-_OTHER_FORMS = {
-    "E[]": "asks for a whole run; look for a state that breaks it with E<>",
-    "A<>": "is about liveness, which no finite trace refutes",
-    "-->": "is about liveness, which no finite trace refutes",
-    "Pr[": "asks for a probability; 'bbfalsify falsify' estimates those",
-    "E[<=": "asks for an expectation",
-    "simulate": "is a command here: bbfalsify simulate MODEL",
-    "sup": "asks for a supremum; look for a larger value with E<>",
-    "inf": "asks for an infimum; look for a smaller value with E<>",
-    "bounds": "asks for bounds; look for larger values with E<>",
-    "control": "is about games",
-    "strategy": "is about games",
-    "saveStrategy": "is about games",
-    "minE": "is about strategies",
-    "maxE": "is about strategies",
-}
 _DEADLOCK = re.compile(r"\bdeadlock\b")
 
 
@@ -59,27 +44,33 @@ class ReachQuery:
 
 def parse_query(text: str, network: Network, *, file: str | None = None, line: int | None = None) -> ReachQuery:
     """Parse a query, or raise a UserError that says what cannot be asked."""
-    stripped = text.strip()
-    match = re.match(r"(E\s*<>|A\s*\[\s*\](?!\s*<))", stripped)
-    if match is None or "-->" in stripped:
-        raise UserError(_refusal(stripped, file, line))
-    universal = stripped.startswith("A")
-    condition = stripped[match.end() :]
-    if not condition.strip():
-        raise UserError(Problem(f"query '{stripped}': a condition is missing.", file, line))
+    asked = read_query(text, file=file, line=line)
+    if not isinstance(asked, StateQuery) or asked.quantifier not in ("E<>", "A[]"):
+        raise UserError(_refusal(asked, file, line))
+    universal, condition = asked.quantifier == "A[]", asked.condition
     mentions = _DEADLOCK.search(condition) is not None
     parts: list[Expression] = []
     for deadlocked in (False, True) if mentions else (False,):
         part = parse_condition(condition, network, {"deadlock": deadlocked} if mentions else {}, file=file, line=line)
         parts.append(simplified(part, negated=universal))
-    return ReachQuery(stripped, universal, parts[0], parts[1] if mentions else None)
+    return ReachQuery(asked.text, universal, parts[0], parts[1] if mentions else None)
 
 
-def _refusal(text: str, file: str | None, line: int | None) -> Problem:
-    for start, reason in _OTHER_FORMS.items():
-        if text.replace(" ", "").startswith(start) or (start == "-->" and start in text):
-            return Problem(f"query '{text}': {start} {reason}.", file, line, allowed=_FORMS)
-    return Problem(f"query '{text}': it must start with E<> or A[].", file, line, allowed=_FORMS)
+def _refusal(asked: UppaalQuery, file: str | None, line: int | None) -> Problem:
+    match asked:
+        case StateQuery(quantifier="E[]"):
+            reason = "E[] asks for a whole run; look for a state that breaks it with E<>"
+        case StateQuery(quantifier=word) | LeadsTo(word=word):
+            reason = f"{word} is about liveness, which no finite trace refutes"
+        case Extremes(word=word):
+            reason = f"{word} asks for extreme values; look for larger or smaller ones with E<>"
+        case Elsewhere(word=word, reason=why):
+            reason = f"'{word}' {why}"
+        case _:
+            reason = (
+                f"it asks for a probability, an expectation or simulations: '{asked.command}' is the command for that"
+            )
+    return Problem(f"query '{asked.text}': {reason}.", file, line, allowed=_FORMS)
 
 
 _DUAL = {"&&": "||", "||": "&&"}

@@ -14,10 +14,11 @@ Names are loaded when they are first used.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # for type checkers and editors; at run time names are loaded by __getattr__
+from bbfalsify.core.lazy_names import lazy_names
+
+if TYPE_CHECKING:
     from bbfalsify.modelling.formats.model_files import load_model as load_model
     from bbfalsify.modelling.formats.model_files import load_network as load_network
     from bbfalsify.modelling.formats.python_builder import AutomatonBuilder as AutomatonBuilder
@@ -34,33 +35,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time names are loaded
     from bbfalsify.modelling.profiles.profile import load_profile as load_profile
     from bbfalsify.modelling.profiles.profile import parse_network as parse_network
     from bbfalsify.modelling.profiles.profile import parse_profile as parse_profile
+    from bbfalsify.modelling.profiles.profile import with_values as with_values
     from bbfalsify.modelling.profiles.profile_checks import check_profile as check_profile
-
-_HOMES = {
-    "AutomatonBuilder": "formats.python_builder",
-    "NetworkBuilder": "formats.python_builder",
-    "check_profile": "profiles.profile_checks",
-    "Network": "network.network",
-    "Parameter": "profiles.parameters",
-    "profile_parameters": "profiles.parameters",
-    "ComputedInput": "profiles.profile",
-    "HeldInput": "profiles.profile",
-    "Profile": "profiles.profile",
-    "load_model": "formats.model_files",
-    "load_network": "formats.model_files",
-    "load_profile": "profiles.profile",
-    "parse_network": "profiles.profile",
-    "parse_profile": "profiles.profile",
-    "parse_condition": "language.resolve",
-    "parse_expression": "language.resolve",
-    "describe_network": "network.summary",
-}
-
-__all__ = sorted(_HOMES)
-
-if not TYPE_CHECKING:  # otherwise a type checker would accept every name
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+else:
+    __all__, __getattr__ = lazy_names(__name__, __file__)

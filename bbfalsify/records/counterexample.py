@@ -7,12 +7,11 @@ user meets it, how often it reproduced, the seeds and the versions.  Reading is 
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,21 +22,16 @@ from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.records.json_files import plain_number, read_json, write_json
 from bbfalsify.records.own_files import mark_of
-
-if TYPE_CHECKING:
-    import pydantic
+from bbfalsify.records.stored import read_strictly, to_json
 
 FORMAT_VERSION = 1
 Time = Literal["dense", "discrete"]
-STRICT = {"extra": "forbid"}
 
-T = TypeVar("T")
 Samples = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class RequirementRecord:
-    __pydantic_config__ = STRICT
     id: str
     text: str
     stl: str
@@ -49,7 +43,6 @@ class RequirementRecord:
 class SystemRecord:
     """The system as it was found: the reference as written, the folder it is relative to, the hash of its file."""
 
-    __pydantic_config__ = STRICT
     reference: str
     base: str = "."
     sha256: str | None = None
@@ -68,7 +61,6 @@ class SystemRecord:
 class SeedRecord:
     """The seed of the run and the name of the query: together they give the seed of the simulation."""
 
-    __pydantic_config__ = STRICT
     root: int
     query: str
     path: tuple[str, ...] = ()
@@ -76,7 +68,6 @@ class SeedRecord:
 
 @dataclass(frozen=True)
 class Counterexample:
-    __pydantic_config__ = STRICT
     requirement: RequirementRecord
     horizon: float
     actions: tuple[str, ...]
@@ -125,8 +116,8 @@ class Counterexample:
         return self.reproduced / self.tries if self.tries else math.nan
 
     def as_json(self) -> dict[str, Any]:
-        # `asdict` would copy every sample one by one; a year of signals has half a million.
-        return {"format_version": self.format_version} | {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        members = {part.name: to_json(getattr(self, part.name), plain_number) for part in fields(self)}
+        return {"format_version": self.format_version} | members
 
     def write(self, path: str | Path, *, durable: bool = True) -> None:
         write_json(Path(path), self.as_json(), durable=durable)
@@ -152,31 +143,11 @@ def counterexample_from_json(data: Any, *, file: str | None = None) -> Counterex
                 allowed=(str(FORMAT_VERSION),),
             )
         )
-    found = validated(Counterexample, data, file=file)
+    found = read_strictly(Counterexample, data, file=file)
     problems = [Problem(text, file=file) for text in _contradictions(found)]
     if problems:
         raise UserError(problems)
     return found
-
-
-@functools.cache  # making one takes ten times as long as using it
-def _adapter(kind: Any) -> pydantic.TypeAdapter[Any]:
-    import pydantic
-
-    return pydantic.TypeAdapter(kind)
-
-
-def validated(kind: type[T], data: Any, *, file: str | None = None) -> T:
-    """Make the dataclass `kind` from plain data; everything that does not fit is a problem of its own."""
-    import pydantic  # a quarter of a second, and only reading a file needs it
-
-    try:
-        found: T = _adapter(cast(Any, kind)).validate_python(data)
-        return found
-    except pydantic.ValidationError as error:
-        raise UserError(
-            Problem(f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}.", file=file) for e in error.errors()
-        ) from None
 
 
 def _contradictions(found: Counterexample) -> list[str]:
@@ -198,15 +169,3 @@ def _contradictions(found: Counterexample) -> list[str]:
     if found.judgement.verdict is not Verdict.VIOLATED:
         problems.append(f"judgement: a counterexample is violated, not {found.judgement.verdict}.")
     return problems
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        if set(map(type, value)) == {float} and all(map(math.isfinite, value)):
-            return list(value)  # samples, by far the most of it
-        return [_plain(item) for item in value]
-    return plain_number(value) if isinstance(value, float) else value

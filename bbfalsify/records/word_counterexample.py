@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.records.counterexample import STRICT, SeedRecord, SystemRecord, validated
+from bbfalsify.records.counterexample import SeedRecord, SystemRecord
 from bbfalsify.records.json_files import read_json, write_json
+from bbfalsify.records.stored import read_strictly
 
 KIND = "word"
 Word = tuple[str, ...]
@@ -21,7 +22,6 @@ Word = tuple[str, ...]
 
 @dataclass(frozen=True)
 class PropertyRecord:
-    __pydantic_config__ = STRICT
     id: str
     text: str
     form: str
@@ -31,7 +31,6 @@ class PropertyRecord:
 
 @dataclass(frozen=True)
 class WordCounterexample:
-    __pydantic_config__ = STRICT
     requirement: PropertyRecord
     prefix: Word
     loop: Word
@@ -70,7 +69,7 @@ class WordCounterexample:
 
 
 def word_counterexample_from_json(data: Any, *, file: str | None = None) -> WordCounterexample:
-    found = validated(WordCounterexample, data, file=file)
+    found = read_strictly(WordCounterexample, data, file=file)
     problems = []
     if len(found.outputs) != len(found.prefix) + len(found.loop):
         problems.append(f"outputs: {len(found.outputs)} for {len(found.prefix)} + {len(found.loop)} symbols.")

@@ -2,7 +2,6 @@
 
 A `Node` is a value of the document together with its key path.  Asking it for something of the wrong shape notes a
 problem with file and line, and returns an empty answer, so that reading goes on and every mistake is found.
-(pydantic would do this too, but importing it costs more than reading the whole file.)
 """
 
 from __future__ import annotations

@@ -19,24 +19,19 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import FOUND
 from bbfalsify.records.run_directory import differences, readable_manifest
+from bbfalsify.records.stored import to_json
 from bbfalsify.reporting.compare_machines import MachineChange, compare_machines
 from bbfalsify.results.recorded import recorded_results
-from bbfalsify.results.stored import Stored, to_json
+from bbfalsify.results.run_result import CounterexampleRow, RunResult
 from bbfalsify.stats.estimates import difference, explained
 
 Key = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found(Stored):
-    """A counterexample of one of the two runs, as results of every engine list it."""
+class Found(CounterexampleRow):
+    """A counterexample of one of the two runs."""
 
-    requirement: str
-    actions: tuple[str, ...]
-    rank: int | None = None
-    status: str
-    probability: Estimate | None = None
-    file: str | None = None
     remark: str = ""
 
 
@@ -104,16 +99,17 @@ def compare_runs(old: str | Path, new: str | Path, engines: Engines) -> RunChang
         raise UserError(f"runs of different engines cannot be compared ({names[0]} and {names[1]}).")
     found = engines.of(now).named("found") or listed
     left, right = found(before), found(now)
+    results = RunResult.from_json(before), RunResult.from_json(now)
     both = [key for key in right if key in left]
     shifts = [_shift(left[key], right[key], len(both)) for key in both]
-    least = _least(before, settings_before), _least(now, settings_now)
+    least = _least(results[0], settings_before), _least(results[1], settings_now)
     return RunChange(
-        name=now.get("name", ""),
+        name=results[1].name,
         new=tuple(_remarked(right[key], least[0], "old") for key in right if key not in left),
         gone=tuple(_remarked(left[key], least[1], "new") for key in left if key not in right),
         shifts=tuple(shift for shift in shifts if shift is not None),
-        totals=tuple(_totals(before, now)),
-        outcomes=tuple(_outcomes(before, now)),
+        totals=tuple(_totals(*results)),
+        outcomes=tuple(_outcomes(*results)),
         settings=tuple(differences(settings_before, settings_now)),
         machine=_machines(Path(old), Path(new)),
     )
@@ -142,27 +138,24 @@ def one_each(results: Mapping[str, Any]) -> dict[Key, Found]:
 
 
 def _found(results: Mapping[str, Any]) -> list[Found]:
-    rows = results.get("counterexamples", ())
-    return [Found.from_json({**row, "status": row.get("status") or ""}) for row in rows]
+    return [Found.from_json(row) for row in results.get("counterexamples", ())]
 
 
 def _shift(old: Found, new: Found, comparisons: int) -> Shift | None:
     if old.probability is None or new.probability is None:
         return None
     moved = difference(old.probability, new.probability, comparisons)
-    ranks, statuses = (old.rank, new.rank), (old.status, new.status)
+    ranks, statuses = (old.rank, new.rank), (old.status or "", new.status or "")
     return Shift(new.requirement, new.actions, old.probability, new.probability, moved, ranks, statuses)
 
 
-def _least(results: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, float]:
+def _least(result: RunResult, settings: Mapping[str, Any]) -> dict[str, float]:
     """Per requirement whose list is full: the lowest probability on it."""
     asked = (settings.get("engine") or {}).get("counterexamples")
     if asked is None:  # an engine without such a list
         return {}
-    least: dict[str, list[float]] = {}
-    for row in results.get("counterexamples", ()):
-        least.setdefault(row["requirement"], []).append(row["probability"]["value"])
-    return {name: min(values) for name, values in least.items() if len(values) >= asked}
+    full = [rows for row in result.requirements if len(rows := result.of(row.id)) >= max(asked, 1)]
+    return {rows[0].requirement: min(row.probability.value for row in rows if row.probability) for rows in full}
 
 
 def _remarked(found: Found, least: Mapping[str, float], other: str) -> Found:
@@ -173,20 +166,15 @@ def _remarked(found: Found, least: Mapping[str, float], other: str) -> Found:
     return replace(found, remark=f"perhaps only below the {other} list, which was full")
 
 
-def _totals(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Shift]:
+def _totals(before: RunResult, now: RunResult) -> list[Shift]:
     """Total probability of the listed counterexamples of each requirement, in both runs."""
-    old = {row["id"]: row.get("found_probability") for row in before["requirements"]}
-    shifts = []
-    for row in now["requirements"]:
-        if row.get("found_probability") and old.get(row["id"]):
-            pair = Estimate.from_json(old[row["id"]]), Estimate.from_json(row["found_probability"])
-            shifts.append(Shift(row["id"], None, *pair, difference(*pair)))
-    return shifts
+    old = {row.id: row.found_probability for row in before.requirements}
+    pairs = [(row.id, old.get(row.id), row.found_probability) for row in now.requirements]
+    return [Shift(name, None, was, is_now, difference(was, is_now)) for name, was, is_now in pairs if was and is_now]
 
 
-def _outcomes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:
-    old = {row["id"]: row["outcome"] for row in before["requirements"]}
-    new = {row["id"]: row["outcome"] for row in now["requirements"]}
+def _outcomes(before: RunResult, now: RunResult) -> list[tuple[str, str | None, str | None]]:
+    old, new = ({row.id: row.outcome for row in result.requirements} for result in (before, now))
     return [(name, old.get(name), new.get(name)) for name in {**old, **new} if old.get(name) != new.get(name)]
 
 

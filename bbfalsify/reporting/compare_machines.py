@@ -7,7 +7,7 @@ from typing import Any
 
 from bbfalsify.automata.equivalence import difference
 from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.results.stored import to_json
+from bbfalsify.records.stored import to_json
 
 Word = tuple[str, ...]
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
+from bbfalsify.records.stored import Stored, member, to_json
 from bbfalsify.results.notebook import check_html, requirements_frame
-from bbfalsify.results.stored import Stored, member, to_json
+from bbfalsify.results.run_result import CounterexampleRow
 
 if TYPE_CHECKING:
     import pandas
@@ -156,23 +157,23 @@ class CheckResult(Stored):
         effort = f"{self.states} states learned with {self.queries} queries, {self.symbols} symbols"
         return "\n".join([*map(str, self.requirements), effort, *(f"note: {note}" for note in self.notes)])
 
-    def as_json(self) -> dict[str, Any]:
-        found = [
-            {
-                "rank": rank,
-                "requirement": row.id,
-                "status": row.status,
-                "actions": list(row.word),
-                "probability": to_json(row.probability),
-                "file": row.file,
-            }
+    @property
+    def counterexamples(self) -> tuple[CounterexampleRow, ...]:
+        """The violations, one per requirement."""
+        return tuple(
+            CounterexampleRow(
+                rank=rank, requirement=row.id, status=row.status, actions=row.word, probability=row.probability,
+                file=row.file,
+            )
             for rank, row in enumerate(self.violated, start=1)
-        ]
+        )  # fmt: skip
+
+    def as_json(self) -> dict[str, Any]:
         return {
             "engine": "check",
             "outcome": self.outcome.value,
             **super().as_json(),
-            "counterexamples": found,
+            "counterexamples": to_json(self.counterexamples),
             "found_probability": None,
             "smc": None,
             "simulations": self.queries,

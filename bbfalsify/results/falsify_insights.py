@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from bbfalsify.core.estimate import Estimate, TimeDistribution
-from bbfalsify.results.stored import Stored, member
+from bbfalsify.records.stored import Stored, member
 
 Key = tuple[str, ...]
 """The actions of a counterexample."""

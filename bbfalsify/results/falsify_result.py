@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.estimate import Estimate, TimeDistribution
-from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.records.accepted import ACCEPTED, Judged
+from bbfalsify.records.stored import Stored, member
 from bbfalsify.results.falsify_insights import (
     Baseline,
     Convergence,
@@ -22,8 +22,8 @@ from bbfalsify.results.falsify_insights import (
     TimeToViolation,
 )
 from bbfalsify.results.notebook import counterexamples_frame, falsification_html
+from bbfalsify.results.run_result import CounterexampleRow, RequirementRow, RunResult
 from bbfalsify.results.self_check import Meetings, SelfCheck, note_line
-from bbfalsify.results.stored import Stored, member, to_json
 
 if TYPE_CHECKING:
     import pandas
@@ -79,11 +79,8 @@ class Ordering(Stored):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankedCounterexample(EstimatedWord):
+class RankedCounterexample(EstimatedWord, CounterexampleRow):
     rank: int
-    requirement: str
-    first_violation_time: float
-    robustness: float
     violating: int = 0
     traces: int = 0
     iteration: int | None = None
@@ -93,7 +90,6 @@ class RankedCounterexample(EstimatedWord):
     sampling_artefact: bool = False
     """It holds at a tenth of the sampling period, which the user chose."""
     accepted: str | None = None
-    """accepted, too probable, expired or new (see `records.accepted`); None where failures are not accepted."""
     time_to_violation: TimeDistribution | None = None
     shrunk: ShrunkCounterexample | None = None
     ordered_by: Ordering | None = None
@@ -105,9 +101,6 @@ class RankedCounterexample(EstimatedWord):
     def share(self) -> float | None:
         """The fraction of the traces along this word that violate."""
         return self.violating / self.traces if self.traces else None
-
-    def as_json(self) -> dict[str, Any]:
-        return {"rank": self.rank, "requirement": self.requirement, **super().as_json()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,47 +148,26 @@ class AcceptanceResult(Stored):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RequirementResult(Stored):
-    id: str
-    text: str = ""
-    stl: str = ""
-    outcome: Outcome
+class RequirementResult(RequirementRow):
     found_probability: Estimate | None = None
-    """Probability that a use meets one of the listed counterexamples."""
+    found_probability_with_uncertainty: Estimate | None = None
     best_robustness: float = math.nan
     baseline: Baseline | None = member("smc", default=None)
     """Plain simulation, where asked for."""
-    found_probability_with_uncertainty: Estimate | None = None
     time_to_violation: TimeToViolation | None = None
     sensitivity: Sensitivity | None = None
     found_words: int = 0
     """Distinct counterexamples that the search saw; the list holds at most as many as were asked for."""
     convergence: tuple[Convergence, ...] = ()
     """Growth of the list, where the search looked for probable ones."""
-    expected: str | None = member("expected", written=False, default=None)
-    """The outcome that a campaign expects; the campaign writes it."""
-
-    @property
-    def shown(self) -> Estimate | None:
-        """The estimate that readers are shown."""
-        return self.found_probability_with_uncertainty or self.found_probability
 
 
 @dataclass(frozen=True, kw_only=True)
-class FalsificationResult(Stored):
-    name: str = ""
-    outcome: Outcome
-    seed: int
-    simulations: int
-    """Uses of the system, all told; `iterations` of them searched (walks that stood still were not simulated)."""
+class FalsificationResult(RunResult):
     iterations: int = 0
-    stop_reason: StopReason | None = None
+    """Simulations that searched (walks that stood still were not simulated)."""
     requirements: tuple[RequirementResult, ...]
     counterexamples: tuple[RankedCounterexample, ...]
-    found_probability: Estimate | None
-    seconds: float = 0.0
-    directory: Path | None = member("run_directory", default=None)
-    notes: tuple[str, ...] = ()
     store: Path | None = None
     known: tuple[KnownCounterexample, ...] = ()
     """The store's counterexamples of this system and these requirements, executed again."""
@@ -218,15 +190,6 @@ class FalsificationResult(Stored):
     def listed(self, requirement: str) -> tuple[RankedCounterexample, ...]:
         """The counterexamples of one requirement, the most probable first."""
         return tuple(found for found in self.counterexamples if found.requirement == requirement)
-
-    def accepted(self, requirement: str) -> int | None:
-        """Number of its counterexamples that are accepted; None where failures are not accepted at all."""
-        said = [found.accepted for found in self.listed(requirement)]
-        return None if not said or None in said else said.count(ACCEPTED)
-
-    def as_json(self) -> dict[str, Any]:
-        derived = {"smc": to_json(self.smc), "seconds": round(self.seconds, 3)}
-        return {"engine": "falsify", **super().as_json(), **derived}
 
     def __str__(self) -> str:
         """Text that `print` and a failing assertion show."""

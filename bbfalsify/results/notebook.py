@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.results.stored import to_json
+from bbfalsify.records.stored import to_json
 
 if TYPE_CHECKING:
     import pandas

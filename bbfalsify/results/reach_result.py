@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.verdict import FOUND, Outcome, StopReason
-from bbfalsify.results.stored import Stored, member
+from bbfalsify.records.stored import Stored, member, to_json
+from bbfalsify.results.run_result import CounterexampleRow
 
 
 @dataclass(frozen=True)
@@ -86,19 +88,23 @@ class ReachResult(Stored):
     def steps(self) -> int:
         return sum(row.steps for row in self.requirements)
 
-    def as_json(self) -> dict[str, Any]:
-        found = [
-            {
-                "rank": rank, "requirement": row.id, "status": "confirmed", "actions": list(row.actions),
-                "probability": None, "first_violation_time": row.time, "robustness": None, "file": row.file,
-            }
+    @property
+    def counterexamples(self) -> tuple[CounterexampleRow, ...]:
+        """The traces found, one per query."""
+        return tuple(
+            CounterexampleRow(
+                rank=rank, requirement=row.id, status="confirmed", actions=row.actions,
+                first_violation_time=math.nan if row.time is None else row.time, file=row.file,
+            )
             for rank, row in enumerate((row for row in self.requirements if row.outcome in FOUND), start=1)
-        ]  # fmt: skip
+        )  # fmt: skip
+
+    def as_json(self) -> dict[str, Any]:
         return {
             "engine": "reach",
             "outcome": self.outcome.value,
             **super().as_json(),
-            "counterexamples": found,
+            "counterexamples": to_json(self.counterexamples),
             "found_probability": None,
             "smc": None,
             "simulations": self.walks,

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.json_files import read_json
 from bbfalsify.records.run_directory import readable_manifest
+from bbfalsify.records.stored import Stored
 from bbfalsify.results.falsify_result import FalsificationResult
-from bbfalsify.results.stored import Stored
 
 R = TypeVar("R", bound=Stored)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.results.stored import Stored
+from bbfalsify.records.stored import Stored
 
 WARNING = "WARNING: "
 """Notes that begin so say that a number is wrong."""

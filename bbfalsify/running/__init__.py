@@ -21,24 +21,18 @@ of failures) and a `Recording` (where, under which name, who listens).  Names ar
 at a finished run, or planning one, must not wait for what simulates.
 """
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
-_HOME = {
-    "Confirmation": "confirm",
-    "Driver": "driver",
-    "Execution": "execution",
-    "Ended": "driver",
-    "ReplayOutcome": "replay",
-    "ReplayResult": "replay",
-    "RequirementsJudge": "judge",
-    "WorkerPool": "workers.pool",
-}
+from bbfalsify.core.lazy_names import lazy_names
 
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+if TYPE_CHECKING:
+    from bbfalsify.core.confirmation import Confirmation as Confirmation
+    from bbfalsify.running.driver import Driver as Driver
+    from bbfalsify.running.driver import Ended as Ended
+    from bbfalsify.running.execution import Execution as Execution
+    from bbfalsify.running.judge import RequirementsJudge as RequirementsJudge
+    from bbfalsify.running.replay import ReplayOutcome as ReplayOutcome
+    from bbfalsify.running.replay import ReplayResult as ReplayResult
+    from bbfalsify.running.workers.pool import WorkerPool as WorkerPool
+else:
+    __all__, __getattr__ = lazy_names(__name__, __file__)

@@ -18,6 +18,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import sample_times
 from bbfalsify.modelling import Profile, load_network, load_profile, parse_expression
 from bbfalsify.modelling.formats.uppaal import is_uppaal
+from bbfalsify.modelling.formats.yaml_reader import VALUE_KEYS
 from bbfalsify.records.documents import read_yaml
 
 if TYPE_CHECKING:
@@ -49,16 +50,21 @@ class Walkable:
     expressions: dict[str, tuple[Expression, int]]
 
     def walk(self, *, until: float, count: int, seed: int, period: float, accelerated: bool) -> list[SampledWalk]:
+        from bbfalsify.engines.falsification.values import ValueSpace
         from bbfalsify.kernel import accelerated_walks, compile_network, stochastic_walks
 
         model = compile_network(self.network)
         seeds = SeedTree(seed).child("simulate").words(count)
+        distribution = (np.arange(count) % 11).astype(np.int32)
         if accelerated:
-            distribution = (np.arange(count) % 11).astype(np.int32)
             walks = accelerated_walks(model, seeds, distribution, until, MAX_STEPS)
         else:
             walks = stochastic_walks(model, seeds, until, MAX_STEPS)
-        return [self._sample(model, walks.walk(i), i + 1, until, period) for i in range(count)]
+        made = {i: walks.walk(i) for i in range(count)}
+        if self.profile is not None:
+            space = ValueSpace(self.profile, until or period)
+            made = space.accelerated(made, seeds, distribution) if accelerated else space.seeded(made, seeds)
+        return [self._sample(model, made[i], i + 1, until, period) for i in range(count)]
 
     def _sample(self, model: CompiledModel, walk: Walk, number: int, until: float, period: float) -> SampledWalk:
         from bbfalsify.engines.falsification.usage import Usage
@@ -69,7 +75,7 @@ class Walkable:
         times = sample_times(end, period, walk.times)
         signals: dict[str, np.ndarray] = {}
         if self.profile is not None and not self.expressions:
-            stimulus = Usage(self.profile, model, end or period, period).stimulus(walk)
+            stimulus = Usage(self.profile, model, until or period, period).stimulus(walk, stop=end or period)
             times, signals = stimulus.times, dict(stimulus.inputs)
         elif self.expressions:
             rows = sample_expressions(model, walk, list(self.expressions.values()), times)
@@ -88,7 +94,8 @@ class Walkable:
 def load_walkable(file: Path, show: Sequence[str] | None) -> Walkable:
     """Read a model or profile and resolve what to show; all problems at once."""
     data = None if is_uppaal(file) else read_yaml(file).data
-    profile = load_profile(file) if isinstance(data, dict) and "inputs" in data else None
+    is_profile = isinstance(data, dict) and any(key in data for key in ("inputs", *VALUE_KEYS))
+    profile = load_profile(file) if is_profile else None
     network = profile.network if profile is not None else load_network(file)
     texts = list(show or [])
     if not texts and profile is None:

@@ -3,90 +3,46 @@
 Servers, FMUs and models are imported when they are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SessionFailure, SystemDied
-from bbfalsify.systems.function import FunctionSystem, system
-from bbfalsify.systems.interface import (
-    Capabilities,
-    CapabilityMissing,
-    Port,
-    Session,
-    StepwiseSession,
-    System,
-    Usage,
-    require_capability,
-)
-from bbfalsify.systems.loading import load_system
-from bbfalsify.systems.output_checks import check_outputs
-from bbfalsify.systems.programs.octave import matlab_command, octave_command
-from bbfalsify.systems.programs.one_shot import ProgramSystem
-from bbfalsify.systems.programs.persistent import ProcessSymbolSystem, ProcessSystem
-from bbfalsify.systems.sampled import SampledSystem
-from bbfalsify.systems.symbols import MachineSystem, SymbolSession, SymbolSystem
+from bbfalsify.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from bbfalsify.systems.fmu import FmuSystem
-    from bbfalsify.systems.servers import (
-        BytesMapper,
-        Closed,
-        Connection,
-        LineMapper,
-        Server,
-        Silence,
-        SocketSystem,
-        Tls,
-    )
-
-_LATER = {
-    "FmuSystem": "bbfalsify.systems.fmu",
-    **dict.fromkeys(
-        ("BytesMapper", "Closed", "Connection", "LineMapper", "Server", "Silence", "SocketSystem", "Tls"),
-        "bbfalsify.systems.servers",
-    ),
-}
-"""Names whose modules only their users should wait for."""
-
-__all__ = [
-    "BytesMapper",
-    "Capabilities",
-    "CapabilityMissing",
-    "Closed",
-    "Connection",
-    "FmuSystem",
-    "FunctionSystem",
-    "LineMapper",
-    "MachineSystem",
-    "MalformedAnswer",
-    "NoAnswer",
-    "Port",
-    "ProcessSymbolSystem",
-    "ProcessSystem",
-    "ProgramSystem",
-    "SampledSystem",
-    "Server",
-    "Session",
-    "SessionFailure",
-    "Silence",
-    "SocketSystem",
-    "StepwiseSession",
-    "SymbolSession",
-    "SymbolSystem",
-    "System",
-    "SystemDied",
-    "Tls",
-    "Usage",
-    "check_outputs",
-    "load_system",
-    "matlab_command",
-    "octave_command",
-    "require_capability",
-    "system",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(import_module(_LATER[name]), name)
+    from bbfalsify.systems.failures import MalformedAnswer as MalformedAnswer
+    from bbfalsify.systems.failures import NoAnswer as NoAnswer
+    from bbfalsify.systems.failures import SessionFailure as SessionFailure
+    from bbfalsify.systems.failures import SystemDied as SystemDied
+    from bbfalsify.systems.fmu import FmuSystem as FmuSystem
+    from bbfalsify.systems.function import FunctionSystem as FunctionSystem
+    from bbfalsify.systems.function import system as system
+    from bbfalsify.systems.interface import Capabilities as Capabilities
+    from bbfalsify.systems.interface import CapabilityMissing as CapabilityMissing
+    from bbfalsify.systems.interface import Port as Port
+    from bbfalsify.systems.interface import Session as Session
+    from bbfalsify.systems.interface import StepwiseSession as StepwiseSession
+    from bbfalsify.systems.interface import System as System
+    from bbfalsify.systems.interface import Usage as Usage
+    from bbfalsify.systems.interface import require_capability as require_capability
+    from bbfalsify.systems.loading import load_system as load_system
+    from bbfalsify.systems.output_checks import check_outputs as check_outputs
+    from bbfalsify.systems.parameters import ParameterInfo as ParameterInfo
+    from bbfalsify.systems.parameters import Preset as Preset
+    from bbfalsify.systems.programs.octave import matlab_command as matlab_command
+    from bbfalsify.systems.programs.octave import octave_command as octave_command
+    from bbfalsify.systems.programs.one_shot import ProgramSystem as ProgramSystem
+    from bbfalsify.systems.programs.persistent import ProcessSymbolSystem as ProcessSymbolSystem
+    from bbfalsify.systems.programs.persistent import ProcessSystem as ProcessSystem
+    from bbfalsify.systems.sampled import SampledSystem as SampledSystem
+    from bbfalsify.systems.servers import BytesMapper as BytesMapper
+    from bbfalsify.systems.servers import Closed as Closed
+    from bbfalsify.systems.servers import Connection as Connection
+    from bbfalsify.systems.servers import LineMapper as LineMapper
+    from bbfalsify.systems.servers import Server as Server
+    from bbfalsify.systems.servers import Silence as Silence
+    from bbfalsify.systems.servers import SocketSystem as SocketSystem
+    from bbfalsify.systems.servers import Tls as Tls
+    from bbfalsify.systems.symbols import MachineSystem as MachineSystem
+    from bbfalsify.systems.symbols import SymbolSession as SymbolSession
+    from bbfalsify.systems.symbols import SymbolSystem as SymbolSystem
+else:
+    __all__, __getattr__ = lazy_names(__name__, __file__)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import importlib.metadata
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -20,12 +20,15 @@ from typing import Any, NoReturn
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.systems.interface import Capabilities, Port, as_ports
 from bbfalsify.systems.loading import ENTRY_POINTS, Reference, load_system, resolve_reference
+from bbfalsify.systems.parameters import ParameterInfo, as_parameters, value_problems
 from bbfalsify.systems.programs.launching import Launch
 from bbfalsify.systems.symbols import AnySystem
 
 _MOST_FILES = 8
 """Files that imports are followed through."""
 _SIDES = ("inputs", "outputs")
+_MADE: Mapping[str, type[Any]] = {"Port": Port, "Capabilities": Capabilities, "ParameterInfo": ParameterInfo}
+"""Objects that a declaration may make."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class _Declared:
 class DeclaredSignals(_Declared):
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+    parameters: Mapping[str, ParameterInfo] | None = None
+    """None where they are not written out."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +72,13 @@ def declared_system(reference: str, base: str | Path = ".") -> AnySystem | Decla
         return load_system(reference, base)
     try:
         file, attribute = _source(found)
-        return _Module(file).declaration(attribute)
+        declared = _Module(file).declaration(attribute)
     except _NotWritten as unknown:
         return NotRead(str(unknown))
+    known = getattr(declared, "parameters", None)
+    if known is not None and (problems := list(value_problems(declared, found.settings.numbers()))):
+        raise UserError(problems)
+    return declared
 
 
 class _NotWritten(Exception):
@@ -176,7 +185,8 @@ class _Module:
         if isinstance(node, ast.FunctionDef) and (call := _decorator(node)) is not None:
             arguments = node.args
             seeded = any(a.arg in ("seed", "seeds") for a in (*arguments.args, *arguments.kwonlyargs))
-            return self._made(_keywords(call), node.name, seedable=seeded)
+            written = {"parameters": ast.Dict([], []), **_keywords(call)}
+            return self._made(written, node.name, seedable=seeded)
         if isinstance(node, ast.Call) and _called(node).endswith("System"):
             return self._made(_keywords(node), name)
         raise _NotWritten(f"'{name}' is computed")
@@ -215,7 +225,13 @@ class _Module:
             inputs, outputs = (as_ports(self._value(written[side])) for side in _SIDES)
         except (TypeError, AttributeError):
             raise _NotWritten("its inputs and outputs are computed") from None
-        return DeclaredSignals(shown, capabilities, inputs, outputs)
+        return DeclaredSignals(shown, capabilities, inputs, outputs, self._parameters(written, shown))
+
+    def _parameters(self, written: dict[str, ast.expr], name: str) -> Mapping[str, ParameterInfo] | None:
+        try:
+            return as_parameters(self._value(written["parameters"]), name)
+        except (_NotWritten, KeyError, TypeError, AttributeError):
+            return None
 
     def _capabilities(self, written: dict[str, ast.expr], seedable: bool) -> Capabilities | None:
         try:
@@ -225,9 +241,11 @@ class _Module:
             return None
 
     def _value(self, node: ast.AST) -> Any:
-        """Evaluate what is written out: texts, numbers, collections, names of such, `Port` and `Capabilities`."""
+        """Evaluate what is written out: texts, numbers, collections, names of such, and `_MADE`."""
         if isinstance(node, ast.Constant):
             return node.value
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            return -self._value(node.operand)
         if isinstance(node, ast.Tuple | ast.List):
             return tuple(self._value(item) for item in node.elts)
         if isinstance(node, ast.Dict) and None not in node.keys:
@@ -238,7 +256,7 @@ class _Module:
             }
         if isinstance(node, ast.Name) and node.id in self._names and isinstance(self._names[node.id][0], ast.expr):
             return self._value(self._one(node.id))
-        if isinstance(node, ast.Call) and (kind := {"Port": Port, "Capabilities": Capabilities}.get(_called(node))):
+        if isinstance(node, ast.Call) and (kind := _MADE.get(_called(node))):
             named = {keyword: self._value(value) for keyword, value in _keywords(node).items()}
             return kind(*map(self._value, node.args), **named)
         raise _NotWritten("its declaration is computed")

@@ -18,6 +18,11 @@ A vectorised function takes a list of stimuli (and `seeds`, if it is random) and
 
 The decorated function can still be called as before.  Every call must start from reset: a function that keeps state
 between calls (globals, caches) has to reset it itself.
+
+Parameters are keyword arguments that have one value per simulation (in a batch: a list with one value per stimulus):
+
+    @system(inputs={"force": "N"}, outputs={"x": "m"}, parameters={"mass": 1.0})
+    def cart(stimulus, *, mass): ...
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +40,7 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems.failures import MalformedAnswer
 from bbfalsify.systems.interface import Capabilities, NothingToClose, Port, PortsLike, as_ports
+from bbfalsify.systems.parameters import ParameterInfo, ParametersLike, Values, as_parameters, completed
 
 
 class FunctionSystem:
@@ -50,16 +56,18 @@ class FunctionSystem:
         capabilities: Capabilities | None = None,
         batch: bool = False,
         step: float | None = None,
+        parameters: ParametersLike | None = None,
     ) -> None:
         """`batch`: the function takes a list of stimuli and answers all of them.  `step`: `Capabilities.step_s`."""
         self.function = function
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.inputs = as_ports(inputs)
         self.outputs = as_ports(outputs)
+        self.parameters = as_parameters(parameters, self.name)
         self.__doc__ = getattr(function, "__doc__", None)
         capabilities = capabilities or Capabilities()
         batch = batch or capabilities.batch
-        self._takes_times_and_inputs, takes_seed = _calling_convention(function, self.name, batch)
+        self._takes_times_and_inputs, takes_seed = _calling_convention(function, self.name, batch, self.parameters)
         self._takes_seed = takes_seed
         step = capabilities.step_s if step is None else step
         if step is not None and (isinstance(step, bool) or not isinstance(step, int | float) or not step > 0):
@@ -72,8 +80,8 @@ class FunctionSystem:
         if not self.outputs:
             raise UserError(f"system '{self.name}' declares no output, so nothing could be judged.")
 
-    def open(self, seed: int) -> _FunctionSession:
-        return _FunctionSession(self, seed)
+    def open(self, seed: int, parameters: Values | None = None) -> _FunctionSession:
+        return _FunctionSession(self, seed, parameters or {})
 
     def __call__(self, *arguments: Any, **named: Any) -> Mapping[str, Any]:
         return self.function(*arguments, **named)
@@ -83,7 +91,8 @@ class FunctionSystem:
         module, name = str(getattr(self.function, "__module__", "")), str(getattr(self.function, "__qualname__", ""))
         if getattr(sys.modules.get(module), name, None) is self:
             return _find, (module, name)
-        return _remake, (type(self), self.function, self.inputs, self.outputs, self.name, self.capabilities)
+        declared = self.inputs, self.outputs, self.name, self.capabilities, self.parameters
+        return _remake, (type(self), self.function, *declared)
 
     def __repr__(self) -> str:
         ports = [", ".join(port.name for port in side) for side in (self.inputs, self.outputs)]
@@ -91,8 +100,9 @@ class FunctionSystem:
 
 
 class _FunctionSession(NothingToClose):
-    def __init__(self, system: FunctionSystem, seed: int) -> None:
+    def __init__(self, system: FunctionSystem, seed: int, parameters: Values) -> None:
         self._system, self._seed = system, seed
+        self._values = completed(parameters, system.parameters)
 
     def execute(self, stimulus: Stimulus) -> Mapping[str, np.ndarray]:
         system = self._system
@@ -101,13 +111,16 @@ class _FunctionSession(NothingToClose):
             return answer
         seed = {"seed": self._seed} if system._takes_seed else {}
         if system._takes_times_and_inputs:
-            return system.function(stimulus.times, stimulus.inputs, **seed)
-        return system.function(stimulus, **seed)
+            return system.function(stimulus.times, stimulus.inputs, **seed, **self._values)
+        return system.function(stimulus, **seed, **self._values)
 
     def execute_many(self, stimuli: list[Stimulus], seeds: list[int] | None = None) -> list[Mapping[str, np.ndarray]]:
         system = self._system
+        more: dict[str, Any] = {"seeds": seeds} if system._takes_seed else {}
+        for name, value in self._values.items():
+            more[name] = [stimulus.parameters.get(name, value) for stimulus in stimuli]
         # A batch function returns a list of answers, which the type of `function` does not say.
-        answers: list[Any] = list(system.function(stimuli, **({"seeds": seeds} if system._takes_seed else {})))
+        answers: list[Any] = list(system.function(stimuli, **more))
         if len(answers) != len(stimuli):
             raise MalformedAnswer(f"expected {len(stimuli)} answers to {len(stimuli)} stimuli, got {len(answers)}")
         return answers
@@ -121,15 +134,24 @@ def system(
     capabilities: Capabilities | None = None,
     batch: bool = False,
     step: float | None = None,
+    parameters: ParametersLike | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionSystem]:
     """Decorate a function to make it a system; ports are names with units, or names alone.
 
     `step`: outputs change only at multiples of it and at events, so that they need not be sampled more densely.
+    `parameters`: keyword arguments with their defaults (or a `ParameterInfo` each), one value per simulation.
     """
 
     def decorate(function: Callable[..., Any]) -> FunctionSystem:
         return FunctionSystem(
-            function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities, batch=batch, step=step
+            function,
+            inputs=inputs,
+            outputs=outputs,
+            name=name,
+            capabilities=capabilities,
+            batch=batch,
+            step=step,
+            parameters=parameters,
         )
 
     return decorate
@@ -146,18 +168,26 @@ def _remake(
     outputs: tuple[Port, ...],
     name: str,
     capabilities: Capabilities,
+    parameters: dict[str, ParameterInfo],
 ) -> FunctionSystem:
-    return kind(function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities)
+    return kind(function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities, parameters=parameters)
 
 
-def _calling_convention(function: Callable, name: str, batch: bool) -> tuple[bool, bool]:
+def _calling_convention(function: Callable, name: str, batch: bool, declared: Collection[str]) -> tuple[bool, bool]:
     """Tell whether it takes (times, inputs) instead of the stimulus, and whether it takes a seed (a batch: seeds)."""
     seed = "seeds" if batch else "seed"
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # compiled callables that do not show their arguments
         return False, False
-    others = [p for p in parameters if p.name != seed]
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    by_name = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    if missing := [] if takes_any else [parameter for parameter in declared if parameter not in by_name]:
+        raise UserError(
+            Problem(f"system '{name}': the function has no argument '{parameter}' for its parameter.")
+            for parameter in missing
+        )
+    others = [p for p in parameters if p.name != seed and p.name not in declared]
     positional = [p for p in others if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)]
     needed = [p for p in positional if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
     not_given = [p for p in others if p.kind is p.KEYWORD_ONLY and p.default is p.empty]

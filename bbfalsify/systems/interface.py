@@ -14,6 +14,8 @@ derives its session from `StepwiseSession` and inherits `execute`.
 
 A session that measures its own cost sets an attribute `usage` (a `Usage`), which is read after it is closed.
 
+A system may also declare `parameters`, which are fixed at the beginning of a simulation: see `systems/parameters.py`.
+
 Two optional methods save time: `prepare()` is called once in each worker process before its first simulation (load a
 library, start an interpreter), and `close()` once when that process ends.  Neither counts against the time limit of a
 simulation.  Resources that all workers share (an unpacked archive) belong in `set_up()` and `tear_down()`: they are
@@ -22,9 +24,10 @@ called in the process that starts the workers, before its first and after its la
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -32,6 +35,7 @@ import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.trace import Stimulus
+from bbfalsify.core.units import unit_problem
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,9 @@ class Port:
 
     name: str
     unit: str | None = None
+    low: float = -math.inf
+    high: float = math.inf
+    """The range of an input that is not made for every number."""
 
 
 PortsLike = Mapping[str, str | None] | Iterable[str | Port]
@@ -52,6 +59,13 @@ def as_ports(ports: PortsLike) -> tuple[Port, ...]:
     if isinstance(ports, Mapping):
         return tuple(Port(name, unit) for name, unit in ports.items())
     return tuple(port if isinstance(port, Port) else Port(port) for port in ports)
+
+
+def unit_problems(system: System) -> list[Problem]:
+    """Units of ports that are not in the table of units: typos, which would fit no profile."""
+    ports = [port for port in (*system.inputs, *system.outputs) if port.unit is not None]
+    found = [(port.name, problem) for port in ports if (problem := unit_problem(str(port.unit))) is not None]
+    return [replace(wrong, message=f"system '{system.name}', port '{name}': {wrong.message}") for name, wrong in found]
 
 
 @dataclass(frozen=True)

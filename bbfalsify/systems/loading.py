@@ -9,6 +9,9 @@
     cmd:./simulator --fast      a program that speaks the line protocol; it runs in `base`, and never through a shell
     name                        an entry point of the group "bbfalsify.systems"
 
+All but `cmd:` may end with settings: `model.fmu?outputs=x,y&step=0.01`, `plant.py:cart?set.mass=3.5` (see
+`reference_settings.py`).
+
 Relative paths are relative to `base`, the folder of the file that mentions them.  Errors inside an adapter are reported
 with the adapter's file and line.
 """
@@ -22,17 +25,19 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from bbfalsify.automata.mealy import read_dot
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.modelling.formats.model_files import files_of
 from bbfalsify.systems.interface import Capabilities, System
+from bbfalsify.systems.parameters import Preset
 from bbfalsify.systems.programs.launching import split_command
 from bbfalsify.systems.programs.persistent import program_system
+from bbfalsify.systems.reference_settings import ReferenceSettings, split_reference
 from bbfalsify.systems.symbols import AnySystem, MachineSystem, SymbolSystem, check_alphabet
 
 ENTRY_POINTS = "bbfalsify.systems"
@@ -72,6 +77,7 @@ class Reference:
     command: tuple[str, ...] | None = None
     folder: Path | None = None
     """Where the command runs."""
+    settings: ReferenceSettings = ReferenceSettings()
 
     def file_hash(self) -> str | None:
         """SHA-256 of the adapter's file (of all files that a command names by their paths), for the manifest."""
@@ -110,6 +116,19 @@ def load_system(reference: str, base: str | Path = ".") -> AnySystem:
 
 def _load(reference: str, base: str | Path) -> AnySystem:
     found = resolve_reference(reference, base)
+    if found.file is not None and found.file.suffix.lower() == ".fmu":
+        from bbfalsify.systems.fmu import FmuSystem
+
+        given = found.settings
+        return FmuSystem(
+            found.file, start_values=given.values, inputs=given.inputs, outputs=given.outputs, step=given.step
+        )
+    system, values = _without_settings(found), found.settings.numbers()
+    return cast(AnySystem, Preset(system, values)) if values else system
+
+
+def _without_settings(found: Reference) -> AnySystem:
+    reference = found.text
     if found.command is not None:
         return _as_system(program_system(found.command, folder=found.folder), reference, None)
     if found.entry_point is not None:
@@ -123,10 +142,6 @@ def _load(reference: str, base: str | Path) -> AnySystem:
             from bbfalsify.systems.simulated import model_system
 
             return model_system(load_black_box(found.file))
-        if suffix == ".fmu":
-            from bbfalsify.systems.fmu import FmuSystem
-
-            return FmuSystem(found.file)
         module, shown = _import_file(found.file), str(found.file)
     else:
         assert found.module is not None
@@ -143,6 +158,12 @@ def resolve_reference(reference: str, base: str | Path = ".") -> Reference:
         raise UserError(Problem("the reference to the system is empty.", allowed=_FORMS))
     if text.startswith("cmd:"):
         return Reference(text, command=split_command(text.removeprefix("cmd:")), folder=base.resolve())
+    named, settings = split_reference(text)
+    return replace(_resolved(named, base), text=text, settings=settings)
+
+
+def _resolved(text: str, base: Path) -> Reference:
+    """Find out what a reference without settings means."""
     place, _, attribute = text.rpartition(":") if ":" in text else (text, "", "")
     suffix = Path(place).suffix.lower()
     if suffix in _KNOWN_SUFFIXES:

@@ -16,17 +16,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsFloat, cast
 
 import numpy as np
 
 from bbfalsify.core.errors import unknown_name
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.modelling.network.expressions import Kind, Read
-from bbfalsify.modelling.network.network import Branch, Edge, Location, Network, Process
+from bbfalsify.modelling.network.network import Branch, Edge, Location, Network, Process, Variable
 from bbfalsify.modelling.profiles.black_box import BlackBox, InputVariable
 from bbfalsify.systems.failures import SessionFailure
 from bbfalsify.systems.interface import Capabilities, NothingToClose, Port, StepwiseSession
+from bbfalsify.systems.parameters import ParameterInfo, Values
 
 if TYPE_CHECKING:
     from bbfalsify.kernel import Particles, StepResult
@@ -44,6 +45,7 @@ class _Model:
 
     def __init__(self, box: BlackBox) -> None:
         self.box, self.name = box, box.network.name
+        self.parameters = {p.name: _info(p.variable, p.unit) for p in box.parameters}
 
     @cached_property
     def machine(self) -> CompiledBox:
@@ -54,8 +56,8 @@ class _Model:
 
     prepare = set_up
 
-    def _play(self, seed: int) -> Play:
-        return Play(self.machine, self.machine.beginning(seed))
+    def _play(self, seed: int, parameters: Values | None) -> Play:
+        return Play(self.machine, self.machine.beginning(seed, parameters or {}))
 
 
 class ModelSystem(_Model):
@@ -66,8 +68,8 @@ class ModelSystem(_Model):
         self.inputs = tuple(Port(i.name, i.unit) for i in box.inputs)
         self.outputs = tuple(Port(o.name, o.unit) for o in box.outputs)
 
-    def open(self, seed: int) -> ModelSession:
-        return ModelSession(self._play(seed))
+    def open(self, seed: int, parameters: Values | None = None) -> ModelSession:
+        return ModelSession(self._play(seed, parameters))
 
 
 class ModelSymbolSystem(_Model):
@@ -77,12 +79,21 @@ class ModelSymbolSystem(_Model):
         super().__init__(replace(box, network=_with_an_outside(box.network, box.symbols)))
         self.alphabet = box.symbols
 
-    def open(self, seed: int) -> ModelSymbolSession:
-        return ModelSymbolSession(self._play(seed))
+    def open(self, seed: int, parameters: Values | None = None) -> ModelSymbolSession:
+        return ModelSymbolSession(self._play(seed, parameters))
 
 
 def model_system(box: BlackBox) -> ModelSystem | ModelSymbolSystem:
     return ModelSymbolSystem(box) if box.symbols else ModelSystem(box)
+
+
+def _info(variable: Variable, unit: str | None) -> ParameterInfo:
+    """Describe the initial value of a variable."""
+    default = float(cast(SupportsFloat, variable.initial[0]))
+    if variable.kind.is_real:
+        return ParameterInfo(default, unit)
+    low, high = (0, 1) if variable.kind is Kind.BOOL else (variable.low, variable.high)
+    return ParameterInfo(default, unit, low, high, whole=True)
 
 
 def _with_an_outside(network: Network, symbols: tuple[str, ...]) -> Network:
@@ -111,12 +122,18 @@ class CompiledBox:
     def warm_up(self) -> None:
         """Load or compile the code that a simulation needs, before time is measured."""
         self.sampler.warm_up()
-        Play(self, self.beginning(0)).advance(0.0)
+        Play(self, self.beginning(0, {})).advance(0.0)
 
-    def beginning(self, seed: int) -> Moment:
+    def beginning(self, seed: int, parameters: Values) -> Moment:
+        """The initial state, in which parameters have other values than the model's text says."""
         from bbfalsify.kernel import Particles
 
-        return Moment(Particles.initial(self.model, np.array([seed], np.uint64)), 0.0)
+        state = Particles.initial(self.model, np.array([seed], np.uint64))
+        for parameter in self.box.parameters:
+            if parameter.name in parameters:
+                store = state.reals if parameter.variable.kind.is_real else state.integers
+                store[0, parameter.variable.slot] = parameters[parameter.name]
+        return Moment(state, 0.0)
 
     def sample(self, rows: list[Particles], times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sample outputs and reals at these times, none before the first row; a column per time."""

@@ -41,8 +41,8 @@ ENGINE = "engine: {kind: falsify, horizon: 20"
     ("old", "new", "message"),
     [
         ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: accepted, budget, early_stop, engine, executor, expected, "
-         "format_version, jobs, memory_limit, model, name, on_failure, profile, requirements, seed, store, "
-         "system, time_limit, votes. Did you mean 'seed'?"),
+         "format_version, jobs, memory_limit, model, name, on_failure, parameters, profile, requirements, seed, "
+         "signals, store, system, time_limit, votes. Did you mean 'seed'?"),
         ("seed: 1", "seed: one", "seed must be a whole number; found 'one'."),
         ("seed: 1", "seed: -1", "seed must be at least 0; found -1."),
         ("seed: 1", "jobs: 0", "jobs must be at least 1; found 0."),
@@ -145,6 +145,14 @@ def test_an_unknown_unit(problems, heater):
     (message,) = problems()
     assert message.startswith("profile.yaml:18: unknown unit 'degCs'. Allowed: ")
     assert message.endswith("Did you mean 'degC'?")
+
+
+def test_an_unknown_unit_of_a_system_is_told_at_the_system(problems, heater):
+    edit(heater / "system.py", '"degC"', '"degCs"')
+    edit(heater / "profile.yaml", "T: {unit: degC}", "T: {}")
+    (message,) = problems()
+    assert message.startswith("campaign.yaml:") and "system 'heater', port 'T': unknown unit 'degCs'" in message
+    assert message.endswith("Did you mean 'degC'?") and "profile" not in message
 
 
 def test_an_input_the_system_does_not_have(problems, heater):

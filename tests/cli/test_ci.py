@@ -26,7 +26,8 @@ def requirement(name: str, outcome: str, expected: str | None = None, **more) ->
 
 def results(*requirements: dict, counterexamples=(), notes=()) -> dict:
     return {
-        "name": "run", "seconds": 3.0, "seed": 1, "run_directory": "runs/x", "requirements": list(requirements),
+        "name": "run", "outcome": "inconclusive", "seconds": 3.0, "seed": 1, "run_directory": "runs/x",
+        "requirements": list(requirements),
         "counterexamples": list(counterexamples), "notes": list(notes),
     }  # fmt: skip
 

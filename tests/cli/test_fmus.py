@@ -111,3 +111,26 @@ def test_arrays_in_profiles_and_formulas(cli, tmp_path, fmus):
     called = cli("falsify", "--system", adapter, "--profile", profile, "--require", require, *SMALL, "--json")
     assert called.code == 1, called.err
     assert all({"up", "down"} <= set(c["actions"]) for c in called.json["counterexamples"])
+
+
+def test_settings_after_the_reference_are_used_by_every_command(cli, heater, fmu, tmp_path):
+    weak = f"{fmu}?set.power=10&outputs=T&step=0.05"
+    assert falsify(cli, heater, fmu).json["outcome"] == "falsified"
+    assert falsify(cli, heater, weak).json["outcome"] == "not_falsified"
+    (tmp_path / "weak.yaml").write_text(
+        f"format_version: 1\nsystem: [heater.fmu, '{weak}']\nprofile: {heater}/profile.yaml\n"
+        f"requirements: [{{id: R1, stl: '{REQUIRE}'}}]\n"
+        "engine: {kind: falsify, horizon: 20, simulations: 100, passes: 2, traces: 10}\nseed: 1\n"
+    )
+    assert cli("validate", tmp_path / "weak.yaml").code == 0
+    runs = cli("run", tmp_path / "weak.yaml", "--json").json["runs"]
+    assert [run["outcome"] for run in runs] == ["falsified", "not_falsified"]
+    assert "fit for use" in cli("doctor", weak).out
+    assert "Did you mean 'outputs'?" in cli("doctor", f"{fmu}?outpts=T").err
+
+
+def test_validate_describes_an_fmu(cli, fmu, tmp_path):
+    assert "heater.fmu: FMU, 1 input, 1 output, 3 parameters" in cli("validate", fmu).out
+    (tmp_path / "broken.fmu").write_bytes(b"PK")
+    called = cli("validate", tmp_path / "broken.fmu")
+    assert called.code == 2 and "the archive is damaged" in called.err

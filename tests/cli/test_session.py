@@ -70,7 +70,7 @@ def test_progress_is_plain_lines_when_nobody_watches(capsys, monkeypatch):
 
 def test_a_view_says_how_close_it_came_and_what_it_found(monkeypatch):
     """As on a terminal: the lines under the bar, and the one above it."""
-    shown = []
+    shown, notes = [], []
 
     class Terminal(Progress):
         def __init__(self):
@@ -79,6 +79,7 @@ def test_a_view_says_how_close_it_came_and_what_it_found(monkeypatch):
 
         def show(self, stage, done, total, note="", *, above="", below=()):
             shown.append((above, stage, done, list(below)))
+            notes.append(note)
 
     clock = CampaignClock(3)
     clock.finished(90.0)
@@ -93,6 +94,10 @@ def test_a_view_says_how_close_it_came_and_what_it_found(monkeypatch):
     above, stage, done, below = shown[-1]
     assert above.startswith("heater-2, run 2 of 3, about 2:00 left")
     assert (stage, done) == ("searching", 2)
+    assert notes[-1] == "closest -1.5, 7 found (R1 together about 0.25)"
+    listen(SearchAdvanced(2, (7, 1), (0.25, 0.25)))  # a use may violate both: that is not 0.5
+    assert notes[-1] == "closest -1.5, 8 found (R1 together about 0.25, R2 together about 0.25)"
+    listen(SearchAdvanced(2, (7, 0), (0.25, 0.0)))
     assert below == [
         "R1: closest -1.5, 7 counterexamples, the list together about 0.25",
         "R2: closest 4, 0 counterexamples",

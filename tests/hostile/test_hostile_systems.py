@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 
+from bbfalsify.core.redaction import forget_secrets, keep_secret
 from bbfalsify.core.verdict import SimulationStatus as Status
 from bbfalsify.running import Execution, WorkerPool
 from bbfalsify.systems import Capabilities, FunctionSystem, Port
@@ -157,7 +158,16 @@ def test_there_is_no_keyboard():
     assert answer.judgements[0].robustness == 5.0
 
 
-def test_the_last_words_of_a_dead_process_are_reported(tmp_path):
+@pytest.fixture(params=[False, True], ids=["no secret", "a long secret"])
+def perhaps_a_secret(request):
+    """With a secret, the end of a worker's output is held back until the worker has ended."""
+    if request.param:
+        keep_secret(["a long secret that no worker prints"])
+    yield
+    forget_secrets()
+
+
+def test_the_last_words_of_a_dead_process_are_reported(perhaps_a_secret):
     def last_words(good):
         os.write(2, b"license server not reachable\n")
         os._exit(1)
@@ -166,7 +176,7 @@ def test_the_last_words_of_a_dead_process_are_reported(tmp_path):
     assert answer.message == "the process ended itself with exit code 1; its last output: license server not reachable"
 
 
-def test_earlier_words_are_not_blamed_on_a_later_simulation():
+def test_earlier_words_are_not_blamed_on_a_later_simulation(perhaps_a_secret):
     def talks_then_dies(stimulus):
         if stimulus.inputs["u"][0] == 3:
             os._exit(1)

@@ -126,7 +126,7 @@ serve(name="door", alphabet=[*FORMS, "raise"], reset=lambda: None, step=step)
 
 def test_no_answer_tells_a_secret(cli, tmp_path, monkeypatch):  # noqa: F811
     """A secret with quotes and letters beyond ASCII, in answers, errors, the machine, the report and on the screen."""
-    token = 'Grüße "42" \\o/'
+    token = 'Grüße "zqx" \\o/'
     monkeypatch.setenv("DOOR_TOKEN", token)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     (tmp_path / "door.py").write_text(TELLING)
@@ -142,13 +142,9 @@ def test_no_answer_tells_a_secret(cli, tmp_path, monkeypatch):  # noqa: F811
     everything["the screen"] = called.out + called.err
     assert {"events.jsonl", "observations.jsonl", "results.json", "report.html"} <= everything.keys()
     for name, text in everything.items():
-        for part in ("Gr\u00fc", "Gr\\u00fc", "Gr%C3", "Gr\\xfc", "42"):
-            assert part not in text or part == "42" and name in OWN_NUMBERS, (name, part)
+        for part in ("Gr\u00fc", "Gr\\u00fc", "Gr%C3", "Gr\\xfc", "zqx"):
+            assert part not in text, (name, part)
     assert any("***" in text for text in everything.values())
-
-
-OWN_NUMBERS = {"report.html", "manifest.json", "events.jsonl", "results.json", "the screen", "model.svg"}
-"""Files that hold numbers and hashes, in which 42 may stand."""
 
 
 @pytest.mark.parametrize("adapter", ["mosquitto", "smtp", "ftp"])

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from bbfalsify.core.choices import ChoiceSequence
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
@@ -42,6 +43,8 @@ class Run:
     walk: Walk
     stimulus: Stimulus
     answer: Answer
+    choices: ChoiceSequence | None = None
+    """All choices of the run, if a guide asked for it."""
 
 
 @dataclass
@@ -74,6 +77,8 @@ class Search:
     """Violations known from a search at a longer sampling period; this one begins with them."""
     passing: Passing | None = None
     """Some of the passing runs, if they will be judged again."""
+    notes: list[str] = field(default_factory=list)
+    """Notes that a reader needs."""
 
     def begin(self, requirements: int) -> None:
         self.best_robustness = [np.inf] * requirements
@@ -133,7 +138,7 @@ def findings_of(usage: Usage, run: Run, refined: int = 0) -> Iterator[Finding]:
         word = tuple(zip(walk.times.tolist(), walk.actions(usage.model), strict=True))
         actions = tuple(action for _, action in word[:steps])
         found = (number, actions, word, run.stimulus, judgement, run.answer.status, run.iteration)
-        yield Finding(*found, walk=walk, refined=refined)
+        yield Finding(*found, walk=walk, refined=refined, choices=run.choices)
 
 
 class Listener(Protocol):
@@ -182,6 +187,7 @@ class Accelerator:
         preferences: dict[int, np.ndarray | None] = {}
         for turn in turns:
             walks = self._walk(numbers, rows, turn, until, preferences)
+            walks = self.usage.values.accelerated(walks, self.seeds[numbers], rows)
             stimuli = {i: self.usage.stimulus(walk, stop=until) for i, walk in walks.items()}
             outliers = self.plan.guiding and turn is turns[0]
             names = {i: query_name(iterations[i]) for i in walks}

@@ -27,11 +27,14 @@ from bbfalsify.engines.falsification.accelerator import Listener, Search, WalkPl
 from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.estimating import PassPlan, check_estimator, estimate
 from bbfalsify.engines.falsification.finding import Finding
+from bbfalsify.engines.falsification.guide_table import ACCELERATOR, AUTO, FOR_VALUES
+from bbfalsify.engines.falsification.guided import GuidedSearch, open_guide
 from bbfalsify.engines.falsification.judging_again import Again, Sampling, judge_again
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.probable import ProbableSearch
 from bbfalsify.engines.falsification.ranking import close_rows, further_passes, order_row, ranking
 from bbfalsify.engines.falsification.settings import Options
+from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import supports_conditional
@@ -155,6 +158,19 @@ def _search(
     limit = search.iterations + options.simulations
     kinds = options.delays, options.guiding, options.adaptive_duration
     plan = WalkPlan(options.counterexamples, limit, options.batch, *kinds)
+    if (guide := chosen_guide(usage, options)) is not None:
+        space = ProfileSpace(usage)
+        guided = GuidedSearch(
+            ask,
+            usage,
+            search,
+            WalkPlan(options.counterexamples, limit, options.proposals),
+            space,
+            open_guide(guide, space, search, requirements, seeds),
+            seeds,
+            listener,
+        )
+        return partial(guided.run, requirements, out_of_time)
     if options.search == "first":
         return partial(
             accelerate,
@@ -181,6 +197,14 @@ def _search(
         listener=listener,
     )
     return partial(probable.run, requirements, out_of_time)
+
+
+def chosen_guide(usage: Usage, options: Options) -> str | None:
+    """The guide of the search; None: the accelerator on automata, which is a search of its own."""
+    guide = options.guide
+    if guide == AUTO:
+        guide = FOR_VALUES if usage.values.width else ACCELERATOR
+    return None if guide == ACCELERATOR and usage.profile.has_actions else guide
 
 
 def order_similar(

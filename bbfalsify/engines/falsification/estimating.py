@@ -159,7 +159,7 @@ class _Session:
         counts = []
         for number in range(self.passes):
             made = split(self.usage.model, self.word, effort=self.traces, seeds=seeds.child(number))
-            walks = made.walks()
+            walks = self.usage.values.drawn(made.walks(), seeds.child(number))
             names = [f"{name}/{number}/{j}" for j in range(len(walks))]
             draw = evidence and number == 0 and self.fan > 0
             moments = seeds.child(number, "moment")
@@ -183,7 +183,7 @@ class _Session:
         """Execute every particle without descendants up to its last level, level by level."""
         for level in range(1, made.family.levels + (not made.complete)):
             rows = made.family.childless(level)
-            walks = made.family.walks(level, rows)
+            walks = self.usage.values.drawn(made.family.walks(level, rows), moments.child("killed", level))
             names = [f"{name}/killed/{level}/{row}" for row in rows]
             _, _, seen = self._judge(walks, names, moments.child("killed", level))
             for k, at in enumerate(made.family.lineage(level, rows)[1:]):

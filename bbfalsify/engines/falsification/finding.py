@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from bbfalsify.core.choices import ChoiceSequence
 from bbfalsify.core.confirmation import Confirmation, Reproduced
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.trace import Stimulus
@@ -50,6 +51,8 @@ class Finding:
     """The name under which it was known before the search."""
     walk: Walk | None = field(default=None, repr=False)
     """The walk over the profile, if this run made it."""
+    choices: ChoiceSequence | None = field(default=None, repr=False)
+    """All choices of the run, if a guide asked for it."""
     shrunk_from: Finding | None = field(default=None, repr=False)
     """The longer finding of which this is the core."""
     refined: int = 0

@@ -72,7 +72,8 @@ class _Subject:
         if not answer.violated:
             return []
         stimulus = usage.stimulus(self.run.walk, stop=self.run.stimulus.duration)
-        found = findings_of(usage, Run(self.run.iteration, self.run.walk, stimulus, answer), level)
+        again = replace(self.run, stimulus=stimulus, answer=answer)
+        found = findings_of(usage, again, level)
         if self.finding is not None:
             return [f for f in found if f.requirement == self.finding.requirement]
         return [f for f in found if f.requirement not in self.run.answer.violated]
@@ -93,7 +94,9 @@ def judge_again(
     """
     findings = [
         _Subject(
-            f"again/{level}/{f.requirement}/{f.name}", Run(f.iteration, f.walk, f.stimulus, Answer(f.simulation)), f
+            f"again/{level}/{f.requirement}/{f.name}",
+            Run(f.iteration, f.walk, f.stimulus, Answer(f.simulation), f.choices),
+            f,
         )
         for f in search.findings
         if f.walk is not None and f.iteration is not None  # findings from the store have no walk

@@ -165,7 +165,8 @@ class ProbableSearch:
             return iterations
         words = self._plain_seeds.integers(0, 2**64, size=len(iterations), dtype=np.uint64)
         walks = stochastic_walks(self.usage.model, words, until=self.usage.duration, max_steps=MAX_STEPS)
-        reached = {iterations[i]: walk for i, walk in moving(self.usage, self.search, walks)}
+        made = self.usage.values.seeded(dict(moving(self.usage, self.search, walks)), words)
+        reached = {iterations[i]: walk for i, walk in made.items()}
         for run in self._execute(reached, stop=False):
             self._read(run, plain=True)
         for _ in range(len(iterations) - len(reached)):
@@ -208,6 +209,7 @@ class ProbableSearch:
             traces = traces[:: max(1, len(traces) // RUNS)][:RUNS]
             traces = continued(self.usage.model, traces, FURTHER, drawn.child("further"))
             traces = whole_moments(self.usage.model, traces, drawn.child("moment"))
+            traces = self.usage.values.drawn(traces, drawn)
             numbers = self._next(len(traces))
             walks |= dict(zip(numbers, traces, strict=True))
             for walk in traces:

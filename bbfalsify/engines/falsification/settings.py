@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from bbfalsify.core.settings import Settings, engine_name, setting
+from bbfalsify.engines.falsification.guide_table import guide_problem
 from bbfalsify.stats.rules import HALF_WIDTH, KINDS
 
 COLUMNS = ("d6", "d8", "d9")
@@ -43,6 +44,14 @@ class Options(Settings):
         "probable goes on for the most probable counterexamples, first stops with the first ones.",
         default="probable", choices=("probable", "first"),
     )  # fmt: skip
+    guide: str = _search(
+        "Who proposes the next runs: accelerator and none learn nothing, others learn from every simulation; auto is "
+        "accelerator for a profile of automata, and the best one for signals and parameters.", default="auto",
+    )  # fmt: skip
+    proposals: int = _search(
+        "Simulations between two updates of a guide: so many may run side by side.",
+        default=1, at_least=1, unit="simulations",
+    )  # fmt: skip
     patience: int = _search(
         "A search for probable counterexamples with a full list ends when this many simulations brought nothing that "
         "adds 1 % to it.", default=200, at_least=0, unit="simulations",
@@ -77,6 +86,8 @@ class Options(Settings):
     batch: int = setting("Walks per batch.", default=44, at_least=1, option=False)
 
     def conflicts(self) -> Iterator[tuple[str, str]]:
+        if (problem := guide_problem(self.guide)) is not None:
+            yield "guide", f"names an {problem}"
         if self.quasi_random and self.estimator == "splitting":
             yield "quasi_random", "needs the conditional estimator, and estimator is splitting."
 

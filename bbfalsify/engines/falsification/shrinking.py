@@ -157,6 +157,8 @@ class _Attempt:
     def _start(self) -> Followed | None:
         """Retrace the finding as a run with quantiles; None if the profile does not allow it (any more)."""
         found, steps = self.original, len(self.original.actions)
+        if found.walk is None and self.tools.usage.values.width:
+            return None  # its parameters and signals are not known as quantiles
         retraced = self.tools.follower.retrace(found.word[:steps], self.seeds.child("retrace"), found.walk)
         if found.walk is None:
             return retraced
@@ -269,7 +271,7 @@ class _Attempt:
     def _execute(self, runs: Sequence[Followed], *, whole: bool = False) -> list[_Failing]:
         """Execute runs (up to their last action, or whole) and keep those that violate, in the order given."""
         usage, original = self.tools.usage, self.original
-        runs = runs if whole else self._with_whole_moments(runs)
+        runs = [self._with_old_values(run) for run in (runs if whole else self._with_whole_moments(runs))]
         stops = [None if whole else float(run.walk.times[-1]) for run in runs]
         queries = [
             Query(
@@ -283,6 +285,11 @@ class _Attempt:
         answers = self.ask(queries) if queries else []
         found = [self._failing(*one) for one in zip(runs, queries, answers, strict=True)]
         return [failing for failing in found if failing is not None]
+
+    def _with_old_values(self, run: Followed) -> Followed:
+        """Give a run the parameters and signals of the finding."""
+        values = None if self.original.walk is None else self.original.walk.values
+        return run if values is None else replace(run, walk=replace(run.walk, values=values))
 
     def _with_whole_moments(self, runs: Sequence[Followed]) -> list[Followed]:
         walks = [run.walk for run in runs]

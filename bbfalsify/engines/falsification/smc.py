@@ -208,7 +208,8 @@ def run(
             usage.check(walks)
             progress.visits.add(usage.model, walks)
             # The walks of a batch whose answers did not all come are counted up to the first missing one.
-            batch = _Batch(progress, [walks.walk(i) for i in range(size)], usage, reservoir)
+            made = usage.values.seeded({i: walks.walk(i) for i in range(size)}, seed_words)
+            batch = _Batch(progress, list(made.values()), usage, reservoir)
             queries = batch.queries()
             try:
                 answers: Sequence[Answer] = ask(queries)

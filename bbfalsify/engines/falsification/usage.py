@@ -9,6 +9,7 @@ import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.trace import Stimulus, sample_times
+from bbfalsify.engines.falsification.values import ValueSpace
 from bbfalsify.kernel import CompiledModel, Sampler, Walk, Walks, WalkStatus
 from bbfalsify.modelling import ComputedInput, HeldInput, Profile
 
@@ -47,13 +48,19 @@ class Usage:
         return tuple(i for i in self.profile.inputs if isinstance(i, ComputedInput))
 
     @cached_property
+    def values(self) -> ValueSpace:
+        """The parameters and signals that the profile draws by a law."""
+        return ValueSpace(self.profile, self.duration)
+
+    @cached_property
     def _sampler(self) -> Sampler:
         return Sampler(self.model, [(i.expression, i.frame_size) for i in self._computed])
 
     def stimulus(self, walk: Walk, *, stop: float | None = None) -> Stimulus:
         """Make the input of this walk, up to `stop` (default: the whole duration)."""
         stop = self.duration if stop is None else min(stop, self.duration)
-        times = sample_times(stop, self.period, walk.times)
+        run = self.values.values(walk.values)
+        times = sample_times(stop, self.period, np.append(walk.times, run.moments) if run.curves else walk.times)
         labels = self.model.edge_action[walk.edges]
         happened = walk.times <= stop
         inputs: dict[str, np.ndarray] = {}
@@ -65,8 +72,10 @@ class Usage:
         if self._computed:
             rows = self._sampler.sample(walk, times)
             inputs.update(zip((i.name for i in self._computed), rows, strict=True))
+        inputs.update(run.signals(times))
         actions = [self.model.actions[a] for a in labels[happened].tolist()]
-        return Stimulus(times, inputs, tuple(zip(walk.times[happened].tolist(), actions, strict=True)))
+        events = tuple(zip(walk.times[happened].tolist(), actions, strict=True))
+        return Stimulus(times, inputs, events, run.parameters)
 
     def draft(self, walk: Walk, *, stop: float | None = None) -> Stimulus | WalkDraft:
         """Describe the input for workers to make if that is costly; make few samples of held inputs at once."""
@@ -85,18 +94,7 @@ class Usage:
     def check(self, walks: Walks) -> None:
         """Refuse a profile in which a walk got stuck or failed, with the place; such a profile describes no usage."""
         for i in np.flatnonzero(np.isin(walks.status, [*STUCK, WalkStatus.RUNTIME_ERROR])):
-            walk = walks.walk(int(i))
-            status = WalkStatus(int(walks.status[i]))
-            why = STUCK.get(status) or f"fails: {walk.error}"
-            raise UserError(
-                Problem(
-                    f"the profile {why}, after {_shorten(walk.actions(self.model))} at time "
-                    f"{walk.times[-1] if len(walk.times) else 0.0:g} in {self._where(walk)}. "
-                    "Every location a user can reach needs an action that ends the stay; for a user who is done, "
-                    "add a self-loop.",
-                    file=self.profile.file,
-                )
-            )
+            self.check_walk(walks.walk(int(i)))
         if len(walks.status) and np.all(walks.status == WalkStatus.STEP_LIMIT):
             reached = float(walks.times.max(initial=0.0))
             raise UserError(
@@ -106,6 +104,21 @@ class Usage:
                     file=self.profile.file,
                 )
             )
+
+    def check_walk(self, walk: Walk) -> None:
+        """Refuse a profile in which this walk got stuck or failed."""
+        if walk.status not in STUCK and walk.status is not WalkStatus.RUNTIME_ERROR:
+            return
+        why = STUCK.get(walk.status) or f"fails: {walk.error}"
+        raise UserError(
+            Problem(
+                f"the profile {why}, after {_shorten(walk.actions(self.model))} at time "
+                f"{walk.times[-1] if len(walk.times) else 0.0:g} in {self._where(walk)}. "
+                "Every location a user can reach needs an action that ends the stay; for a user who is done, "
+                "add a self-loop.",
+                file=self.profile.file,
+            )
+        )
 
     def _where(self, walk: Walk) -> str:
         processes = self.model.network.processes
@@ -126,7 +139,8 @@ class WalkDraft:
 
     def parts(self) -> list[np.ndarray]:
         stop = self.usage.duration if self.stop is None else self.stop
-        return [self.walk.times, self.walk.edges, self.walk.reals, np.array([stop])]
+        values = [] if self.walk.values is None else [self.walk.values]
+        return [self.walk.times, self.walk.edges, self.walk.reals, *values, np.array([stop])]
 
 
 def _shorten(actions: tuple[str, ...], limit: int = 8) -> str:

@@ -46,4 +46,5 @@ def joined(first: Walk, second: Walk) -> Walk:
         np.concatenate([first.integers, second.integers[1:]]),
         np.concatenate([first.reals, second.reals[1:]]),
         branches=None if first.branches is None else np.concatenate([first.branches, second.branches]),
+        values=first.values,
     )

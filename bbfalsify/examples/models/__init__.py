@@ -6,12 +6,13 @@ only if model and query are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from bbfalsify.core.errors import UserError, unknown_name
+from bbfalsify.examples.chains import CHAINS, chain_file
 from bbfalsify.examples.models import difficult, gossip, protocols, scheduling
-from bbfalsify.modelling import Network
+from bbfalsify.modelling import Network, load_model
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,18 @@ FAMILIES = {
 }  # fmt: skip
 
 
-def named_model(name: str) -> tuple[Network, Family]:
-    """Make the model `NAME` or `NAME:SIZE`."""
+def named_model(name: str, constants: Mapping[str, object] | None = None) -> tuple[Network, Family]:
+    """Make the model `NAME` or `NAME:SIZE`; models that are files may be given other constants."""
     word, _, size = name.partition(":")
+    if word in CHAINS and not size:
+        network, queries = load_model(chain_file(word), constants)
+        return network, Family(lambda n: network, 1, 1, queries[0].text, CHAINS[word])
+    if constants:
+        raise UserError(
+            f"the constants of the example '{word}' cannot be set; those of these can: {', '.join(CHAINS)}."
+        )
     if word not in FAMILIES:
-        raise UserError(unknown_name("model", word, FAMILIES))
+        raise UserError(unknown_name("model", word, {**FAMILIES, **CHAINS}))
     family = FAMILIES[word]
     if size and not (size.isdigit() and family.smallest <= int(size) <= 10_000):
         raise UserError(f"the size of '{word}' is a number from {family.smallest} to 10000; found '{size}'.")

@@ -12,27 +12,28 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
+
+from bbfalsify.core.tree import Node
+from bbfalsify.core.tree import children as children
+from bbfalsify.core.tree import walk as walk
 
 CONNECTIVES = ("!", "&", "|", "->", "<->")
 BARE = re.compile(r"[A-Za-z0-9_.]+(?:-[A-Za-z0-9_.]+)*")
 """Symbols that need no quotes."""
 
 
-class _Printed:
+class _Printed(Node):
     """Nodes of formulas print as their canonical text."""
 
     def __str__(self) -> str:
         return render(self)  # type: ignore[arg-type]  # a mixin of the classes below
 
 
-@dataclass(frozen=True)
 class Truth(_Printed):
     value: bool
 
 
-@dataclass(frozen=True)
 class Atom(_Printed):
     """A condition about the input or the output of a letter: one of some symbols, or one that a pattern matches."""
 
@@ -52,14 +53,12 @@ class Atom(_Printed):
         return frozenset(self.symbols)
 
 
-@dataclass(frozen=True)
 class Unary(_Printed):
     operator: str
     """!, X, WX, F or G; `WX` (weak next) differs from `X` only on finite words."""
     body: Formula
 
 
-@dataclass(frozen=True)
 class Binary(_Printed):
     operator: str
     """&, |, ->, <->, U, R, W or M; `p W q` is p until q or for ever p, `p M q` is q until both, `p R q` that or for
@@ -80,22 +79,6 @@ def deep_recursion() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(before)
-
-
-def children(formula: Formula) -> tuple[Formula, ...]:
-    match formula:
-        case Unary():
-            return (formula.body,)
-        case Binary():
-            return (formula.left, formula.right)
-    return ()
-
-
-def walk(formula: Formula) -> Iterator[Formula]:
-    """The formula and everything below it, in reading order."""
-    yield formula
-    for child in children(formula):
-        yield from walk(child)
 
 
 def atoms(*formulas: Formula) -> tuple[Atom, ...]:

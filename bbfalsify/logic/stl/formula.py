@@ -12,9 +12,12 @@ its text and derived facts: which signals it reads and how far it looks ahead.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+
+from bbfalsify.core.tree import Node as Node
+from bbfalsify.core.tree import children as children
+from bbfalsify.core.tree import walk as walk
 
 FUNCTIONS = ("abs", "sqrt", "exp")
 COMPARISONS = ("<=", "<", ">=", ">", "==", "!=")
@@ -22,26 +25,22 @@ CONNECTIVES = ("and", "or", "implies", "iff", "xor")
 PAST_WINDOWS = ("historically", "once")
 
 
-@dataclass(frozen=True)
-class Signal:
+class Signal(Node):
     name: str
 
 
-@dataclass(frozen=True)
-class Number:
+class Number(Node):
     value: float
 
 
-@dataclass(frozen=True)
-class Arithmetic:
+class Arithmetic(Node):
     operator: str
     """+, -, *, / or pow."""
     left: Term
     right: Term
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(Node):
     name: str
     """One of `FUNCTIONS`."""
     argument: Term
@@ -50,34 +49,29 @@ class Function:
 Term = Signal | Number | Arithmetic | Function
 
 
-@dataclass(frozen=True)
-class Truth:
+class Truth(Node):
     value: bool
 
 
-@dataclass(frozen=True)
-class Compare:
+class Compare(Node):
     operator: str
     """One of `COMPARISONS`."""
     left: Term
     right: Term
 
 
-@dataclass(frozen=True)
-class Not:
+class Not(Node):
     body: Condition
 
 
-@dataclass(frozen=True)
-class Connective:
+class Connective(Node):
     operator: str
     """One of `CONNECTIVES`."""
     left: Condition
     right: Condition
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(Node):
     """always, eventually (t + lower to t + upper), historically, once (t - upper to t - lower); ends included."""
 
     operator: str
@@ -86,8 +80,7 @@ class Window:
     body: Condition
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(Node):
     """`left until[lower:upper] right`, or `since` for the past.
 
     until: at some t' in [t + lower, t + upper] right holds, and left holds on [t, t') — not necessarily at t' itself.
@@ -101,8 +94,7 @@ class Reach:
     right: Condition
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Node):
     """next, prev, rise, fall, and the strong s_next and s_prev: operators on neighbouring samples in discrete time."""
 
     operator: str
@@ -110,22 +102,6 @@ class Step:
 
 
 Condition = Truth | Compare | Not | Connective | Window | Reach | Step
-
-
-def children(node: Condition | Term) -> tuple[Condition | Term, ...]:
-    """The direct parts of a node."""
-    if isinstance(node, Arithmetic | Compare | Connective | Reach):
-        return (node.left, node.right)
-    if isinstance(node, Not | Window | Step):
-        return (node.body,)
-    return (node.argument,) if isinstance(node, Function) else ()
-
-
-def walk(node: Condition | Term) -> Iterator[Condition | Term]:
-    """The node and everything below it, in reading order."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
 
 
 def lookahead(node: Condition | Term, period: float = 0.0) -> float:

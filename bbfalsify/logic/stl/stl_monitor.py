@@ -92,15 +92,12 @@ def _prepared(
     formula: Formula, program: Program, times: np.ndarray, signals: Signals
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute times, margins and truth of every comparison, or raise a `UserError` with all mistakes of the trace."""
-    try:
-        times = np.ascontiguousarray(times, np.float64)
-        values = {name: np.asarray(signals[name], np.float64) for name in formula.signals}
-        if all(value.shape == times.shape for value in values.values()):
-            margins, truths = atom_values(program.atoms, values, len(times))
-            if is_sound(times, margins):
-                return times, margins, truths
-    except KeyError:
-        pass
+    times = np.ascontiguousarray(times, np.float64)
+    values = {name: np.asarray(signals[name], np.float64) for name in formula.signals if name in signals}
+    if len(values) == len(formula.signals) and all(value.shape == times.shape for value in values.values()):
+        margins, truths = atom_values(program.atoms, values, len(times))
+        if is_sound(times, margins):
+            return times, margins, truths
     raise UserError(_diagnosis(formula, program, times, signals))
 
 

@@ -7,30 +7,36 @@ model = model_text(path, problems)                    only the texts, for `conve
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.modelling.language.constant_values import set_constants
 from bbfalsify.modelling.language.model_text import ModelText, StoredQuery
 from bbfalsify.modelling.language.resolve import assemble
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.records.documents import read_yaml
 
+Constants = Mapping[str, object]
+"""Values for global constants of a model, instead of those in its file."""
 
-def load_model(path: str | Path) -> tuple[Network, list[StoredQuery]]:
+
+def load_model(path: str | Path, constants: Constants | None = None) -> tuple[Network, list[StoredQuery]]:
     """Load the network of a model or profile, and the queries in its file."""
-    network, model = load_with_text(path)
+    network, model = load_with_text(path, constants)
     return network, model.queries
 
 
-def load_network(path: str | Path) -> Network:
+def load_network(path: str | Path, constants: Constants | None = None) -> Network:
     """Load the network of a model or profile."""
-    return load_with_text(path)[0]
+    return load_with_text(path, constants)[0]
 
 
-def load_with_text(path: str | Path) -> tuple[Network, ModelText]:
+def load_with_text(path: str | Path, constants: Constants | None = None) -> tuple[Network, ModelText]:
     problems: list[Problem] = []
     model = model_text(path, problems)
+    if constants:
+        problems += set_constants(model, constants)
     network, assembly = assemble(model)
     raise_sorted([*problems, *assembly.problems])
     return network, model

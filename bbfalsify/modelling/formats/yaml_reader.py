@@ -19,7 +19,8 @@
     alphabets: {A: "a, b"}     # optional: channels that A uses without ! and ?, as in CSP
     queries: ["E<> User.S"]    # optional
 
-A profile adds `inputs`, `outputs` and `uncertainty` (profile.py), a black box adds `ports` (black_box.py).
+A profile adds `inputs`, `outputs` and `uncertainty` (profile.py), `signals` and `parameters` (signal_spaces.py); a
+black box adds `ports` (black_box.py).
 """
 
 from __future__ import annotations
@@ -41,8 +42,13 @@ from bbfalsify.records.yaml_node import Node
 
 FORMAT_VERSION = 1
 
-PORT_KEYS = ("inputs", "outputs", "uncertainty", "ports")
+VALUE_KEYS = ("signals", "parameters")
+"""Keys of profiles whose values are drawn by a law; such a profile needs no automata."""
+PORT_KEYS = ("inputs", "outputs", "uncertainty", *VALUE_KEYS, "ports")
 """Keys of profiles, and of models that are simulated as black boxes."""
+IDLE_ACTION = "end"
+"""The only action of a profile without automata; it comes after the end of every use."""
+_NEVER = 1_000_000_000
 _MODEL_KEYS = ("dialect", "declarations", "automata", "instances", "system", "priorities", "alphabets", "queries")
 """Keys that stand in the other file if `model` names one."""
 _TOP_KEYS = ("format_version", "name", "model", "ode_step", *_MODEL_KEYS, *PORT_KEYS)
@@ -61,7 +67,8 @@ def read_model(document: Document, problems: list[Problem], *, named: bool = Fal
     root = root_node(document, problems)
     model = ModelText("", Place(document.file, 1))
     elsewhere = "model" in root
-    if not root.mapping(_TOP_KEYS, required=("name",) if elsewhere else ("name", "automata")):
+    idle = "automata" not in root and not elsewhere and any(key in root for key in VALUE_KEYS)
+    if not root.mapping(_TOP_KEYS, required=("name",) if elsewhere or idle else ("name", "automata")):
         return model
     check_format_version(root)
     if elsewhere and named:
@@ -87,6 +94,8 @@ def read_model(document: Document, problems: list[Problem], *, named: bool = Fal
         if not automata.value:
             automata.problem("'automata' is empty; a model has at least one automaton.")
         model.templates = [_automaton(name, node) for name, node in automata.items()]
+    elif idle:
+        model.templates = idle_model("", root.place).templates
     instances = root.get("instances")
     if instances is not None:
         definitions = [entry.text() for entry in instances.elements()]
@@ -134,6 +143,24 @@ def _other_file(root: Node, model: ModelText) -> ModelText:
     except UserError as error:
         root.problems += error.problems
         return model
+
+
+def idle_model(name: str, place: Place) -> ModelText:
+    """A user without actions: the automaton of a profile that has signals and parameters only."""
+
+    def text(content: str) -> Text:
+        return Text(content, place)
+
+    again = EdgeText(
+        "Use",
+        place,
+        (BranchText("Use", place, update=text("x = 0")),),
+        guard=text(f"x >= {_NEVER}"),
+        action=IDLE_ACTION,
+    )
+    stay = LocationText("Use", place, invariant=text(f"x <= {_NEVER}"))
+    user = TemplateText("User", place, None, declarations=[text("clock x;")], locations=[stay], edges=[again])
+    return ModelText(name, place, templates=[user])
 
 
 def _query(node: Node) -> list[StoredQuery]:

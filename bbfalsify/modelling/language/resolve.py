@@ -16,6 +16,7 @@ from bbfalsify.modelling.language.builtin_functions import language_scope
 from bbfalsify.modelling.language.declarations import Declarer
 from bbfalsify.modelling.language.initial_draws import with_initial_draws
 from bbfalsify.modelling.language.model_text import ModelText, TemplateText
+from bbfalsify.modelling.language.phase_delays import expand_phases
 from bbfalsify.modelling.language.priority_levels import with_priorities
 from bbfalsify.modelling.language.process_instances import ProcessInstances
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
@@ -30,6 +31,7 @@ from bbfalsify.records.documents import Text
 
 def assemble(model: ModelText) -> tuple[Network, Assembly]:
     """Build the network; it is complete if there are no `problems` in the assembly."""
+    expand_phases(model)
     assembly = Assembly(as_uppaal=model.as_uppaal, system_outputs=model.system_outputs, notes=model.notes)
     scope = Scope(language_scope())
     for text in model.declarations:

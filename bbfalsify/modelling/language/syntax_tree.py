@@ -1,45 +1,49 @@
 """The nodes of the syntax tree, before names are resolved.
 
-Nodes are never changed (they are not `frozen`, which would double the time to import them).  `line` counts from 1
-within the parsed text; a `Place` turns it into the line of the file.
+`line` counts from 1 within the parsed text; a `Place` turns it into the line of the file.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import dataclass_transform
+
+
+@dataclass_transform(eq_default=False)
+class Syntax:
+    """A node; never changed (but not `frozen`, which would double the time to import them all)."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(eq=False)(cls)
+
 
 # --- expressions -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class Number:
+class Number(Syntax):
     value: int | Fraction
     is_decimal: bool
     line: int
 
 
-@dataclass(eq=False)
-class Truth:
+class Truth(Syntax):
     value: bool
     line: int
 
 
-@dataclass(eq=False)
-class Name:
+class Name(Syntax):
     name: str
     line: int
 
 
-@dataclass(eq=False)
-class Index:
+class Index(Syntax):
     base: Expression
     index: Expression
     line: int
 
 
-@dataclass(eq=False)
-class Member:
+class Member(Syntax):
     """`P.loc` or `P.x`."""
 
     base: Expression
@@ -47,16 +51,14 @@ class Member:
     line: int
 
 
-@dataclass(eq=False)
-class Prime:
+class Prime(Syntax):
     """`x'`, the rate of a clock."""
 
     base: Expression
     line: int
 
 
-@dataclass(eq=False)
-class Invocation:
+class Invocation(Syntax):
     name: str
     arguments: tuple[Expression, ...]
     line: int
@@ -64,31 +66,27 @@ class Invocation:
     """The process whose function is called: `P.f(1)`, in queries."""
 
 
-@dataclass(eq=False)
-class Unary:
+class Unary(Syntax):
     operator: str
     operand: Expression
     line: int
 
 
-@dataclass(eq=False)
-class Binary:
+class Binary(Syntax):
     operator: str
     left: Expression
     right: Expression
     line: int
 
 
-@dataclass(eq=False)
-class Conditional:
+class Conditional(Syntax):
     condition: Expression
     then: Expression
     otherwise: Expression
     line: int
 
 
-@dataclass(eq=False)
-class Quantified:
+class Quantified(Syntax):
     name: str
     """forall, exists or sum"""
     variable: Selection
@@ -96,8 +94,7 @@ class Quantified:
     line: int
 
 
-@dataclass(eq=False)
-class Assignment:
+class Assignment(Syntax):
     operator: str
     """= or one of += -= *= /= %= &= |= ^= <<= >>=; `n++` is `n += 1`"""
     target: Expression
@@ -116,8 +113,7 @@ Expression = (
 # --- types and declarations ------------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class TypeName:
+class TypeName(Syntax):
     """int, bool, double, clock, void or the name of a typedef; with bounds, int[low, high]; scalar[high]; struct."""
 
     name: str
@@ -127,8 +123,7 @@ class TypeName:
     fields: tuple[Declaration, ...] = ()
 
 
-@dataclass(eq=False)
-class Selection:
+class Selection(Syntax):
     """`i : int[0,3]` in select, quantifiers and iterations."""
 
     name: str
@@ -136,14 +131,12 @@ class Selection:
     line: int
 
 
-@dataclass(eq=False)
-class ArrayInitialiser:
+class ArrayInitialiser(Syntax):
     elements: tuple[Expression | ArrayInitialiser | FieldInitialiser, ...]
     line: int
 
 
-@dataclass(eq=False)
-class FieldInitialiser:
+class FieldInitialiser(Syntax):
     """`a: 1` among the values of a struct."""
 
     name: str
@@ -154,46 +147,40 @@ class FieldInitialiser:
 Dimension = Expression | TypeName
 
 
-@dataclass(eq=False)
-class Declarator:
+class Declarator(Syntax):
     name: str
     dimensions: tuple[Dimension, ...]
     initial: Expression | ArrayInitialiser | None
     line: int
 
 
-@dataclass(eq=False)
-class VariableDeclaration:
+class VariableDeclaration(Syntax):
     type: TypeName
     constant: bool
     declarators: tuple[Declarator, ...]
     line: int
 
 
-@dataclass(eq=False)
-class ChannelType:
+class ChannelType(Syntax):
     broadcast: bool
     urgent: bool
     line: int
 
 
-@dataclass(eq=False)
-class ChannelDeclaration:
+class ChannelDeclaration(Syntax):
     type: ChannelType
     declarators: tuple[Declarator, ...]
     line: int
 
 
-@dataclass(eq=False)
-class TypeDefinition:
+class TypeDefinition(Syntax):
     name: str
     type: TypeName | ChannelType
     dimensions: tuple[Dimension, ...]
     line: int
 
 
-@dataclass(eq=False)
-class FormalParameter:
+class FormalParameter(Syntax):
     name: str
     type: TypeName | ChannelType
     reference: bool
@@ -202,8 +189,7 @@ class FormalParameter:
     constant: bool = False
 
 
-@dataclass(eq=False)
-class FunctionDefinition:
+class FunctionDefinition(Syntax):
     name: str
     result: TypeName
     parameters: tuple[FormalParameter, ...]
@@ -217,28 +203,24 @@ Declaration = VariableDeclaration | ChannelDeclaration | TypeDefinition | Functi
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class Evaluation:
+class Evaluation(Syntax):
     expression: Expression
     line: int
 
 
-@dataclass(eq=False)
-class Block:
+class Block(Syntax):
     statements: tuple[Statement, ...]
     line: int
 
 
-@dataclass(eq=False)
-class If:
+class If(Syntax):
     condition: Expression
     then: Statement
     otherwise: Statement | None
     line: int
 
 
-@dataclass(eq=False)
-class While:
+class While(Syntax):
     condition: Expression
     body: Statement
     line: int
@@ -246,8 +228,7 @@ class While:
     """do … while"""
 
 
-@dataclass(eq=False)
-class For:
+class For(Syntax):
     start: tuple[Statement, ...]
     condition: Expression | None
     step: tuple[Statement, ...]
@@ -255,21 +236,18 @@ class For:
     line: int
 
 
-@dataclass(eq=False)
-class Iteration:
+class Iteration(Syntax):
     variable: Selection
     body: Statement
     line: int
 
 
-@dataclass(eq=False)
-class Return:
+class Return(Syntax):
     value: Expression | None
     line: int
 
 
-@dataclass(eq=False)
-class Assertion:
+class Assertion(Syntax):
     condition: Expression
     line: int
 
@@ -283,16 +261,14 @@ Statement = (
 # --- edges and systems -----------------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class Synchronisation:
+class Synchronisation(Syntax):
     channel: Expression
     sends: bool | None
     """None: neither ! nor ?, as in CSP."""
     line: int
 
 
-@dataclass(eq=False)
-class Instance:
+class Instance(Syntax):
     name: str | None
     template: str
     arguments: tuple[Expression, ...]

@@ -10,9 +10,10 @@ error of the model.  `&&`, `||`, `?:` and `imply` evaluate the right side only w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+
+from bbfalsify.core.tree import Node
 
 
 class Kind(StrEnum):
@@ -30,15 +31,13 @@ class Kind(StrEnum):
 # `kind` of an expression is INT, BOOL or DOUBLE (reading a clock gives a DOUBLE).
 
 
-@dataclass(frozen=True)
-class Constant:
+class Constant(Node):
     value: int | Fraction
     """Exact: a decimal literal such as 0.1 is the fraction 1/10; the kernel rounds it to a float64 once."""
     kind: Kind
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(Node):
     """The value of a state variable; with `index`, of element `index` of the array that starts at `slot`."""
 
     slot: int
@@ -49,8 +48,7 @@ class Read:
     """Number of elements of the array; an index outside 0…size-1 is a run-time error."""
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(Node):
     """A function argument, local variable or quantified name: slot of the current frame."""
 
     slot: int
@@ -60,16 +58,14 @@ class Bound:
     size: int = 1
 
 
-@dataclass(frozen=True)
-class Unary:
+class Unary(Node):
     operator: str
     """- ! ~"""
     operand: Expression
     kind: Kind
 
 
-@dataclass(frozen=True)
-class Binary:
+class Binary(Node):
     operator: str
     """+ - * / % & | ^ << >> && || imply == != < <= > >=   (min and max are builtins)"""
     left: Expression
@@ -77,16 +73,14 @@ class Binary:
     kind: Kind
 
 
-@dataclass(frozen=True)
-class Conditional:
+class Conditional(Node):
     condition: Expression
     then: Expression
     otherwise: Expression
     kind: Kind
 
 
-@dataclass(frozen=True)
-class Builtin:
+class Builtin(Node):
     """A mathematical function: see BUILTINS for names and arities."""
 
     name: str
@@ -94,8 +88,7 @@ class Builtin:
     kind: Kind
 
 
-@dataclass(frozen=True)
-class Random:
+class Random(Node):
     """A random draw; only in updates.  random(b): uniform on [0, b); see RANDOM_DRAWS."""
 
     name: str
@@ -103,8 +96,7 @@ class Random:
     kind: Kind = Kind.DOUBLE
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Node):
     """A user function of the network, by index in `Network.functions`."""
 
     function: int
@@ -112,8 +104,7 @@ class Call:
     kind: Kind
 
 
-@dataclass(frozen=True)
-class Quantifier:
+class Quantifier(Node):
     """forall, exists or sum over the integers low…high (both included) bound to a frame slot."""
 
     name: str
@@ -124,8 +115,7 @@ class Quantifier:
     kind: Kind
 
 
-@dataclass(frozen=True)
-class AtLocation:
+class AtLocation(Node):
     """True while process `process` is in its location `location` (queries and guards of observers)."""
 
     process: int
@@ -169,8 +159,7 @@ RANDOM_DRAWS: dict[str, int] = {
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Assign:
+class Assign(Node):
     target: Read | Bound
     value: Expression
     low: int | None = None
@@ -181,28 +170,24 @@ class Assign:
     """In messages, instead of the target's: `assert` assigns 0 or 1 to a slot of the range [1, 1]."""
 
 
-@dataclass(frozen=True)
-class If:
+class If(Node):
     condition: Expression
     then: tuple[Statement, ...]
     otherwise: tuple[Statement, ...] = ()
 
 
-@dataclass(frozen=True)
-class While:
+class While(Node):
     """A loop; `for` becomes an assignment and a while whose body ends with the step."""
 
     condition: Expression
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True)
-class Return:
+class Return(Node):
     value: Expression | None = None
 
 
-@dataclass(frozen=True)
-class Evaluate:
+class Evaluate(Node):
     """A call of a function for its side effects."""
 
     expression: Expression
@@ -211,8 +196,7 @@ class Evaluate:
 Statement = Assign | If | While | Return | Evaluate
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(Node):
     """Arguments occupy the first frame slots; all slots start at 0 on entry (arguments excepted)."""
 
     name: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
+from bbfalsify.core.tree import children as children
 from bbfalsify.modelling.network import expressions as ex
 
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -12,23 +13,6 @@ _UNRANGED = 2**30
 """A bound as large as this comes from an integer without a declared range and is ignored."""
 
 Bounds = tuple[Fraction | int, Fraction | int]
-
-
-def children(expression: ex.Expression) -> tuple[ex.Expression, ...]:
-    match expression:
-        case ex.Read(index=index) | ex.Bound(index=index):
-            return () if index is None else (index,)
-        case ex.Unary(operand=operand):
-            return (operand,)
-        case ex.Binary(left=left, right=right):
-            return (left, right)
-        case ex.Conditional(condition=condition, then=then, otherwise=otherwise):
-            return (condition, then, otherwise)
-        case ex.Builtin(arguments=arguments) | ex.Random(arguments=arguments) | ex.Call(arguments=arguments):
-            return arguments
-        case ex.Quantifier(body=body):
-            return (body,)
-    return ()
 
 
 def subexpressions(expression: ex.Expression | None) -> Iterator[ex.Expression]:

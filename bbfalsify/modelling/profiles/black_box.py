@@ -7,6 +7,8 @@ ports:                                  # signals
   outputs:
     T: {unit: degC}                     an expression over the model; if `value` is absent, the port's own name
     hot: {value: "T > 75"}
+  parameters:                           (of models with symbols, too)
+    mass: {variable: m, unit: kg}       a variable whose initial value is set from outside, once per simulation
 
 ports:                                  # symbols
   symbols: [coin, push]                 broadcast channels that are sent from outside
@@ -15,7 +17,7 @@ ports:                                  # symbols
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bbfalsify.core.errors import Problem
@@ -25,14 +27,14 @@ from bbfalsify.modelling.language.resolve import assemble, resolve_against
 from bbfalsify.modelling.language.scopes import Assembly
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network, Variable
-from bbfalsify.modelling.profiles.profile import unit_of
+from bbfalsify.modelling.profiles.units import unit_of
 from bbfalsify.records.documents import Document, Text, read_yaml
 from bbfalsify.records.yaml_node import Node
 
 
 @dataclass(frozen=True)
 class InputVariable:
-    """A variable that is set from outside only."""
+    """A variable that is set from outside: an input at any time, a parameter before the first moment."""
 
     name: str
     unit: str | None
@@ -60,6 +62,7 @@ class BlackBox:
     """Broadcast channels."""
     step: float = 0.0
     """Simulated time after each symbol."""
+    parameters: tuple[InputVariable, ...] = ()
 
 
 def load_black_box(path: str | Path) -> BlackBox:
@@ -79,20 +82,32 @@ def read_black_box(document: Document) -> BlackBox:
             "outside.",
             allowed=("inputs and outputs (signals)", "symbols (channels)"),
         )
-    elif ports.mapping(("inputs", "outputs", "symbols", "step")):
+    elif ports.mapping(("inputs", "outputs", "symbols", "step", "parameters")):
         if "symbols" in ports:
             box = _symbols(ports, network)
         else:
-            box = BlackBox(network, tuple(_inputs(ports, network)), tuple(_outputs(ports, network, assembly)))
+            box = BlackBox(network, _set_from_outside(ports, "inputs", network), _outputs(ports, network, assembly))
+        box = replace(box, parameters=_parameters(ports, network, box))
     problems += assembly.problems
     raise_sorted(problems)
     return box
 
 
-def _inputs(ports: Node, network: Network) -> list[InputVariable]:
-    section = ports.get("inputs")
+def _parameters(ports: Node, network: Network, box: BlackBox) -> tuple[InputVariable, ...]:
+    found = _set_from_outside(ports, "parameters", network)
+    driven = {i.variable for i in box.inputs}
+    for parameter in found:
+        if parameter.variable in driven:
+            ports.child("parameters").child(parameter.name).problem(
+                f"the variable '{parameter.variable.name}' is an input, which has a value at the first moment already."
+            )
+    return found
+
+
+def _set_from_outside(ports: Node, side: str, network: Network) -> tuple[InputVariable, ...]:
+    section = ports.get(side)
     if section is None or not section.mapping():
-        return []
+        return ()
     found: list[InputVariable] = []
     for name, node in section.items():
         if node.value is not None and not node.mapping(("variable", "unit")):
@@ -103,8 +118,8 @@ def _inputs(ports: Node, network: Network) -> list[InputVariable]:
         if variable is not None:
             found.append(InputVariable(name, None if node.value is None else unit_of(node), variable))
     for double in sorted({i.variable.name for i in found if sum(o.variable == i.variable for o in found) > 1}):
-        section.problem(f"the variable '{double}' is set by two inputs.")
-    return found
+        section.problem(f"the variable '{double}' is set by two {side}.")
+    return tuple(found)
 
 
 def _input_variable(node: Node, network: Network, name: str) -> Variable | None:
@@ -121,13 +136,13 @@ def _input_variable(node: Node, network: Network, name: str) -> Variable | None:
     return None
 
 
-def _outputs(ports: Node, network: Network, assembly: Assembly) -> list[SeenValue]:
+def _outputs(ports: Node, network: Network, assembly: Assembly) -> tuple[SeenValue, ...]:
     section = ports.get("outputs")
     if section is None:
         ports.problem("'ports' needs 'outputs', or 'symbols': nothing could be seen of this model.")
-        return []
+        return ()
     if not section.mapping():
-        return []
+        return ()
     driven = {name for name, _ in inputs.items()} if (inputs := ports.get("inputs")) is not None else set()
     found: list[SeenValue] = []
     for name, node in section.items():
@@ -144,7 +159,7 @@ def _outputs(ports: Node, network: Network, assembly: Assembly) -> list[SeenValu
             found.append(SeenValue(name, None if node.value is None else unit_of(node), expression, size))
     if section.value == {}:
         section.problem("'outputs' is empty: nothing could be seen of this model.")
-    return found
+    return tuple(found)
 
 
 def _symbols(ports: Node, network: Network) -> BlackBox:

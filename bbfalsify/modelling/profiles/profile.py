@@ -7,6 +7,8 @@
       T: {unit: degC}                                             signals that requirements may use
     uncertainty:
       weight of User.S -> S (on): 0.04                            variance of a parameter, see `Profile`
+    signals: {throttle: {range: [0, 100], every: 5}}              inputs drawn by a law (`signal_spaces.py`)
+    parameters: {mass: {uniform: [900, 1500]}}                    parameters of the system, drawn by a law
 
 The automata are in the same file, as in any model, or in another one: `model: gate.xml`.  A profile is open loop: it
 never reads an output of the system.
@@ -15,20 +17,21 @@ never reads an output of the system.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.units import unit_problem
 from bbfalsify.modelling.formats.model_files import raise_sorted
 from bbfalsify.modelling.formats.uppaal import is_uppaal
-from bbfalsify.modelling.formats.yaml_reader import read_model, root_node
+from bbfalsify.modelling.formats.yaml_reader import VALUE_KEYS, idle_model, read_model, root_node
 from bbfalsify.modelling.language.model_text import ModelText
 from bbfalsify.modelling.language.resolve import assemble, resolve_against
 from bbfalsify.modelling.language.scopes import Assembly
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.profiles.parameters import profile_parameters
+from bbfalsify.modelling.profiles.signal_spaces import SignalInput, SystemParameter, read_parameters, read_signals
+from bbfalsify.modelling.profiles.units import unit_of
 from bbfalsify.records.documents import Document, parse_yaml, read_yaml
 from bbfalsify.records.yaml_node import Node
 
@@ -54,17 +57,28 @@ class ComputedInput:
     frame_size: int
 
 
+Driven = HeldInput | ComputedInput | SignalInput
+
+
 @dataclass(frozen=True)
 class Profile:
     name: str
     network: Network
-    inputs: tuple[HeldInput | ComputedInput, ...]
+    inputs: tuple[Driven, ...]
     outputs: tuple[tuple[str, str | None], ...] = ()
     """(name, unit)"""
     file: str | None = None
     uncertainty: Mapping[str, float] = field(default_factory=dict, hash=False)
     """Name of a parameter (`parameters.profile_parameters`) → variance of its natural logarithm: a fit to n
     observations of an edge or stay gives about 1/n.  Parameters not named are taken as known."""
+    parameters: tuple[SystemParameter, ...] = ()
+    has_actions: bool = True
+    """False for a profile of signals and parameters alone."""
+
+    @property
+    def signals(self) -> tuple[SignalInput, ...]:
+        """The inputs whose values are drawn by a law."""
+        return tuple(i for i in self.inputs if isinstance(i, SignalInput))
 
 
 def parse_network(text: str, file: str = "<text>") -> Network:
@@ -88,6 +102,25 @@ def load_profile(path: str | Path) -> Profile:
     return _profile(read_yaml(path))
 
 
+def with_values(profile: Profile | None, document: Document, name: str) -> Profile:
+    """Add the signals and parameters at the top of a document to a profile; None: one that has nothing else."""
+    problems: list[Problem] = []
+    root = root_node(document, problems)
+    signals, parameters = read_signals(root), read_parameters(root)
+    if profile is None:
+        network, _ = assemble(idle_model(name, root.place))
+        profile = Profile(name, network, (), has_actions=False)
+    for signal in signals:
+        if signal.name in {i.name for i in profile.inputs}:
+            root.child("signals").child(signal.name).problem(f"the profile already drives '{signal.name}'.")
+    for parameter in parameters:
+        if parameter.name in {p.name for p in profile.parameters}:
+            place = root.child("parameters").child(parameter.name)
+            place.problem(f"the profile already has the parameter '{parameter.name}'.")
+    raise_sorted(replace(problem, file=problem.file or None) for problem in problems)
+    return replace(profile, inputs=(*profile.inputs, *signals), parameters=(*profile.parameters, *parameters))
+
+
 def parse_profile(text: str, file: str = "<text>") -> Profile:
     return _profile(parse_yaml(text, file=file))
 
@@ -96,7 +129,7 @@ def _profile(document: Document) -> Profile:
     problems: list[Problem] = []
     root = root_node(document, problems)
     network, profile = _read(document, problems)
-    if isinstance(document.data, dict) and not document.data.get("inputs"):
+    if isinstance(document.data, dict) and not any(document.data.get(key) for key in ("inputs", *VALUE_KEYS)):
         root.problem("the key 'inputs' is missing: a profile says which inputs of the system it drives.")
     raise_sorted(problems)
     return profile
@@ -107,11 +140,18 @@ def _read(document: Document, problems: list[Problem]) -> tuple[Network, Profile
     network, assembly = assemble(model)
     root = root_node(document, problems)
     inputs, outputs = _inputs(root, model, network, assembly), _outputs(root)
+    signals = read_signals(root)
+    for name in {i.name for i in inputs} & {signal.name for signal in signals}:
+        root.child("signals").child(name).problem(f"'{name}' is driven by 'inputs' and by 'signals'; choose one.")
+    inputs += signals
     for name in {i.name for i in inputs} & {name for name, _ in outputs}:
         root.child("outputs").child(name).problem(f"'{name}' is both an input and an output.")
     problems += assembly.problems
     uncertainty = _uncertainty(root, network)
-    return network, Profile(model.name, network, tuple(inputs), tuple(outputs), document.file, uncertainty)
+    drawn = tuple(read_parameters(root))
+    acts = any(key in root for key in ("automata", "model"))
+    profile = Profile(model.name, network, tuple(inputs), tuple(outputs), document.file, uncertainty, drawn, acts)
+    return network, profile
 
 
 def _uncertainty(root: Node, network: Network) -> dict[str, float]:
@@ -132,17 +172,6 @@ def _uncertainty(root: Node, network: Network) -> dict[str, float]:
     return variances
 
 
-def unit_of(node: Node) -> str | None:
-    """Read and check the unit of an entry."""
-    child = node.get("unit")
-    unit = None if child is None else child.string()
-    if child is not None and unit is not None:
-        problem = unit_problem(unit, file=child.place.file, line=child.place.line)
-        if problem is not None:
-            child.problems.append(problem)
-    return unit
-
-
 def _outputs(root: Node) -> list[tuple[str, str | None]]:
     section = root.get("outputs")
     if section is None or not section.mapping():
@@ -156,11 +185,11 @@ def _outputs(root: Node) -> list[tuple[str, str | None]]:
     return outputs
 
 
-def _inputs(root: Node, model: ModelText, network: Network, assembly: Assembly) -> list[HeldInput | ComputedInput]:
+def _inputs(root: Node, model: ModelText, network: Network, assembly: Assembly) -> list[Driven]:
     section = root.get("inputs")
     if section is None or not section.mapping():
         return []
-    inputs: list[HeldInput | ComputedInput] = []
+    inputs: list[Driven] = []
     for name, node in section.items():
         if not node.mapping(("actions", "initial", "value", "unit")):
             continue

@@ -8,7 +8,8 @@ error         the system failed, or the run could not be made
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,7 +19,8 @@ from bbfalsify.core.visible_text import visible
 from bbfalsify.records.accepted import ACCEPTED
 from bbfalsify.reporting.formatting import interval, number, replay_command, shorten_word
 from bbfalsify.reporting.terminal.lines import expectation
-from bbfalsify.results.check_result import CheckedRequirement, CheckVerdict
+from bbfalsify.results.check_result import CheckedRequirement
+from bbfalsify.results.run_result import CounterexampleRow, RequirementRow, RunResult
 
 Status = Literal["passed", "failed", "inconclusive", "error"]
 MOST_FINDINGS = 10
@@ -26,7 +28,7 @@ MOST_FINDINGS = 10
 
 
 @dataclass(frozen=True)
-class Finding:
+class CaseFinding:
     """One way to fail."""
 
     key: tuple[str, ...]
@@ -34,7 +36,7 @@ class Finding:
     text: str
     file: str | None
     accepted: bool = False
-    probability: Mapping[str, Any] | None = None
+    probability: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Case:
     status: Status
     summary: str
     """One line."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[CaseFinding, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -80,61 +82,58 @@ class Suite:
 
 def suite_of(results: Mapping[str, Any], *, campaign: str | None = None) -> Suite:
     """The suite of a run, from its results.json or the same object as it was returned."""
-    varies = ", ".join(f"{key} {value}" for key, value in (results.get("varies") or {}).items())
+    result = RunResult.from_json(results)
+    varies = ", ".join(f"{key} {value}" for key, value in result.varies.items())
+    words = {row["id"]: CheckedRequirement.from_json(row) for row in results["requirements"] if "verdict" in row}
     return Suite(
-        name=f"{results['name']} ({varies})" if varies else results["name"],
-        seconds=float(results.get("seconds") or 0.0),
-        cases=tuple(_case(row, results) for row in results["requirements"]),
-        seed=results.get("seed"),
-        directory=results.get("run_directory"),
+        name=f"{result.name} ({varies})" if varies else result.name,
+        seconds=result.seconds,
+        cases=tuple(_case(row, result, words.get(row.id)) for row in result.requirements),
+        seed=result.seed,
+        directory=None if result.directory is None else str(result.directory),
         campaign=campaign,
     )
 
 
-def _case(row: Mapping[str, Any], results: Mapping[str, Any]) -> Case:
-    mine = [c for c in results.get("counterexamples", ()) if c["requirement"] == row["id"]]
-    findings = list(_words(row) if "verdict" in row else map(_finding, mine))
-    status = _status(row, [c.get("accepted") for c in mine])
-    outcome, expected = row["outcome"], row.get("expected")
-    summary = f"{row['id']} {outcome.replace('_', ' ')}{expectation(outcome, expected)}"
-    total = row.get("found_probability_with_uncertainty") or row.get("found_probability")
-    if total is not None:
-        summary += f", {len(mine)} counterexamples, together {interval(Estimate.from_json(total))}"
-    if row.get("in_words"):
-        summary += f": {row['in_words']}"
-    formula = row.get("stl") or row.get("formula") or row.get("query") or ""
-    notes = tuple(results.get("notes", ())) if status in ("inconclusive", "error") else ()
-    return Case(row["id"], row.get("text") or "", formula, status, summary, tuple(findings), notes)
+def _case(row: RequirementRow, result: RunResult, checked: CheckedRequirement | None) -> Case:
+    listed = result.of(row.id)
+    findings = tuple(map(_finding, listed)) if checked is None else _word(checked)
+    status = _status(row, result.accepted(row.id), len(listed))
+    summary = f"{row.id} {row.outcome.replace('_', ' ')}{expectation(row.outcome, row.expected)}"
+    if row.shown is not None:
+        summary += f", {len(listed)} counterexamples, together {interval(row.shown)}"
+    if row.in_words:
+        summary += f": {row.in_words}"
+    notes = result.notes if status in ("inconclusive", "error") else ()
+    return Case(row.id, row.text, row.formula, status, summary, findings, notes)
 
 
-def _status(row: Mapping[str, Any], accepted: Sequence[str | None]) -> Status:
-    if accepted and None not in accepted:
-        return "passed" if set(accepted) == {ACCEPTED} else "failed"
-    outcome, expected = row["outcome"], row.get("expected")
-    if outcome == expected:
+def _status(row: RequirementRow, accepted: int | None, listed: int) -> Status:
+    if accepted is not None:
+        return "passed" if accepted == listed else "failed"
+    if row.outcome == row.expected:
         return "passed"
-    if outcome == Outcome.ERROR:
+    if row.outcome == Outcome.ERROR:
         return "error"
-    if outcome == Outcome.INCONCLUSIVE:
+    if row.outcome == Outcome.INCONCLUSIVE:
         return "inconclusive"
-    return "failed" if outcome in FOUND or expected is not None else "passed"
+    return "failed" if row.outcome in FOUND or row.expected is not None else "passed"
 
 
-def _finding(data: Mapping[str, Any]) -> Finding:
+def _finding(row: CounterexampleRow) -> CaseFinding:
     """Only a falsification has probabilities and robustness; a trace of `reach` has actions and a time."""
-    estimate = data.get("probability_with_uncertainty") or data["probability"]
-    facts = [] if estimate is None else [f"probability {interval(Estimate.from_json(estimate))}"]
-    facts += [f"at {number(data['first_violation_time'], 4)}"]
-    facts += [] if data["robustness"] is None else [f"robustness {number(data['robustness'])}"]
-    facts += ["flaky"] if data["status"] == "flaky" else []
-    facts += [data["accepted"]] if data.get("accepted") else []
-    text = f"#{data['rank']} {shorten_word(data['actions'], 80)}: {', '.join(facts)}"
-    return Finding(tuple(data["actions"]), text, data.get("file"), data.get("accepted") == ACCEPTED, estimate)
+    facts = [] if row.shown is None else [f"probability {interval(row.shown)}"]
+    facts += [f"at {number(row.first_violation_time, 4)}"]
+    facts += [] if math.isnan(row.robustness) else [f"robustness {number(row.robustness)}"]
+    facts += ["flaky"] if row.status == "flaky" else []
+    facts += [row.accepted] if row.accepted else []
+    text = f"#{row.rank} {shorten_word(row.actions, 80)}: {', '.join(facts)}"
+    return CaseFinding(row.actions, text, row.file, row.accepted == ACCEPTED, row.shown)
 
 
-def _words(row: Mapping[str, Any]) -> Iterator[Finding]:
+def _word(row: CheckedRequirement) -> tuple[CaseFinding, ...]:
     """The violation of a check."""
-    if row["verdict"] == CheckVerdict.VIOLATED:
-        found = CheckedRequirement.from_json(row)
-        key = (*found.prefix, *(("(", *found.loop, ")^ω") if found.loop else ()))
-        yield Finding(key, found.steps, found.file, False, row.get("probability"))
+    if not row.violated:
+        return ()
+    key = (*row.prefix, *(("(", *row.loop, ")^ω") if row.loop else ()))
+    return (CaseFinding(key, row.steps, row.file, False, row.probability),)

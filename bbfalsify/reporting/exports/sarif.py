@@ -12,7 +12,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bbfalsify.reporting.exports.cases import Case, Finding, Suite
+from bbfalsify.records.stored import to_json
+from bbfalsify.reporting.exports.cases import Case, CaseFinding, Suite
 from bbfalsify.reporting.exports.source_lines import Place, Places, in_repository, place_of
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -53,12 +54,12 @@ def _results(suite: Suite, case: Case, places: Places) -> Iterator[dict[str, Any
 
 
 def _result(
-    suite: Suite, case: Case, level: str, text: str, place: Place | None, found: Finding | None = None
+    suite: Suite, case: Case, level: str, text: str, place: Place | None, found: CaseFinding | None = None
 ) -> dict[str, Any]:
     key = json.dumps([case.id, case.formula, *(found.key if found is not None else ())])
     properties: dict[str, Any] = {"run": suite.name, "run_directory": suite.directory, "seed": suite.seed}
     if found is not None:
-        properties |= {"probability": found.probability, "file": found.file}
+        properties |= {"probability": to_json(found.probability), "file": found.file}
     result: dict[str, Any] = {
         "ruleId": case.id,
         "level": level,

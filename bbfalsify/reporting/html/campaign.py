@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.json_files import read_json
 from bbfalsify.reporting.formatting import interval, number
 from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.parts import badge, compared
+from bbfalsify.results.run_result import RunResult
 
 _MADE = {"check": "queries", "reach": "walks"}
 """Words for what engines count that do not simulate."""
@@ -58,22 +58,20 @@ def _row(directory: Path, run: dict[str, Any]) -> dict[str, Any]:
         return row | {"outcome": badge("unknown", "not finished" if begun else "not begun"), "category": None,
                       "counterexamples": "", "mass": [], "simulations": "", "seconds": "",
                       "keys": {"category": None}}  # fmt: skip
-    results = read_json(folder / "results.json")
-    masses = {r["id"]: r["found_probability"] for r in results["requirements"] if r.get("found_probability")}
-    told = {name: interval(Estimate.from_json(mass)) for name, mass in masses.items()}
-    found = results.get("counterexamples", [r for r in results["requirements"] if r.get("verdict") == "violated"])
-    seconds = results.get("seconds")
+    result = RunResult.from_json(read_json(folder / "results.json"))
+    masses = {row.id: row.found_probability for row in result.requirements if row.found_probability}
+    found, one = len(result.counterexamples), len(result.requirements) == 1
     return row | {
-        "engine": results.get("engine"),
-        "outcome": badge(results["outcome"]),
-        "category": next(iter(compared(results.get("category"))), None),
-        "counterexamples": len(found),
-        "mass": [text if len(results["requirements"]) == 1 else f"{name}: {text}" for name, text in told.items()],
-        "simulations": results.get("simulations", results.get("queries", "")),
-        "seconds": "" if seconds is None else number(seconds),
-        "keys": {"category": results.get("category"), "counterexamples": len(found), "seconds": seconds,
-                 "mass": sum(mass["value"] for mass in masses.values()) if masses else None,
-                 "simulations": results.get("simulations", results.get("queries"))},
+        "engine": result.engine,
+        "outcome": badge(result.outcome),
+        "category": next(iter(compared(result.category)), None),
+        "counterexamples": found,
+        "mass": [interval(mass) if one else f"{name}: {interval(mass)}" for name, mass in masses.items()],
+        "simulations": result.simulations,
+        "seconds": number(result.seconds),
+        "keys": {"category": result.category, "counterexamples": found, "seconds": result.seconds,
+                 "mass": sum(mass.value for mass in masses.values()) if masses else None,
+                 "simulations": result.simulations},
     }  # fmt: skip
 
 

@@ -9,23 +9,21 @@ from bbfalsify.records.run_directory import readable_manifest
 from bbfalsify.reporting.formatting import replay_command
 from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.parts import badge, outcome_badges
+from bbfalsify.results.run_result import RunResult
 
 
 def plain_page(directory: Path, results: dict[str, Any]) -> dict[str, Any]:
-    files = [found["file"] for found in results.get("counterexamples", ()) if found.get("file")]
+    result = RunResult.from_json(results)
+    files = [found.file for found in result.counterexamples if found.file]
     return {
-        "title": results.get("name") or directory.name,
-        "badges": [badge(results["outcome"]), *([badge(results["category"])] if results.get("category") else [])],
-        "effort": f"engine {results['engine']}; {results['stop_reason']}; seed {results['seed']}",
+        "title": result.name or directory.name,
+        "badges": [badge(result.outcome), *([badge(result.category)] if result.category else [])],
+        "effort": f"engine {result.engine}; {result.stop_reason}; seed {result.seed}",
         "requirements": [
-            {
-                "id": row["id"],
-                "text": row.get("text", ""),
-                "badges": outcome_badges(row["outcome"], row.get("expected")),
-            }
-            for row in results["requirements"]
+            {"id": row.id, "text": row.text, "badges": outcome_badges(row.outcome, row.expected)}
+            for row in result.requirements
         ],
-        "notes": list(results.get("notes", ())),
+        "notes": list(result.notes),
         "how": how_to_reproduce(readable_manifest(directory), replay_command(files[0]) if files else None),
         "sections": [("overview", "Requirements"), ("reproduce", "Reproduce")],
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bbfalsify.reporting.terminal.lines import expectation, note_lines, place_lines
+from bbfalsify.results.run_result import RunResult
 
 
 def finding_steps(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -15,10 +16,10 @@ def finding_steps(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 def result_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str]:
     """Lines for engines that show no more, and for runs that could not be made."""
+    result = RunResult.from_json(data)
     yield ""
-    yield from note_lines(data.get("notes", ()))
-    for row in data["requirements"]:
-        text = f"{row['id']} {row['outcome'].replace('_', ' ')}{expectation(row['outcome'], row.get('expected'))}"
-        yield f"{text}: {row['text']}" if row.get("text") else text
-    files = [found.get("file") for found in data.get("counterexamples", ())]
-    yield from place_lines(data.get("run_directory"), data["seed"], files)
+    yield from note_lines(result.notes)
+    for row in result.requirements:
+        text = f"{row.id} {row.outcome.replace('_', ' ')}{expectation(row.outcome, row.expected)}"
+        yield f"{text}: {row.text}" if row.text else text
+    yield from place_lines(result.directory, result.seed, [found.file for found in result.counterexamples])

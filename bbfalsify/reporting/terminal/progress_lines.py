@@ -138,8 +138,10 @@ class RunProgress:
     def _note(self) -> str:
         """One line: how close, how many."""
         closest = f"closest {min(self._closest.values()):.4g}, " if self._closest else ""
-        mass = f" (together about {sum(self._masses.values()):.2g})" if any(self._masses.values()) else ""
-        return f"{closest}{max(self._found, sum(self._words.values()))} found{mass}"
+        # A use may violate several requirements: only the masses of one can be added up.
+        masses = [(f"{name} " * (len(self._requirements) > 1), mass) for name, mass in self._masses.items() if mass]
+        told = ", ".join(f"{name}together about {mass:.2g}" for name, mass in masses)
+        return f"{closest}{max(self._found, sum(self._words.values()))} found{told and f' ({told})'}"
 
     def _below(self) -> list[str]:
         lines = []

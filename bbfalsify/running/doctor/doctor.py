@@ -32,8 +32,8 @@ from bbfalsify.core.verdict import Judgement
 from bbfalsify.running.doctor.probes import Probe, changes_between_steps
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.execution import Execution
-from bbfalsify.systems import Capabilities, SymbolSystem, System
-from bbfalsify.systems.interface import own_step
+from bbfalsify.systems import Capabilities, Port, SymbolSystem, System
+from bbfalsify.systems.interface import own_step, unit_problems
 
 Signal = Callable[[int, np.ndarray], np.ndarray]
 """The values of an input, by its number and the times."""
@@ -88,6 +88,7 @@ def examine(
             if isinstance(system, SymbolSystem):
                 word = _examine_symbols(patient, system, seeds.child("doctor"))
             else:
+                report.problems += map(str, unit_problems(system))
                 use_of_signals = _examine_signals(patient, system, duration)
         if isinstance(system, SymbolSystem):
             if word is not None:
@@ -225,7 +226,18 @@ def _examine_symbol_abilities(patient: _Patient, system: SymbolSystem, seen: _Se
 def _stimulus(system: System, duration: float, period: float, signal: Signal) -> Stimulus:
     events = () if system.capabilities.grid_period_s else _moments(duration)
     times = sample_times(duration, period, np.array(events))
-    return Stimulus(times, {port.name: signal(number, times) for number, port in enumerate(system.inputs)})
+    signals = {port.name: _within(port, signal(number, times)) for number, port in enumerate(system.inputs)}
+    return Stimulus(times, signals)
+
+
+def _within(port: Port, values: np.ndarray) -> np.ndarray:
+    """Turn 0 and 1 into numbers that the port allows, two different ones where it allows two."""
+    low = getattr(port, "low", -np.inf)
+    high = getattr(port, "high", np.inf)
+    if low <= 0.0 and high >= 1.0:
+        return values
+    least = low if np.isfinite(low) else high - 1.0
+    return np.where(values > 0.0, min(least + 1.0, high), least)
 
 
 def _moments(duration: float) -> tuple[float, ...]:

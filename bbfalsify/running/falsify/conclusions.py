@@ -103,6 +103,7 @@ def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, in
         )
         first = f"; the first said: {progress.search.first_failure}" if progress.search.first_failure else ""
         notes.append(f"simulations that failed: {what}; {meaning}{first}")
+    notes += dict.fromkeys(progress.search.notes)
     notes += what_the_lists_are(progress.search, task.requirements, task.options)
     notes += what_the_order_is(progress, task.requirements)
     if progress.search.zeno_walks:

@@ -40,7 +40,7 @@ from bbfalsify.systems import System
 def falsify(
     system: System,
     profile: Profile,
-    requirements: Sequence[Requirement],
+    requirements: Requirement | Sequence[Requirement],
     settings: Settings,
     *,
     budget: Budget = Budget(),

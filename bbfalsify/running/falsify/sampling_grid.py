@@ -58,6 +58,7 @@ def choose_grid(
     step = own_step(system)
     notes: tuple[str, ...] = ()
     computed = {i.name for i in profile.inputs if isinstance(i, ComputedInput)}
+    computed |= {signal.name for signal in profile.signals if signal.shape != "constant"}
     if any(computed & set(r.formula.signals) for r in requirements):
         step = None  # inputs that change all the time are judged, too
     given = period is not None

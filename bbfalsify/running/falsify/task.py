@@ -68,6 +68,11 @@ class Task:
     def profile(self) -> Profile:
         return self.usage.profile
 
+    def _values(self) -> dict[str, Any]:
+        """The laws of signals and parameters, which may stand in the campaign."""
+        laws = [repr(law) for law in (*self.profile.signals, *(replace(p, line=None) for p in self.profile.parameters))]
+        return {"values": laws} if laws else {}
+
     def decided_by(self, *, with_store: bool) -> dict[str, Any]:
         """All that decides the result: a run is only continued where it is the same."""
         settings, execution = self.settings, self.execution
@@ -79,6 +84,7 @@ class Task:
             "requirements": {r.id: [r.formula.text, r.time, r.period] for r in self.requirements},
             "system": {"name": self.system.name, "sha256": self.record.sha256},
             "profile": {"sha256": model_hash(self.profile.file) or self.usage.model.digest()},
+            **self._values(),
             "engine": asdict(settings.options),
             "smc": None if settings.baseline is None else asdict(settings.baseline),
             "max_time": settings.max_time,
@@ -95,7 +101,7 @@ class Task:
 def prepare(
     system: System,
     profile: Profile,
-    requirements: Sequence[Requirement],
+    requirements: Requirement | Sequence[Requirement],
     settings: Settings,
     *,
     budget: Budget,
@@ -104,6 +110,7 @@ def prepare(
     record: SystemRecord | None,
 ) -> Task:
     """Check the arguments and complete them; all problems are told at once."""
+    requirements = (requirements,) if isinstance(requirements, Requirement) else tuple(requirements or ())
     _check_arguments(system, profile, requirements, settings.horizon)
     duration = max(r.duration(settings.horizon) for r in requirements)
     grid = choose_grid(system, profile, requirements, duration, settings.period)
@@ -116,7 +123,7 @@ def prepare(
         usage=usage,
         sampling=Sampling(finer, grid.refinements, given=settings.period is not None, random_system=random),
         sampling_notes=grid.notes,
-        requirements=tuple(requirements),
+        requirements=requirements,
         settings=settings,
         budget=budget,
         seed=seed,

@@ -33,6 +33,7 @@ from bbfalsify.systems.failures import MalformedAnswer, SessionFailure
 from bbfalsify.systems.interface import BlackBox, Port, Usage, execute_until
 from bbfalsify.systems.loading import Origin, origin_of
 from bbfalsify.systems.output_checks import check_outputs
+from bbfalsify.systems.parameters import open_session
 from bbfalsify.systems.programs.process_cost import peak_of_ours_mb
 from bbfalsify.systems.symbols import check_symbol
 
@@ -154,7 +155,7 @@ def _answer(assignment: Assignment, index: int, query: Query) -> Message:
     _protect(query.stimulus)
     started, cpu_before, session = time.perf_counter(), time.process_time(), None
     try:
-        with system.open(_seed(assignment, query)) as session:
+        with open_session(system, _seed(assignment, query), query.stimulus.parameters) as session:
             if assignment.execution.early_stop and not query.keep_trace:
                 raw, samples = _execute_until_violated(assignment, session, query.stimulus)
             else:

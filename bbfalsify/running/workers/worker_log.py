@@ -64,15 +64,19 @@ class WorkerOutput:
             if not data:
                 self.closed = True
             at_most_bytes -= len(data)
-            data = self._redactor.feed(data) + (self._redactor.rest() if self.closed else b"")
-            before, mark, after = data.rpartition(NEXT_SIMULATION)
-            self._log.write(before.replace(NEXT_SIMULATION, b"") + after)
-            self._tail = (after if mark else self._tail + after)[-_TAIL:]
+            self._keep(self._redactor.feed(data))
+
+    def _keep(self, data: bytes) -> None:
+        before, mark, after = data.rpartition(NEXT_SIMULATION)
+        self._log.write(before.replace(NEXT_SIMULATION, b"") + after)
+        self._tail = (after if mark else self._tail + after)[-_TAIL:]
 
     def last_line(self) -> str:
-        """The last words of the simulation that was running."""
-        return telling_line((self._tail + self._redactor.rest()).decode("utf-8", "replace"))
+        """The last words of the simulation that was running; asked for when the worker has ended."""
+        self._keep(self._redactor.rest())
+        return telling_line(self._tail.decode("utf-8", "replace"))
 
     def close(self) -> None:
+        self._keep(self._redactor.rest())
         self.closed = True
         self._connection.close()

@@ -32,13 +32,13 @@ def describe(path: Path) -> Description:
     with _opened(path) as archive:
         _check(archive, path)
         try:
-            text = b"".join(_chunks(archive, archive.getinfo(_DESCRIPTION), LARGEST_DESCRIPTION))
+            members = _members(archive)
+            text = b"".join(_chunks(archive, members[_DESCRIPTION], LARGEST_DESCRIPTION))
         except KeyError:
             raise UserError(Problem(f"there is no {_DESCRIPTION} in it: not an FMU.", file=str(path))) from None
         description = read_description(text, str(path))
-        names = set(archive.namelist())
-    if description.library not in names:
-        parts = [name.split("/") for name in names if name.startswith("binaries/")]
+    if description.library not in members:
+        parts = [name.split("/") for name in members if name.startswith("binaries/")]
         machines = tuple(sorted({part[1] for part in parts if len(part) > 2}))
         message = f"this FMU has no library for this machine ({description.library})."
         raise UserError(Problem(message, file=str(path), allowed=machines))
@@ -54,10 +54,10 @@ def unpack(path: Path, description: Description) -> Path:
         with _opened(path) as archive:
             _check(archive, path)
             left = LARGEST_ARCHIVE
-            for member in archive.infolist():
-                if member.is_dir() or not _needed(member.filename, description):
+            for name, member in _members(archive).items():
+                if not _needed(name, description):
                     continue
-                target = folder / member.filename
+                target = folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with open(target, "xb") as file:
                     for chunk in _chunks(archive, member, left):
@@ -97,6 +97,11 @@ class _TooLarge(Exception):
     pass
 
 
+def _members(archive: ZipFile) -> dict[str, ZipInfo]:
+    """Files by name; some tools write "./" before each, or as a member of its own."""
+    return {str(PurePosixPath(member.filename)): member for member in archive.infolist() if not member.is_dir()}
+
+
 def _check(archive: ZipFile, path: Path) -> None:
     members = archive.infolist()
     problems = []
@@ -104,8 +109,7 @@ def _check(archive: ZipFile, path: Path) -> None:
         problems.append(f"it has {len(members)} members, more than {MOST_MEMBERS}.")
     if (size := sum(member.file_size for member in members)) > LARGEST_ARCHIVE:
         problems.append(f"it would take {size >> 20} MB, more than {LARGEST_ARCHIVE >> 20}.")
-    names = [member.filename for member in members]
-    if len(set(names)) < len(names):
+    if len(_members(archive)) < sum(not member.is_dir() for member in members):
         problems.append("it contains a name twice.")
     for member in members:
         if _leads_out(member.filename):
@@ -120,7 +124,8 @@ def _check(archive: ZipFile, path: Path) -> None:
 
 def _leads_out(name: str) -> bool:
     path = PurePosixPath(name)
-    return not path.parts or path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in name
+    nowhere = not path.parts and not name.endswith("/")
+    return nowhere or path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in name
 
 
 def _needed(name: str, description: Description) -> bool:

@@ -49,6 +49,9 @@ class Variable:
     start: str | None = None
     """As written; an array's values are separated by spaces."""
     shape: tuple[int, ...] = ()
+    low: float = -math.inf
+    high: float = math.inf
+    """Its range; of an enumeration the first and last value."""
 
     @property
     def size(self) -> int:
@@ -184,7 +187,7 @@ class _Reader:
         return value
 
     def variables(self) -> dict[str, Variable]:
-        units = self._units_of_types()
+        types = self._types()
         structural = {}  # FMI 3: sizes of arrays may be the start values of these
         found: dict[str, Variable] = {}
         elements = [element for block in self.root.findall("ModelVariables") for element in block]
@@ -192,7 +195,7 @@ class _Reader:
             if element.get("causality") == "structuralParameter":
                 structural[element.get("valueReference")] = element.get("start", "")
         for element in elements:
-            variable = self._variable(element, units, structural)
+            variable = self._variable(element, types, structural)
             if variable is None:
                 continue
             if variable.name in found:
@@ -200,7 +203,7 @@ class _Reader:
             found[variable.name] = variable
         return found
 
-    def _variable(self, element: Element, units: dict[str, str], structural: dict) -> Variable | None:
+    def _variable(self, element: Element, types: dict[str, _Type], structural: dict) -> Variable | None:
         typed: Element | None = element
         if self.fmi == 2:
             typed = next((child for child in element if child.tag in _KINDS[2]), None)
@@ -208,7 +211,8 @@ class _Reader:
         if typed is None or typed.tag not in _KINDS[self.fmi] or name is None or not reference.isdecimal():
             self.complain(f"variable '{name}': its type or value reference is missing.")
             return None
-        unit = typed.get("unit") or units.get(typed.get("declaredType", ""))
+        declared = types.get(typed.get("declaredType", ""), _Type())
+        unit = typed.get("unit") or declared.unit
         start = typed.get("start")
         if start is None and (given := typed.find("Start")) is not None:
             start = given.get("value")
@@ -221,6 +225,8 @@ class _Reader:
             unit=_our_unit(unit),
             start=start,
             shape=self._shape(name, typed, structural),
+            low=_limit(typed, "min", declared.low),
+            high=_limit(typed, "max", declared.high),
         )
 
     def _shape(self, name: str, typed: Element, structural: dict) -> tuple[int, ...]:
@@ -236,13 +242,37 @@ class _Reader:
             return ()
         return tuple(shape)
 
-    def _units_of_types(self) -> dict[str, str]:
+    def _types(self) -> dict[str, _Type]:
         found = {}
         for kind in self.root.findall("TypeDefinitions/*"):
             typed = kind if self.fmi == 3 else next(iter(kind), kind)
-            if typed.get("unit"):
-                found[kind.get("name", "")] = typed.get("unit", "")
+            values = [v for item in typed.findall("Item") if math.isfinite(v := _number(item.get("value"), math.nan))]
+            low, high = (min(values), max(values)) if values else (-math.inf, math.inf)
+            limits = _limit(typed, "min", low), _limit(typed, "max", high)
+            found[kind.get("name", "")] = _Type(typed.get("unit"), *limits)
         return found
+
+
+@dataclass(frozen=True)
+class _Type:
+    """The part of a type definition that its variables inherit."""
+
+    unit: str | None = None
+    low: float = -math.inf
+    high: float = math.inf
+
+
+def _limit(element: Element, name: str, default: float) -> float:
+    """The range only helps to choose values, so a limit that is no number is no problem."""
+    return _number(element.get(name), default)
+
+
+def _number(text: str | None, default: float) -> float:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return default
+    return default if math.isnan(value) else value
 
 
 def _our_unit(unit: str | None) -> str | None:

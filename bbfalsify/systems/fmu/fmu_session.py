@@ -19,6 +19,7 @@ from bbfalsify.systems.fmu.instance_reuse import Instances, Prepared
 from bbfalsify.systems.fmu.native import FmuError
 from bbfalsify.systems.fmu.variable_access import unfit
 from bbfalsify.systems.interface import Enough, StepwiseSession
+from bbfalsify.systems.parameters import Values
 
 if TYPE_CHECKING:
     import ctypes
@@ -40,8 +41,9 @@ class Snapshot:
 
 
 class FmuSession(StepwiseSession):
-    def __init__(self, system: FmuSystem, instances: Instances) -> None:
+    def __init__(self, system: FmuSystem, instances: Instances, parameters: Values) -> None:
         self._system, self._instances = system, instances
+        self._starts = system.plan.starts(parameters)
         self._grid = system.capabilities.grid_period_s
         self._prepared: Prepared | None = None
         """The instance of a simulation that goes step by step."""
@@ -75,7 +77,12 @@ class FmuSession(StepwiseSession):
 
         stop = None if enough is None else lambda rows: enough(outputs(rows))
         stop_every = max(1, every * len(steps) // len(times))
-        return outputs(self._instances.simulate(lambda made: _run(made, steps, inputs, self._width, stop, stop_every)))
+
+        def simulation(made: Prepared) -> np.ndarray:
+            made.begin(inputs[0], self._starts)
+            return _run(made, steps, inputs, self._width, stop, stop_every)
+
+        return outputs(self._instances.simulate(simulation))
 
     @property
     def _width(self) -> int:
@@ -123,7 +130,7 @@ class FmuSession(StepwiseSession):
     def _started(self) -> Prepared:
         if self._prepared is None:
             self._prepared = self._instances.new()
-            self._prepared.begin(None)
+            self._prepared.begin(None, self._starts)
             self._step = self._prepared.instance.stepper(may_go_back=self._system.capabilities.snapshot)
         return self._prepared
 
@@ -165,7 +172,6 @@ def _run(
 ) -> np.ndarray:
     """Set inputs that changed, step to the next time and read, for all times or until `stop` says so."""
     rows = np.empty((len(times), width))
-    prepared.begin(inputs[0])
     read, write, step = prepared.read, prepared.write, prepared.instance.stepper()
     changed = np.r_[False, (inputs[1:] != inputs[:-1]).any(axis=1)].tolist()
     moments, durations = times.tolist(), np.diff(times).tolist()

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.systems.fmu.description import Description, Variable
-from bbfalsify.systems.fmu.variable_access import Element, elements_of, unfit
+from bbfalsify.systems.fmu.description import FLOATS, Description, Variable
+from bbfalsify.systems.fmu.variable_access import Element, elements_of, start_numbers, unfit
+from bbfalsify.systems.parameters import ParameterInfo, Values
+from bbfalsify.systems.reference_settings import SET
 
+_SHOWN = 20
+"""Variables in a message; a large model has thousands."""
 Names = Iterable[str] | Mapping[str, str]
 """Names of variables, or port names with the variables they stand for."""
 
@@ -32,6 +36,22 @@ class Plan:
     outputs: tuple[Element, ...]
     start_numbers: Mapping[Element, float]
     start_texts: Mapping[Variable, str]
+    parameters: Mapping[str, Element]
+    """The numbers that may have another value in each simulation, by name."""
+
+    def starts(self, values: Values) -> dict[Element, float]:
+        """Start values of a simulation in which these parameters have these values."""
+        return {**self.start_numbers, **{self.parameters[name]: value for name, value in values.items()}}
+
+    def described(self) -> dict[str, ParameterInfo]:
+        return {name: self._described(*element) for name, element in self.parameters.items()}
+
+    def _described(self, variable: Variable, position: int) -> ParameterInfo:
+        given = self.start_numbers.get((variable, position))
+        default = start_numbers(variable)[position] if given is None and variable.start is not None else given
+        whole = variable.kind not in FLOATS
+        low, high = (0, 1) if variable.kind == "Boolean" else (variable.low, variable.high)
+        return ParameterInfo(default, variable.unit, low, high, whole)
 
 
 class FmuSettings:
@@ -65,8 +85,31 @@ class FmuSettings:
             for label, element in found.items():
                 chosen[port if element == variable else label] = allowed[element]
             if not found:
-                self._problems.append(unknown_name(f"{what} variable", variable, allowed, file=self._file))
+                self._problems.append(self._not_driven(variable) or self._unknown(what, variable, allowed))
         return chosen
+
+    def _unknown(self, what: str, variable: str, allowed: Collection[str]) -> Problem:
+        return unknown_name(f"{what} variable", variable, allowed, file=self._file)
+
+    def _not_driven(self, name: str) -> Problem | None:
+        """Say why a variable that exists cannot be an input; outputs can be any."""
+        element = self._elements.get(name)
+        if element is None:
+            return None
+        if element[0].causality == "parameter" and element[0].can_start_elsewhere:
+            text = (
+                f"'{name}' is a parameter that keeps its value during a simulation, so it cannot be an input; set it "
+                f"before: start_values={{'{name}': …}}, or '{self._name}?{SET}{name}=…'."
+            )
+        else:
+            text = (
+                f"'{name}' is of causality '{element[0].causality}': only inputs and tunable parameters can be driven."
+            )
+        return Problem(text, file=self._file)
+
+    @property
+    def _name(self) -> str:
+        return self._file.replace("\\", "/").rpartition("/")[2]
 
     def _whole_array(self, name: str, port: str, allowed: dict[str, Any]) -> dict[str, str]:
         """Find all elements of an array that is named without an index."""
@@ -75,6 +118,14 @@ class FmuSettings:
             return {}
         elements = [element for element in variable.element_names() if element in allowed]
         return {port + element[len(name) :]: element for element in elements}
+
+    def parameters(self, driven: Collection[Element]) -> dict[str, Element]:
+        """Find the numbers that a simulation may begin with: all start values but those of inputs that are driven."""
+        return {
+            name: element
+            for name, element in self._elements.items()
+            if element not in driven and element[0].can_start_elsewhere
+        }
 
     def start_values(self, given: Mapping[str, Any]) -> tuple[dict[Element, float], dict[Variable, str]]:
         numbers: dict[Element, float] = {}
@@ -114,14 +165,20 @@ class FmuSettings:
         if self._description.any_step:
             return None
         if self._description.step is None:
-            self._complain("this FMU takes steps of one size only and does not say which: give FmuSystem(…, step=0.1).")
+            self._complain(
+                "this FMU takes steps of one size only and does not say which: "
+                f"'{self._name}?step=0.1', or FmuSystem(…, step=0.1)."
+            )
         return self._description.step
 
     def finish(self, driven: Mapping[str, Any], seen: Mapping[str, Any]) -> None:
         if not seen and not self._problems:
-            self._complain(
-                "this FMU has no output that is a number; FmuSystem(…, outputs=[…]) can name other variables."
+            some = tuple(name for name, e in self._elements.items() if e[0].causality == "local")[:_SHOWN]
+            message = (
+                f"this FMU has no output that is a number; name other variables: '{self._name}?outputs=…', or "
+                "FmuSystem(…, outputs=[…])."
             )
+            self._problems.append(Problem(message, file=self._file, allowed=some))
         for name in sorted(set(driven) & set(seen)):
             self._complain(f"'{name}' is both an input and an output; rename one: outputs={{'y': '{name}'}}.")
         if self._problems:

@@ -21,14 +21,17 @@ from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.systems.fmu.archive import describe, remove, unpack
 from bbfalsify.systems.fmu.description import Description
 from bbfalsify.systems.fmu.fmu_settings import FmuSettings, Names, Plan, named
+from bbfalsify.systems.fmu.variable_access import Element
 from bbfalsify.systems.interface import Capabilities, Port
+from bbfalsify.systems.parameters import Values
 
 
 class FmuSystem:
     """An FMU whose inputs are driven and whose outputs are judged.
 
     `inputs` (default: all numeric ones) may also name tunable parameters, `outputs` any variable; other variables keep
-    their start values.  `start_values` are set before every simulation.  With `step` the FMU runs on a grid of that
+    their start values.  `start_values` are set before every simulation; all numbers that can be set there are
+    `parameters`, which a single simulation may set otherwise.  With `step` the FMU runs on a grid of that
     period, and inputs change only there; an FMU that cannot take steps of any size needs one, from here or from its own
     description.
     """
@@ -53,9 +56,10 @@ class FmuSystem:
         numbers, texts = settings.start_values(start_values)
         period = settings.period(step)
         settings.finish(driven, seen)
-        self.plan = Plan(tuple(driven.values()), tuple(seen.values()), numbers, texts)
-        self.inputs = tuple(Port(port, element[0].unit) for port, element in driven.items())
-        self.outputs = tuple(Port(port, element[0].unit) for port, element in seen.items())
+        parameters = settings.parameters(driven.values())
+        self.plan = Plan(tuple(driven.values()), tuple(seen.values()), numbers, texts, parameters)
+        self.parameters = self.plan.described()
+        self.inputs, self.outputs = _ports(driven), _ports(seen)
         self.capabilities = Capabilities(
             stepwise=True, snapshot=self.description.can_save, grid_period_s=period, step_s=period
         )
@@ -113,11 +117,11 @@ class FmuSystem:
         self._folder, self._remover = folder, weakref.finalize(self, _remove_own, folder, self._owner)
         return folder
 
-    def open(self, seed: int) -> Any:
+    def open(self, seed: int, parameters: Values | None = None) -> Any:
         from bbfalsify.systems.fmu.fmu_session import FmuSession
 
         self.prepare()
-        return FmuSession(self, self._instances)
+        return FmuSession(self, self._instances, parameters or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (str(self.path), *self._arguments)
@@ -125,6 +129,10 @@ class FmuSystem:
     def __repr__(self) -> str:
         ports = [", ".join(port.name for port in side) for side in (self.inputs, self.outputs)]
         return f"<FMU {self.name}: {ports[0]} -> {ports[1]}>"
+
+
+def _ports(elements: Mapping[str, Element]) -> tuple[Port, ...]:
+    return tuple(Port(name, variable.unit, variable.low, variable.high) for name, (variable, _) in elements.items())
 
 
 def _remove_own(folder: Path, owner: int) -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from bbfalsify.systems.fmu.fmu_settings import Plan
 from bbfalsify.systems.fmu.native import FmuError, Instance, Library
-from bbfalsify.systems.fmu.variable_access import reader, writer
+from bbfalsify.systems.fmu.variable_access import Element, reader, writer
 
 _WORTH_IT_S = 1.0
 """A longer simulation gains nothing from a reset, and should not be run twice within one time limit."""
@@ -29,19 +29,21 @@ class Prepared:
         self.instance = instance
         self.read = reader(instance, plan.outputs)
         self.write = writer(instance, plan.inputs, plan.start_numbers)
-        write_start = writer(instance, list(plan.start_numbers))
-        values = np.array(list(plan.start_numbers.values()))
+        self._texts = plan.start_texts
+        self._started: tuple[Element, ...] = ()
+        """Elements that `_write_start` sets."""
+        self._write_start = writer(instance, self._started)
 
-        def set_start_values() -> None:
-            write_start(values)
-            for variable, text in plan.start_texts.items():
-                instance.set_text(variable, text)
+    def begin(self, inputs: np.ndarray | None, starts: Mapping[Element, float]) -> None:
+        """Initialise at time 0 with these inputs (None: those the FMU starts with) and start values."""
+        self.instance.begin(lambda: self._set(starts), lambda: None if inputs is None else self.write(inputs))
 
-        self._set_start_values = set_start_values
-
-    def begin(self, inputs: np.ndarray | None) -> None:
-        """Initialise at time 0 with these inputs, or with the start values the FMU has for them."""
-        self.instance.begin(self._set_start_values, lambda: None if inputs is None else self.write(inputs))
+    def _set(self, starts: Mapping[Element, float]) -> None:
+        if self._started != (elements := tuple(starts)):
+            self._started, self._write_start = elements, writer(self.instance, elements)
+        self._write_start(np.array(list(starts.values())))
+        for variable, text in self._texts.items():
+            self.instance.set_text(variable, text)
 
 
 Simulation = Callable[[Prepared], np.ndarray]

@@ -7,6 +7,7 @@ are float64 outside: booleans are 0 and 1, enumerations their position.
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ def unfit(variable: Variable, values: np.ndarray) -> str | None:
     if variable.kind == "Boolean":
         wrong, allowed = (values != 0) & (values != 1), "0 and 1"
     else:
-        low, high = _range(variable.kind)
+        low, high = _range(variable)
         wrong = ~((values == np.rint(values)) & (values >= low) & (values <= high))
         allowed = f"whole numbers from {low} to {high}"
     if not wrong.any():
@@ -45,7 +46,10 @@ def unfit(variable: Variable, values: np.ndarray) -> str | None:
     return f"is of type {variable.kind} and takes {allowed}, not {values[wrong][0]:g}"
 
 
-def _range(kind: str) -> tuple[int, int]:
+def _range(variable: Variable) -> tuple[int, int]:
+    kind = variable.kind
+    if kind == "Enumeration" and math.isfinite(variable.low) and math.isfinite(variable.high):
+        return int(variable.low), int(variable.high)
     bits = int(kind.lstrip("UInt")) if kind[-1].isdigit() else 32  # Integer and Enumeration
     return (0, 2**bits - 1) if kind.startswith("U") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 

@@ -279,8 +279,8 @@ class Child:
         return how_it_ended(self.code, self._last_line())
 
     def _last_line(self) -> str:
-        data = self._tail if self.code is not None else self._tail + self._redactor.rest()
-        return telling_line(data.decode("utf-8", "replace"))
+        self._keep_in_log(b"", last=True)
+        return telling_line(self._tail.decode("utf-8", "replace"))
 
     def _last_words(self) -> str:
         line = self._last_line()

@@ -8,6 +8,9 @@ line that repeats the request's number.  docs/how-to/program.md defines it, with
     program    {"id": 1, "outputs": {"T": [0, 9.5, 18.1]}}
     bbfalsify  {"id": 2, "request": "close"}
 
+A program with parameters says {"parameters": {"mass": {"default": 1.0, "unit": "kg"}}} in its hello, and finds those
+that are set under "parameters" in the requests `run` and `reset`.
+
 An answer {"id": 1, "error": "…"} says that this simulation failed and the program is ready for the next.
 """
 
@@ -15,12 +18,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from bbfalsify.core.errors import UserError
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems.failures import MalformedAnswer, SessionFailure, excerpt
 from bbfalsify.systems.interface import Capabilities, Port
+from bbfalsify.systems.parameters import ParameterInfo, Values, as_parameters
 
 VERSION = 1
 VERSION_KEY = "bbfalsify"
@@ -40,6 +45,7 @@ class Hello:
     runs: bool = True
     """It takes whole signals; otherwise it is driven step by step."""
     capabilities: Capabilities = Capabilities()
+    parameters: Mapping[str, ParameterInfo] = field(default_factory=dict)
 
 
 def encode(number: int, kind: str, members: Mapping[str, Any]) -> bytes:
@@ -76,8 +82,13 @@ def whole_signal(stimulus: Stimulus, seed: int) -> dict[str, Any]:
         "times": stimulus.times.tolist(),
         "inputs": {name: values.tolist() for name, values in stimulus.inputs.items()},
         "events": {"times": [float(t) for t, _ in stimulus.events], "names": [name for _, name in stimulus.events]},
-        "seed": portable_seed(seed),
+        **with_values(seed, stimulus.parameters),
     }
+
+
+def with_values(seed: int, values: Values) -> dict[str, Any]:
+    """Members of a request that begins a simulation; programs without parameters see no such member."""
+    return {"seed": portable_seed(seed), **({"parameters": dict(values)} if values else {})}
 
 
 def portable_seed(seed: int) -> int:
@@ -148,13 +159,14 @@ def parse_hello(line: bytes) -> Hello:
     if not isinstance(abilities, dict) or not set(abilities) <= _ABILITIES | {"run"}:
         wrong.append(f"'capabilities' may hold {', '.join(sorted(_ABILITIES | {'run'}))}")
         abilities = {}
+    parameters = _parameters(data.get("parameters", {}), str(name), wrong)
     if wrong:
         raise MalformedAnswer(f"its hello is wrong: {'; '.join(wrong)}: {_shown(line)}")
     stepwise = bool(abilities.get("stepwise", symbols))
     runs = bool(abilities.get("run", not stepwise))
     declared = Capabilities(**{key: value for key, value in abilities.items() if key != "run"} | {"stepwise": stepwise})
     found = tuple(alphabet) if symbols else None
-    return Hello(str(name), ports["inputs"], ports["outputs"], alphabet=found, runs=runs, capabilities=declared)
+    return Hello(str(name), ports["inputs"], ports["outputs"], found, runs, declared, parameters)
 
 
 def _ports(data: Any, side: str, wrong: list[str]) -> tuple[Port, ...]:
@@ -165,6 +177,17 @@ def _ports(data: Any, side: str, wrong: list[str]) -> tuple[Port, ...]:
         wrong.append(f"'{side}' must map names to units (a text, or null)")
         return ()
     return tuple(Port(name, unit) for name, unit in data.items())
+
+
+def _parameters(data: Any, name: str, wrong: list[str]) -> Mapping[str, ParameterInfo]:
+    """Read parameters from {"mass": 1.0, "size": {"default": 2, "unit": "m", "low": 1, "high": 9, "whole": true}}."""
+    try:
+        return as_parameters({n: ParameterInfo(**v) if isinstance(v, dict) else v for n, v in data.items()}, name)
+    except UserError as error:
+        wrong += [problem.message for problem in error.problems]
+    except (AttributeError, TypeError):
+        wrong.append("'parameters' must map names to defaults, or to {default, unit, low, high, whole}")
+    return {}
 
 
 def _shown(line: bytes) -> str:

@@ -6,6 +6,10 @@
 Where the command has {input}, that is a file with the input signals; otherwise they come on standard input.  Where it
 has {output}, that is the file to write; otherwise standard output is read.  Each run has a temporary folder of its own,
 in which it is started and which is removed afterwards.
+
+Parameters stand in the command by their names, and in JSON input under "parameters":
+
+    ProgramSystem("./cart --mass {mass}", inputs=["force"], outputs=["x"], parameters={"mass": 1.0})
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
@@ -23,6 +27,7 @@ from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems.failures import MalformedAnswer, SystemDied
 from bbfalsify.systems.interface import Capabilities, NothingToClose, PortsLike, Usage, as_ports
+from bbfalsify.systems.parameters import ParametersLike, Values, as_parameters, completed
 from bbfalsify.systems.programs.child import Child
 from bbfalsify.systems.programs.launching import LaunchOptions, launch_and_rest
 from bbfalsify.systems.programs.line_protocol import portable_seed
@@ -48,6 +53,8 @@ class ProgramOptions(LaunchOptions, total=False):
     """How to resample the outputs of a program that writes at times of its own (none: its times must be ours)."""
     time_limit_s: float | None
     """Limit of one simulation (none; the run's limit per simulation holds in any case)."""
+    parameters: ParametersLike | None
+    """Its parameters with their defaults (none); {name} in the command is the value."""
 
 
 class ProgramSystem:
@@ -69,8 +76,11 @@ class ProgramSystem:
         words = self.launch.command
         self.inputs, self.outputs = as_ports(inputs), as_ports(outputs)
         self.name = name or Path(words[0]).name
+        self.parameters = as_parameters(own.get("parameters"), self.name)
         used = {found for word in words for found in _PLACEHOLDER.findall(word)}
-        problems = [unknown_name("placeholder", n, _PLACEHOLDERS) for n in sorted(used - {*_PLACEHOLDERS})]
+        known = (*_PLACEHOLDERS, *self.parameters)
+        problems = [unknown_name("placeholder", n, known) for n in sorted(used.difference(known))]
+        problems += self._parameter_problems(used, input_format)
         problems += [unknown_name("format", f, FORMATS) for f in (input_format, output_format) if f not in FORMATS]
         if resample not in (None, *RESAMPLING):
             problems.append(unknown_name("way to resample", str(resample), RESAMPLING))
@@ -89,18 +99,26 @@ class ProgramSystem:
         self.output_file = own.get("output_file") or (f"output.{output_format}" if "output" in used else None)
         self.resample, self.time_limit_s = resample, time_limit_s
 
+    def _parameter_problems(self, used: set[str], input_format: str) -> Iterator[Problem]:
+        for name in self.parameters:
+            if name in _PLACEHOLDERS:
+                yield Problem(f"the parameter '{name}' has the name of a placeholder.", allowed=("any other name",))
+            elif name not in used and input_format != "json":
+                yield Problem(f"the parameter '{name}' does not reach the program: write {{{name}}} in the command.")
+
     def prepare(self) -> None:
         if problems := self.launch.problems():
             raise UserError(problems)
         _remove_left_behind()
 
-    def open(self, seed: int) -> ProgramSession:
-        return ProgramSession(self, portable_seed(seed))
+    def open(self, seed: int, parameters: Values | None = None) -> ProgramSession:
+        return ProgramSession(self, portable_seed(seed), parameters or {})
 
 
 class ProgramSession(NothingToClose):
-    def __init__(self, system: ProgramSystem, seed: int) -> None:
+    def __init__(self, system: ProgramSystem, seed: int, parameters: Values) -> None:
         self._system, self._seed = system, seed
+        self._values = completed(parameters, system.parameters)
         self.usage = Usage()
 
     def execute(self, stimulus: Stimulus) -> Mapping[str, Any]:
@@ -109,7 +127,7 @@ class ProgramSession(NothingToClose):
 
     def _execute(self, stimulus: Stimulus, folder: Path) -> Mapping[str, Any]:
         system = self._system
-        data = write_inputs(system.formats[0], stimulus, self._seed)
+        data = write_inputs(system.formats[0], replace(stimulus, parameters=self._values), self._seed)
         if system.input_file is not None:
             (folder / system.input_file).write_bytes(data)
             data = b""
@@ -135,8 +153,12 @@ class ProgramSession(NothingToClose):
             "folder": str(folder),
             "seed": str(self._seed),
             "duration": repr(stimulus.duration),
+            **{name: repr(self._number(name)) for name in self._values},
         }
         return [_PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in self._system.launch.command]
+
+    def _number(self, name: str) -> float:
+        return int(self._values[name]) if self._system.parameters[name].whole else float(self._values[name])
 
     def _file(self, file: Path) -> bytes:
         limit = self._system.launch.output_limit_bytes

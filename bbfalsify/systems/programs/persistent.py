@@ -12,6 +12,7 @@ ports where starting is slow.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, Unpack
 
@@ -20,9 +21,10 @@ from bbfalsify.core.redaction import without_secrets
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems.failures import MalformedAnswer
 from bbfalsify.systems.interface import Capabilities, Port, PortsLike, StepwiseSession, Usage, as_ports
+from bbfalsify.systems.parameters import ParameterInfo, ParametersLike, Values, as_parameters
 from bbfalsify.systems.programs.conversation import Conversation
 from bbfalsify.systems.programs.launching import LaunchOptions, launch_and_rest
-from bbfalsify.systems.programs.line_protocol import Hello, portable_seed, whole_signal
+from bbfalsify.systems.programs.line_protocol import Hello, whole_signal, with_values
 
 
 class ProcessOptions(LaunchOptions, total=False):
@@ -60,6 +62,10 @@ class _Program:
     def capabilities(self) -> Capabilities:
         return self.conversation.describe().capabilities
 
+    @property
+    def parameters(self) -> Mapping[str, ParameterInfo]:
+        return self.conversation.describe().parameters
+
     def prepare(self) -> None:
         self.conversation.start()
 
@@ -78,16 +84,23 @@ class ProcessSystem(_Program):
         outputs: PortsLike | None = None,
         capabilities: Capabilities | None = None,
         name: str | None = None,
+        parameters: ParametersLike | None = None,
         **options: Unpack[ProcessOptions],
     ) -> None:
-        """Declare inputs, outputs and capabilities, or none of them: then the program's hello says them."""
+        """Declare inputs, outputs, capabilities and parameters, or none of them: then the program's hello says them."""
         conversation = _connect(command, options)
-        if (inputs is None) != (outputs is None) or (inputs is None and capabilities is not None):
+        if (inputs is None) != (outputs is None) or (inputs is None and (capabilities or parameters) is not None):
             raise UserError("say both the inputs and the outputs of a program, or neither.")
         description = None
         if inputs is not None and outputs is not None:
             shown = name or Path(conversation.launch.command[0]).name
-            description = Hello(shown, as_ports(inputs), as_ports(outputs), capabilities=capabilities or Capabilities())
+            description = Hello(
+                shown,
+                as_ports(inputs),
+                as_ports(outputs),
+                capabilities=capabilities or Capabilities(),
+                parameters=as_parameters(parameters, shown),
+            )
         super().__init__(conversation, description, name)
 
     @property
@@ -98,8 +111,8 @@ class ProcessSystem(_Program):
     def outputs(self) -> tuple[Port, ...]:
         return self.conversation.describe().outputs
 
-    def open(self, seed: int) -> ProcessSession:
-        return ProcessSession(self.conversation, seed)
+    def open(self, seed: int, parameters: Values | None = None) -> ProcessSession:
+        return ProcessSession(self.conversation, seed, parameters)
 
 
 class ProcessSymbolSystem(_Program):
@@ -129,8 +142,8 @@ class ProcessSymbolSystem(_Program):
             raise UserError(f"the program '{self.name}' answers signals, not symbols: it is a ProcessSystem.")
         return alphabet
 
-    def open(self, seed: int) -> ProcessSymbolSession:
-        return ProcessSymbolSession(self.conversation, seed)
+    def open(self, seed: int, parameters: Values | None = None) -> ProcessSymbolSession:
+        return ProcessSymbolSession(self.conversation, seed, parameters)
 
 
 def program_system(
@@ -150,8 +163,8 @@ class _ProcessSession:
 
     _measures_memory = False
 
-    def __init__(self, conversation: Conversation, seed: int) -> None:
-        self._conversation, self._seed = conversation, portable_seed(seed)
+    def __init__(self, conversation: Conversation, seed: int, parameters: Values | None = None) -> None:
+        self._conversation, self._seed, self._values = conversation, seed, dict(parameters or {})
         self.usage = Usage()
 
     def __enter__(self) -> Self:
@@ -169,18 +182,19 @@ class _ProcessSession:
 class ProcessSession(_ProcessSession, StepwiseSession):
     _measures_memory = True
 
-    def __init__(self, conversation: Conversation, seed: int) -> None:
-        super().__init__(conversation, seed)
+    def __init__(self, conversation: Conversation, seed: int, parameters: Values | None = None) -> None:
+        super().__init__(conversation, seed, parameters)
         self._outputs: Mapping[str, float] | None = None
 
     def execute(self, stimulus: Stimulus) -> Mapping[str, Any]:
         if not self._conversation.runs:
             return super().execute(stimulus)
+        stimulus = replace(stimulus, parameters=self._values)
         return _outputs(self._conversation.request("run", whole_signal(stimulus, self._seed)))
 
     def observe(self) -> Mapping[str, float]:
         if self._outputs is None:
-            self._outputs = _numbers(self._conversation.request("reset", {"seed": self._seed}))
+            self._outputs = _numbers(self._conversation.request("reset", with_values(self._seed, self._values)))
         return self._outputs
 
     def step(self, inputs: Mapping[str, float], duration_s: float) -> None:
@@ -193,7 +207,7 @@ class ProcessSymbolSession(_ProcessSession):
     def __enter__(self) -> Self:
         super().__enter__()
         try:
-            self._conversation.request("reset", {"seed": self._seed})
+            self._conversation.request("reset", with_values(self._seed, self._values))
         except BaseException:
             self._conversation.finish(memory=False)
             raise

@@ -12,7 +12,8 @@ Copy it beside a simulator that runs in another Python (older, with other packag
     step(symbol) -> "click"
 
 A function that has an argument `seed` gets the seed of the simulation, and `run` with an argument `events` the user's
-actions as pairs of time and name.  An exception ends the simulation, not the program.  Prints, also those of libraries,
+actions as pairs of time and name.  With `parameters={"mass": 1.0}` the functions `run` and `reset` get one more
+argument for each, by its name.  An exception ends the simulation, not the program.  Prints, also those of libraries,
 go to standard error.
 
 With bbfalsify installed, any system can be served:  python -m bbfalsify.systems.programs.serve plant.py:heater
@@ -40,6 +41,7 @@ def serve(
     reset: Callable[..., Mapping[str, float] | None] | None = None,
     step: Callable[..., Any] | None = None,
     capabilities: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
 ) -> None:
     """Say hello and answer requests until told to close, or until the input ends."""
     if run is None and (reset is None or step is None):
@@ -56,7 +58,9 @@ def serve(
         hello["alphabet"] = list(alphabet)
     else:
         hello.update(inputs=dict(inputs or {}), outputs=dict(outputs or {}))
-    answer = _answerer(run, reset, step)
+    if parameters:
+        hello["parameters"] = dict(parameters)
+    answer = _answerer(run, reset, step, _defaults(parameters or {}))
     lines, write = _line()
     write(json.dumps({**hello, "capabilities": abilities}))
     for line in lines:
@@ -71,8 +75,16 @@ def serve(
         write(json.dumps(reply, default=_plain))
 
 
+def _defaults(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The default of each parameter; it stands alone, or in {"default": 1.0, "unit": "kg"}."""
+    return {name: value["default"] if isinstance(value, Mapping) else value for name, value in parameters.items()}
+
+
 def _answerer(
-    run: Callable[..., Any] | None, reset: Callable[..., Any] | None, step: Callable[..., Any] | None
+    run: Callable[..., Any] | None,
+    reset: Callable[..., Any] | None,
+    step: Callable[..., Any] | None,
+    defaults: Mapping[str, Any],
 ) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Make a function from a request to the members of its answer."""
     run_extras = [extra for extra in ("events", "seed") if run is not None and _takes(run, extra)]
@@ -80,6 +92,7 @@ def _answerer(
 
     def answer(request: dict[str, Any]) -> dict[str, Any]:
         kind = request["request"]
+        values = {**defaults, **request.get("parameters", {})}
         if kind == "step" and step is not None:
             if "symbol" in request:
                 return {"symbol": step(request["symbol"])}
@@ -87,10 +100,11 @@ def _answerer(
         if kind == "run" and run is not None:
             events = request["events"]
             pairs = [tuple(pair) for pair in zip(events["times"], events["names"])]  # noqa: B905 (older Pythons)
-            extras = {"events": pairs, "seed": request["seed"]}
-            return {"outputs": run(request["times"], request["inputs"], **{key: extras[key] for key in run_extras})}
+            given = {"events": pairs, "seed": request["seed"]}
+            extras = {key: given[key] for key in run_extras}
+            return {"outputs": run(request["times"], request["inputs"], **extras, **values)}
         if kind == "reset" and reset is not None:
-            outputs = reset(seed=request["seed"]) if reset_takes_seed else reset()
+            outputs = reset(seed=request["seed"], **values) if reset_takes_seed else reset(**values)
             return {} if outputs is None else {"outputs": outputs}
         raise ValueError(f"this program does not know the request '{kind}'")
 
@@ -131,11 +145,26 @@ def serve_system(system: Any) -> None:
     from dataclasses import asdict
 
     abilities = {key: asdict(system.capabilities)[key] for key in ("seedable", "real_time", "grid_period_s", "step_s")}
+    declared = getattr(system, "parameters", None) or {}
+    # JSON has no infinity; a range that is not limited is not said.
+    infinite = (float("inf"), float("-inf"))
+    parameters = {
+        name: {key: value for key, value in asdict(info).items() if value not in infinite}
+        for name, info in declared.items()
+        if info.default is not None
+    }
     getattr(system, "prepare", lambda: None)()
     try:
         if hasattr(system, "alphabet"):
             box = _SymbolBox(system)
-            serve(name=system.name, alphabet=system.alphabet, reset=box.reset, step=box.step, capabilities=abilities)
+            serve(
+                name=system.name,
+                alphabet=system.alphabet,
+                reset=box.reset,
+                step=box.step,
+                capabilities=abilities,
+                parameters=parameters,
+            )
         else:
             ports = {side: {p.name: p.unit for p in getattr(system, side)} for side in ("inputs", "outputs")}
             serve(
@@ -144,6 +173,7 @@ def serve_system(system: Any) -> None:
                 outputs=ports["outputs"],
                 run=_runner(system),
                 capabilities=abilities,
+                parameters=parameters,
             )
     finally:
         getattr(system, "close", lambda: None)()
@@ -153,13 +183,18 @@ def _runner(system: Any) -> Callable[..., Any]:
     import numpy as np
 
     from bbfalsify.core.trace import Stimulus
+    from bbfalsify.systems.parameters import open_session
 
     def run(
-        times: list[float], inputs: dict[str, list[float]], events: list[tuple[float, str]], seed: int
+        times: list[float],
+        inputs: dict[str, list[float]],
+        events: list[tuple[float, str]],
+        seed: int,
+        **values: float,
     ) -> Mapping[str, Any]:
         signals = {name: np.array(values) for name, values in inputs.items()}
-        with system.open(seed) as session:
-            return session.execute(Stimulus(np.array(times), signals, tuple(events)))
+        with open_session(system, seed, values) as session:
+            return session.execute(Stimulus(np.array(times), signals, tuple(events), values))
 
     return run
 
@@ -170,11 +205,13 @@ class _SymbolBox:
     def __init__(self, system: Any) -> None:
         self._system, self._session = system, None
 
-    def reset(self, seed: int) -> None:
+    def reset(self, seed: int, **values: float) -> None:
+        from bbfalsify.systems.parameters import open_session
+
         if self._session is not None:
             session, self._session = self._session, None
             session.__exit__(None, None, None)
-        self._session = self._system.open(seed).__enter__()
+        self._session = open_session(self._system, seed, values).__enter__()
 
     def step(self, symbol: str) -> str:
         if self._session is None:

@@ -10,9 +10,10 @@ import jsonschema
 import pytest
 
 from bbfalsify.campaigns.json_schema import schema_of
-from bbfalsify.campaigns.plan import plan_document
+from bbfalsify.campaigns.plan import load_campaign, plan_document
 from bbfalsify.campaigns.settings_tables import settings_table, tables
 from bbfalsify.cli import main as command_line
+from bbfalsify.cli.new_files import campaign_text
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.settings import Settings, engine_name, setting
 from bbfalsify.examples import example_folder
@@ -87,13 +88,26 @@ def test_as_an_option_of_the_command_line(toy, monkeypatch, capsys, tmp_path):
         captured = capsys.readouterr()
         return ended.value.code, captured.out + captured.err
 
+    monkeypatch.setattr(sys, "argv", ["bbfalsify", "--help"])
+    with pytest.raises(SystemExit):
+        command_line.main()
+    assert "Engines of other packages, each a command: toy." in " ".join(capsys.readouterr().out.split())
     code, shown = call("--help")
-    assert code == 0 and "--depth <int>" in shown and "Steps of each walk.  [default: (3)]" in shown
+    assert code == 0 and "--depth <int>" in shown and "Steps of each walk.  [default: 3]" in shown
     system = ("--system", HEATER / "system.py:heater", "--out", tmp_path, "--json", "--quiet", "--seed", 1)
     code, shown = call(*system, "--depth", 7)
     assert json.loads(shown)["depth"] == 7
     code, shown = call(*system, "--depth", 0)
     assert code == 2 and "--depth must be at least 1; found 0." in shown
+
+
+def test_in_a_new_campaign(toy, tmp_path):
+    text = campaign_text("toy", "pump", str(HEATER / "system.py:heater"), "p.yaml")
+    assert "# pump: tries nothing\n" in text and "  # depth: 3\n" in text and "profile:" not in text
+    (tmp_path / "c.yaml").write_text(text)
+    assert load_campaign(tmp_path / "c.yaml", ENGINES).runs[0].engine.depth == 3
+    with pytest.raises(UserError, match="unknown engine 'toi'.*Did you mean 'toy'"):
+        campaign_text("toi", "pump", "s", "p")
 
 
 def test_in_the_checks_of_the_python_api():

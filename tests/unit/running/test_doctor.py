@@ -244,3 +244,9 @@ def test_saved_states_of_machines(tmp_path):
     session.step("x")
     other = session.fork()
     assert (session.step("x"), session.step("x"), other.step("x")) == ("1", "0", "1")
+
+
+def test_an_unknown_unit_is_a_problem():
+    found = examine(FunctionSystem(accumulates, inputs={"u": "1"}, outputs={"y": "degCs"}), duration=1.0)
+    [problem] = found.problems
+    assert problem.startswith("system 'accumulates', port 'y': unknown unit 'degCs'.") and "'degC'?" in problem

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.systems import Capabilities, Port, load_system
+from bbfalsify.systems import Capabilities, ParameterInfo, Port, load_system
 from bbfalsify.systems.declared import DeclaredSignals, DeclaredSymbols, NotRead, declared_system
 
 ROOT = Path(__file__).parents[3]
@@ -46,10 +46,16 @@ def adapter(tmp_path, monkeypatch):
 
 
 def test_declarations_that_are_written_out(adapter):
-    tank = DeclaredSignals("tank", Capabilities(seedable=True), (Port("heat", "1"),), (Port("T", "degC"),))
+    tank = DeclaredSignals("tank", Capabilities(seedable=True), (Port("heat", "1"),), (Port("T", "degC"),), {})
     assert adapter(FUNCTION) == adapter(FUNCTION, "a.py:tank") == tank
     assert adapter(CLASS) == DeclaredSymbols("door", Capabilities(stepwise=True), ("open", "close"))
     assert adapter(CALL) == DeclaredSignals("sim", None, (Port("u"),), (Port("y"),))
+
+
+def test_parameters_that_are_written_out(adapter):
+    text = FUNCTION.replace("outputs=OUT", "outputs=OUT, parameters={'m': ParameterInfo(1.0, low=-1), 'k': -2}")
+    assert adapter(text).parameters == {"m": ParameterInfo(1.0, low=-1), "k": ParameterInfo(-2.0)}
+    assert adapter(FUNCTION.replace("outputs=OUT", "outputs=OUT, parameters=f()")).parameters is None
 
 
 @pytest.mark.parametrize("name", ["heater", "thermal_house", "automatic_transmission", "thermal_house_octave"])

@@ -14,11 +14,11 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.examples.models import named_model
 from bbfalsify.records.recording import Recording
+from bbfalsify.records.stored import Stored, member
 from bbfalsify.results.check_result import CheckResult
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample
 from bbfalsify.results.reach_result import QueryResult, ReachResult
 from bbfalsify.results.recorded import result_from_json
-from bbfalsify.results.stored import Stored, member
 from tests.unit.reporting.test_insights import rich_results
 from tests.unit.reporting.test_tables import estimate, results
 

@@ -1,0 +1,41 @@
+"""Trees of frozen nodes: formulas and expressions.
+
+    class Binary(Node):
+        operator: str
+        left: Expression
+        right: Expression
+
+Every subclass of `Node` is a frozen dataclass.  Its children are the nodes in its fields, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar, dataclass_transform
+
+N = TypeVar("N")
+
+
+@dataclass_transform(frozen_default=True)
+class Node:
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
+
+
+def children(node: N) -> tuple[N, ...]:
+    """The nodes directly below this one."""
+    found: list[Any] = []
+    for value in vars(node).values():
+        if isinstance(value, Node):
+            found.append(value)
+        elif type(value) is tuple:
+            found += [part for part in value if isinstance(part, Node)]
+    return tuple(found)
+
+
+def walk(node: N) -> Iterator[N]:
+    """The node and everything below it, in reading order."""
+    yield node
+    for child in children(node):
+        yield from walk(child)

@@ -1,0 +1,60 @@
+"""The guides by name (`guide:` of falsify); those of other packages are entry points of the group `bbfalsify.guides`.
+
+A guide is a class, or a function, that makes a `Guide` (`core/choices.py`) of a space, a number of requirements and a
+seed.  One that manages runs of any length has an attribute `any_length = True`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+
+if TYPE_CHECKING:
+    from bbfalsify.core.choices import GuideFactory
+
+ENTRY_POINTS = "bbfalsify.guides"
+AUTO, ACCELERATOR, NONE = "auto", "accelerator", "none"
+BUILT_IN = {
+    ACCELERATOR: "bbfalsify.engines.falsification.plain_guides:AcceleratorGuide",
+    NONE: "bbfalsify.engines.falsification.plain_guides:PlainGuide",
+}
+FOR_VALUES = ACCELERATOR
+"""The guide that `auto` means for a profile with signals or parameters."""
+
+
+def guide_names() -> list[str]:
+    """Name the built-in guides first; those of other packages are not imported."""
+    from importlib.metadata import entry_points
+
+    return [*BUILT_IN, *sorted({e.name for e in entry_points(group=ENTRY_POINTS)} - set(BUILT_IN))]
+
+
+def guide_problem(name: str) -> Problem | None:
+    """What is wrong with the name of a guide."""
+    if name == AUTO or name in BUILT_IN:
+        return None
+    names = guide_names()
+    return None if name in names else unknown_name("guide", name, [AUTO, *names])
+
+
+def guide_factory(name: str) -> GuideFactory:
+    """Load a guide."""
+    if name in BUILT_IN:
+        module, attribute = BUILT_IN[name].split(":")
+        return cast("GuideFactory", getattr(import_module(module), attribute))
+    problem = guide_problem(name)
+    if problem is not None:
+        raise UserError(problem)
+    from importlib.metadata import entry_points
+
+    [entry, *_] = entry_points(group=ENTRY_POINTS, name=name)
+    try:
+        factory: Any = entry.load()
+    except Exception as error:
+        owner = entry.dist.name if entry.dist is not None else entry.value
+        raise UserError(f"the guide '{name}' of the package '{owner}' cannot be loaded: {error}.") from None
+    if not callable(factory):
+        raise UserError(f"the entry point '{name}' ({entry.value}) is {type(factory).__name__}, not a guide.")
+    return cast("GuideFactory", factory)

@@ -1,0 +1,122 @@
+"""Search guided by scores: ask the guide, execute, tell the guide.
+
+    proposals = guide.ask(batch)            quantiles of choices (`core/choices.py`)
+    runs      = the profile's runs with these choices, completed by chance (`space.py`)
+    answers   = ask(runs)                   the system, judged
+    guide.tell(choices really made, scores)
+
+The seed and the answers determine everything, so a run is resumed by its recorded answers, and the number of workers
+changes nothing.  The search ends when every requirement has its distinct counterexamples, when the guide has nothing
+left to try, or with its budget.  A profile without actions has one key, so one counterexample per requirement is all
+that there is to be listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bbfalsify.core.choices import Guide
+from bbfalsify.core.query import Answer, Ask, Query
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import StopReason, Verdict
+from bbfalsify.engines.falsification.accelerator import Listener, Run, Search, WalkPlan, shortest_failing
+from bbfalsify.engines.falsification.finding import query_name
+from bbfalsify.engines.falsification.guide_table import ACCELERATOR, guide_factory
+from bbfalsify.engines.falsification.space import PlayedRun, ProfileSpace
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import WalkStatus
+
+MOST_CHOICES = 10_000
+"""Choices per run, above which only guides that manage any length are used."""
+VIOLATED = -1e-12
+"""The largest score of a violation: the robustness of an equality is 0 either way."""
+
+Score = Callable[[Sequence[Answer], int], np.ndarray]
+"""From answers and a number of requirements to scores (answers × requirements), as `Guide.tell` takes them."""
+
+
+def robustness_scores(answers: Sequence[Answer], requirements: int) -> np.ndarray:
+    """Take the robustness of each requirement; a failed simulation, and a number that is none, is +inf."""
+    scores = np.full((len(answers), requirements), np.inf)
+    for row, answer in enumerate(answers):
+        for column, judgement in enumerate(answer.judgements):
+            robustness = np.inf if np.isnan(judgement.robustness) else judgement.robustness
+            violated = judgement.verdict is Verdict.VIOLATED
+            scores[row, column] = min(robustness, VIOLATED) if violated else max(robustness, 0.0)
+    return scores
+
+
+def open_guide(name: str, space: ProfileSpace, search: Search, requirements: int, seeds: SeedTree) -> Guide:
+    """Make a guide; one that cannot manage as many choices as a run has is replaced, and that is noted."""
+    factory, choices = guide_factory(name), len(space.labels)
+    if choices > MOST_CHOICES and not getattr(factory, "any_length", False):
+        search.notes.append(
+            f"a run has {choices} choices, more than the guide '{name}' manages ({MOST_CHOICES}): '{ACCELERATOR}' "
+            "took over"
+        )
+        factory = guide_factory(ACCELERATOR)
+    return factory(space, requirements, seeds.child("guide", name))
+
+
+@dataclass
+class GuidedSearch:
+    ask: Ask
+    usage: Usage
+    search: Search
+    plan: WalkPlan
+    space: ProfileSpace
+    guide: Guide
+    seeds: SeedTree
+    listener: Listener
+    score: Score = robustness_scores
+
+    def run(self, requirements: int, out_of_time: Callable[[], bool]) -> None:
+        search, wanted = self.search, 1 if self.space.fixed else self.plan.wanted
+        search.begin(requirements)
+        for finding in search.carried:
+            if search.add(finding, wanted):
+                self.listener.found(finding)
+        while search.stopped is None:
+            if all(len(known) >= wanted for known in search.known):
+                search.stopped = StopReason.COMPLETED
+            elif search.iterations >= self.plan.simulations:
+                search.stopped = StopReason.BUDGET_SIMULATIONS
+            elif out_of_time():
+                search.stopped = StopReason.BUDGET_TIME
+            else:
+                self._turn(wanted, requirements)
+
+    def _turn(self, wanted: int, requirements: int) -> None:
+        search = self.search
+        count = min(self.plan.batch, self.plan.simulations - search.iterations)
+        proposals = self.guide.ask(count)[:count]
+        if not proposals:
+            search.stopped = StopReason.COMPLETED
+            return
+        first = search.iterations + 1
+        played = {
+            number: self.space.run(proposal, self.seeds.child("play", number).word())
+            for number, proposal in enumerate(proposals, start=first)
+        }
+        search.iterations += len(proposals)
+        runs = self._execute({n: p for n, p in played.items() if p.walk.status is WalkStatus.REACHED_END})
+        search.zeno_walks += len(played) - len(runs)
+        scores = np.full((len(played), requirements), np.inf)
+        rows = [number - first for number in runs]
+        scores[rows] = self.score([run.answer for run in runs.values()], requirements)
+        self.guide.tell([p.choices for p in played.values()], scores)
+        for run in runs.values():
+            for finding in search.read(self.usage, shortest_failing(self.ask, self.usage, run), wanted):
+                self.listener.found(finding)
+
+    def _execute(self, played: dict[int, PlayedRun]) -> dict[int, Run]:
+        queries = [Query(query_name(number), self.usage.draft(p.walk)) for number, p in played.items()]
+        answers = self.ask(queries) if queries else []
+        runs = {}
+        for (number, p), query, answer in zip(played.items(), queries, answers, strict=True):
+            self.search.visits.add_walk(self.usage.model, p.walk)
+            runs[number] = Run(number, p.walk, query.stimulus, answer, p.choices)
+        return runs

@@ -1,0 +1,144 @@
+"""The space of all runs of a profile, as choice sequences (`core/choices.py`).
+
+A run's choices are, in this order: its parameters and the values of its signals (`values.py`), then every random number
+of the stochastic walk through the automata: the delays that all components draw in each step, the edge, the branch, and
+the numbers that updates draw.  A normal law takes two numbers, and a choice among n edges n − 1; components that lose
+a race have drawn for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from bbfalsify.core.choices import HIGHEST, ChoiceSequence, DrawnValue, Label, labelled
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.kernel import CompiledModel, Walk, stochastic_walks, taped_walk
+from bbfalsify.kernel import layout as at
+from bbfalsify.kernel import rng as tape
+from bbfalsify.modelling.network.draws import DrawnVariable, drawn_variables
+
+_KINDS = {
+    tape.DRAWN_DELAY: "delay",
+    tape.DRAWN_TIE: "edge",
+    tape.DRAWN_EDGE: "edge",
+    tape.DRAWN_BRANCH: "branch",
+    tape.DRAWN_VALUE: "value",
+    tape.DRAWN_INITIAL: "initial",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedRun:
+    """A run with all its choices."""
+
+    choices: ChoiceSequence
+    walk: Walk
+
+
+class ProfileSpace:
+    """A `Space`: the runs of a usage."""
+
+    def __init__(self, usage: Usage) -> None:
+        self.usage = usage
+        self.fixed = not usage.profile.has_actions
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        return self.usage.values.labels if self.fixed else self.play((), 0).labels
+
+    def play(self, quantiles: Sequence[float] | np.ndarray, seed: int) -> ChoiceSequence:
+        return self.run(quantiles, seed).choices
+
+    def run(self, quantiles: Sequence[float] | np.ndarray, seed: int) -> PlayedRun:
+        """Make the run of these quantiles; those that are missing come from the seed."""
+        given = rounded(quantiles)
+        values, own = self.usage.values, self.usage.values.width
+        first = values.from_word(seed)
+        first[: min(own, len(given))] = given[:own]
+        if self.fixed:
+            return PlayedRun(ChoiceSequence(first, values.labels), replace(self._idle, values=first))
+        model = self.usage.model
+        walk, numbers, codes = taped_walk(model, seed, given[own:], self.usage.duration, MAX_STEPS)
+        self.usage.check_walk(walk)
+        pairs = [(label.kind, label.name) for label in values.labels] + self._names.named(codes)
+        choices = ChoiceSequence(np.append(first, numbers), labelled(pairs))
+        return PlayedRun(choices, replace(walk, values=first) if own else walk)
+
+    @cached_property
+    def _idle(self) -> Walk:
+        """The only walk of a profile without actions."""
+        return stochastic_walks(self.usage.model, np.zeros(1, np.uint64), self.usage.duration, MAX_STEPS).walk(0)
+
+    @cached_property
+    def _names(self) -> DrawNames:
+        return DrawNames(self.usage.model)
+
+    def drawn_values(self, walk: Walk, until: float) -> list[DrawnValue]:
+        """The parameters, values of signals and drawn variables of a run up to a time, as people read them."""
+        values = list(self.usage.values.values(walk.values).drawn(until))
+        return values if self.fixed else values + self._names.drawn(walk, until)
+
+
+def rounded(quantiles: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Quantiles as multiples of 2**-53, rounded down; what is outside [0, 1) is moved to the next end."""
+    given = np.asarray(quantiles, np.float64).reshape(-1)
+    if np.isnan(given).any():
+        raise ValueError("a quantile is not a number")
+    return np.floor(np.clip(given, 0.0, HIGHEST) * 2.0**53) * 2.0**-53
+
+
+class DrawNames:
+    """The names of the random numbers of a model's walks."""
+
+    def __init__(self, model: CompiledModel) -> None:
+        self.model = model
+
+    @cached_property
+    def _variables(self) -> Mapping[tuple[int, int], tuple[DrawnVariable, ...] | None]:
+        """By the numbers of edge and branch."""
+        network = self.model.network
+        return {
+            (self.model.edge_number(p, e), b): drawn_variables(network, branch)
+            for p, process in enumerate(network.processes)
+            for e, edge in enumerate(process.edges)
+            for b, branch in enumerate(edge.branches)
+        }
+
+    @cached_property
+    def _by_place(self) -> Mapping[int, tuple[str, list[str]]]:
+        """By the place of a branch in the tables: its process, and the variable of each random number."""
+        found, tables = {}, self.model.T
+        for (edge, branch), variables in self._variables.items():
+            row = int(tables[at.H_EDGE_TABLE]) + at.EDGE_WIDTH * edge
+            process = self.model.network.processes[int(tables[row + at.E_PROCESS])].name
+            names = [v.name for v in variables or () for _ in range(v.numbers)]
+            found[int(tables[row + at.E_BRANCHES]) + at.BRANCH_WIDTH * branch] = process, names
+        return found
+
+    def named(self, codes: np.ndarray) -> list[tuple[str, str]]:
+        """Kind and name of each random number of a walk, from its codes (`kernel/rng.py`)."""
+        pairs, before, times = [], -1, 0
+        for code in codes.tolist():
+            times = times + 1 if code == before else 0
+            before = code
+            kind, subject = _KINDS.get(code % 8, "value"), code // 8
+            if kind in ("value", "initial"):
+                process, names = self._by_place.get(subject, ("", []))
+                pairs.append((kind, names[times % len(names)] if names else process))
+            else:
+                pairs.append((kind, self.model.network.processes[subject].name))
+        return pairs
+
+    def drawn(self, walk: Walk, until: float) -> list[DrawnValue]:
+        """The values that the steps of a walk have drawn, in order of time."""
+        found = []
+        branches = np.zeros(walk.steps, int) if walk.branches is None else walk.branches
+        for step in np.flatnonzero(walk.times <= until).tolist():
+            for variable in self._variables.get((int(walk.edges[step]), int(branches[step])), ()) or ():
+                store = walk.reals if variable.real else walk.integers
+                found.append(DrawnValue(variable.name, float(walk.times[step]), float(store[step + 1, variable.slot])))
+        return found
