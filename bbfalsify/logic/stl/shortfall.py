@@ -1,7 +1,7 @@
 """Shortfalls: what a trace lacks to violate a requirement, one amount per comparison, at the moment closest to it.
 
-A search compares runs by these amounts.  Robustness does not serve it well: of two conditions that must hold together it
-shows only the worse one, it mixes units, and `gear == 3` has none.  Here, for a condition to be true (or false):
+A search compares runs by these amounts.  Robustness does not serve it well: of two conditions that must hold together
+it shows only the worse one, it mixes units, and `gear == 3` has none.  Here, for a condition to be true (or false):
 
     comparison        the margin by which it fails, 0 where it holds
     a and b           both amounts, added
@@ -172,7 +172,8 @@ def all_amounts(times, scaled, program, needed, triggers):
                 if kind == _HISTORICALLY or kind == _ONCE or kind == _HISTORICALLY_AFTER:
                     past_window(amounts[a, aim], times, lower[row], upper[row], smallest, target, where)
                 else:
-                    future_window(amounts[a, aim], times, lower[row], upper[row], smallest, target, where)
+                    end = upper[row] - 2 * _SLACK if kind == _ALWAYS_BEFORE else upper[row]  # without its end
+                    future_window(amounts[a, aim], times, lower[row], end, smallest, target, where)
     return amounts, places
 
 

@@ -41,9 +41,7 @@ from bbfalsify.systems.symbols import check_symbol
 class Judge(Protocol):
     """One judgement of a trace per requirement; if asked, with moments that came close, and with what is lacking."""
 
-    def __call__(
-        self, trace: Trace, *, outliers: bool = False, shortfalls: bool = False
-    ) -> tuple[Judgement, ...]: ...
+    def __call__(self, trace: Trace, *, outliers: bool = False, shortfalls: bool = False) -> tuple[Judgement, ...]: ...
 
 
 Message = tuple[Any, ...]
@@ -191,7 +189,14 @@ def _checked(
     except Exception:
         return OUR_FAULT, f"the monitor failed while judging {query.name}:\n{traceback.format_exc()}"
     plain = tuple(
-        (j.verdict.value, float(j.robustness), float(j.first_violation_time), bool(j.vacuous), j.outlier_times, j.shortfalls)
+        (
+            j.verdict.value,
+            float(j.robustness),
+            float(j.first_violation_time),
+            bool(j.vacuous),
+            j.outlier_times,
+            j.shortfalls,
+        )
         for j in judgements
     )
     return ANSWER, index, SimulationStatus.OK.value, plain, "", seconds, outputs if query.keep_trace else None, usage

@@ -15,6 +15,8 @@ from bbfalsify.engines.falsification.guides.memory import Memory
 
 STEP_SIZE = 0.25
 SMALLEST_STEP = 0.01
+MOST_CHOICES = 300
+"""The covariance of more takes longer than most simulations."""
 MOST = 100
 """Simulations of one run of the strategy."""
 
@@ -57,7 +59,9 @@ class Strategy:
         rate = self.sigma_rate
         self.sigma_path = (1 - rate) * self.sigma_path + np.sqrt(rate * (2 - rate) * self.effective) * whitened
         length = float(np.linalg.norm(self.sigma_path))
-        stalled = length / np.sqrt(1 - (1 - rate) ** (2 * self.generation)) >= (1.4 + 2 / (n + 1)) * self.expected_length
+        stalled = (
+            length / np.sqrt(1 - (1 - rate) ** (2 * self.generation)) >= (1.4 + 2 / (n + 1)) * self.expected_length
+        )
         rate = self.path_rate
         self.path = (1 - rate) * self.path
         if not stalled:
@@ -79,7 +83,7 @@ class Strategy:
 
 class CmaEs:
     def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
-        self.layout = fixed_layout(space, "cma_es")
+        self.layout = fixed_layout(space, "cma_es", MOST_CHOICES)
         self.rng = seed.rng()
         self.memory = Memory(requirements)
         self.strategy: Strategy | None = None

@@ -53,17 +53,53 @@ def levels(count: int, rng: np.random.Generator) -> np.ndarray:
     return np.where(rng.random(count) < END, ends, rng.random(count))
 
 
-class CoarseToFine:
+class Corners:
+    """The constant runs at the ends of all ranges, once each."""
+
+    any_length = True
+
+    def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
+        self.left = corners(fixed_layout(space, "coarse_to_fine"), seed.rng())
+
+    def ask(self, count: int) -> list[np.ndarray]:
+        proposals, self.left = self.left[:count], self.left[count:]
+        return proposals
+
+    def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
+        """Nothing is learned."""
+
+
+class FewStretches:
+    any_length = True
+
     def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
         self.layout = fixed_layout(space, "coarse_to_fine")
         self.rng = seed.rng()
-        self.corners = corners(self.layout, self.rng)
 
     def ask(self, count: int) -> list[np.ndarray]:
-        return [self.draw() for _ in range(count)]
+        return [few_stretches(self.layout, self.rng) for _ in range(count)]
 
-    def draw(self) -> np.ndarray:
-        return self.corners.pop() if self.corners else few_stretches(self.layout, self.rng)
+    def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
+        """Nothing is learned."""
+
+
+class CoarseToFine:
+    """Corners and few stretches in turn; few stretches alone, once the corners are used up."""
+
+    any_length = True
+
+    def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
+        self.corners = Corners(space, requirements, seed.child("corners"))
+        self.few_stretches = FewStretches(space, requirements, seed.child("few_stretches"))
+        self.made = 0
+
+    def ask(self, count: int) -> list[np.ndarray]:
+        return [self._next() for _ in range(count)]
+
+    def _next(self) -> np.ndarray:
+        self.made += 1
+        corner = self.corners.ask(1) if self.made % 2 else []
+        return (corner or self.few_stretches.ask(1))[0]
 
     def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
         """Nothing is learned."""

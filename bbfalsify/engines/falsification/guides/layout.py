@@ -56,12 +56,16 @@ class Layout:
         return np.array([row[np.minimum(np.arange(longest), len(row) - 1)] for row in self.rows])
 
 
-def fixed_layout(space: Space, guide: str) -> Layout:
-    """The layout of a space whose runs all have the same choices; refuse other spaces in the name of a guide."""
+def fixed_layout(space: Space, guide: str, most: int | None = None) -> Layout:
+    """The layout of a space whose runs all have the same choices, at most so many; refuse others for a guide."""
     if not space.fixed or not space.labels:
         raise UserError(
             f"the guide '{guide}' searches signals and parameters, whose choices are the same in every run; in runs of "
             "automata they are not."
+        )
+    if most is not None and len(space.labels) > most:
+        raise UserError(
+            f"the guide '{guide}' manages at most {most} choices per run, and there are {len(space.labels)}."
         )
     return Layout.of_labels(space.labels)
 

@@ -16,7 +16,7 @@ class Memory:
 
     def __init__(self, requirements: int) -> None:
         self.sequences: list[ChoiceSequence] = []
-        self.scores: list[np.ndarray] = []
+        self._scores = np.empty((64, max(requirements, 1)))
         self.violated = np.zeros(max(requirements, 1), np.bool_)
         self.focus = 0
 
@@ -24,8 +24,11 @@ class Memory:
         return len(self.sequences)
 
     def add(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
+        first = len(self)
         self.sequences += sequences
-        self.scores += list(scores)
+        while len(self) > len(self._scores):
+            self._scores = np.concatenate([self._scores, np.empty_like(self._scores)])
+        self._scores[first : len(self)] = scores
         self.violated |= (scores < 0).any(axis=0)
 
     def move_on(self) -> None:
@@ -39,9 +42,11 @@ class Memory:
     @property
     def values(self) -> np.ndarray:
         """Scores of the requirement in focus, in the order of the simulations."""
-        return np.array([row[self.focus] for row in self.scores])
+        return self._scores[: len(self), self.focus]
 
     def best(self, without: set[int]) -> int | None:
         """The simulation with the lowest finite score, other than some; None if there is none."""
         values = self.values
-        return next((int(i) for i in np.argsort(values, kind="stable") if i not in without and values[i] < np.inf), None)
+        return next(
+            (int(i) for i in np.argsort(values, kind="stable") if i not in without and values[i] < np.inf), None
+        )

@@ -36,7 +36,7 @@ class Scores:
     def score(self, requirement: int, judgement: Judgement) -> float:
         if judgement.verdict is Verdict.VIOLATED:
             depth = judgement.robustness if np.isfinite(judgement.robustness) else 0.0
-            return -NEAREST - abs(depth)
+            return min(-abs(depth), -NEAREST)
         if not judgement.shortfalls:
             return np.inf if np.isnan(judgement.robustness) else max(judgement.robustness, NEAREST)
         table = np.array(judgement.shortfalls)

@@ -77,12 +77,13 @@ class StretchMutation:
 
     def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
         own, self.asked = self.asked, False
-        first, focus = len(self.memory), self.memory.focus
+        first = len(self.memory)
         self.memory.add(sequences, scores)
-        for number, new in enumerate(scores[:, focus], start=first):
+        values = self.memory.values
+        for number, new in enumerate(values[first:], start=first):
             if self.incumbent is None:
                 continue
-            old = self.memory.scores[self.incumbent][focus]
+            old = values[self.incumbent]
             self.idle = 0 if new < old else self.idle + own
             if new < old or (own and new == old):
                 self.incumbent = number

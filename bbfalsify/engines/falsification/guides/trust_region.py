@@ -6,8 +6,9 @@ the largest expected improvement are simulated.  The region in which candidates 
 failures, and starts anew when it has become too small.
 
 Our own: half of the candidates are stretch mutations (`stretch_mutation.py`), which keep signals piecewise constant;
-scores are learned as logarithms, because what counts is how close to 0 they are; and at most `MOST_POINTS` simulations
-are learned from, the best and the latest, so that a proposal costs 1 to 3 ms.
+scores are learned half as logarithms, because it counts how close to 0 they are, and half as ranks, because plateaus
+and outliers must not dominate; and at most `MOST_POINTS` simulations are learned from, the best and the latest, so that
+a proposal costs 1 to 3 ms.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from bbfalsify.engines.falsification.guides.stretch_mutation import mutants
 
 FIRST = 6
 """Simulations before the first prediction."""
-MOST_POINTS = 160
+MOST_CHOICES, MOST_POINTS = 2000, 160
 CANDIDATES = 200
 CENTRES = 3
 """Candidates lie near this many of the best runs, mostly near the very best."""
@@ -81,7 +82,7 @@ class GaussianProcess:
 
 class TrustRegion:
     def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
-        self.layout = fixed_layout(space, "trust_region")
+        self.layout = fixed_layout(space, "trust_region", MOST_CHOICES)
         self.rng = seed.rng()
         self.memory = Memory(requirements)
         self.length_scales: tuple[float, ...] = LENGTH_SCALES
@@ -94,13 +95,13 @@ class TrustRegion:
 
     def ask(self, count: int) -> list[np.ndarray]:
         self.asked = True
-        values = self.memory.values if len(self.memory) else np.empty(0)
+        values = self.memory.values
         finite = np.flatnonzero(np.isfinite(values))
         if len(finite) < FIRST:
             return [few_stretches(self.layout, self.rng) for _ in range(count)]
         kept = finite[kept_points(values[finite])]
         points = np.array([self.memory.sequences[i].quantiles for i in kept])
-        targets = np.log(np.maximum(values[kept], 0.0) + SMALLEST_SCORE)
+        targets = warped(values[kept])
         if self.proposals % REFIT == 0:
             self.length_scales = LENGTH_SCALES
         self.proposals += 1
@@ -127,7 +128,7 @@ class TrustRegion:
 
     def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
         own, self.asked = self.asked, False
-        best = float(self.memory.values.min()) if len(self.memory) else np.inf
+        best = float(self.memory.values.min(initial=np.inf))
         for value in scores[:, self.memory.focus] if own else ():
             better = value < best
             self.successes, self.failures = (self.successes + 1, 0) if better else (0, self.failures + 1)
@@ -143,6 +144,16 @@ class TrustRegion:
         if self.width < NARROWEST:
             self._start()
             self.memory.move_on()
+
+
+def warped(values: np.ndarray) -> np.ndarray:
+    """Targets of the process: the mean of standardised logarithms and of normal scores of the ranks."""
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    logarithms = np.log(np.maximum(values, 0.0) + SMALLEST_SCORE)
+    standard = (logarithms - logarithms.mean()) / (logarithms.std() or 1.0)
+    return 0.5 * (standard + ndtri((rankdata(values) - 0.5) / len(values)))
 
 
 def kept_points(values: np.ndarray) -> np.ndarray:
