@@ -20,7 +20,7 @@ from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory
-from bbfalsify.running.execution import Execution, OnFailure
+from bbfalsify.running.execution import Execution, ExecutorLostChoice, OnFailure
 
 if TYPE_CHECKING:
     from bbfalsify.automata.mealy import MealyMachine
@@ -67,6 +67,7 @@ def falsify(
     accepted: Acceptances | str | Path | None = None,
     directory: str | Path | None = None,
     executor: str | Executor | None = None,
+    executor_lost: ExecutorLostChoice = "stop",
 ) -> FalsificationResult:
     """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
 
@@ -88,7 +89,8 @@ def falsify(
     is continued and ends as it would have ended; if it is another run, it is refused.
 
     Simulations run in `jobs` worker processes, or on an `executor`: "in-process", "dask", "dask:ADDRESS", or whatever
-    has the interface of `concurrent.futures`.
+    has the interface of `concurrent.futures`.  Where the cluster of the executor is gone, ExecutorLost is raised, and
+    the run can be continued; with `executor_lost="local"` it goes on with workers here.
     """
     from bbfalsify.engines.falsification.settings import Options
     from bbfalsify.engines.falsification.smc import SmcOptions
@@ -110,6 +112,7 @@ def falsify(
         execution=Execution(
             jobs=jobs,
             executor=executor,
+            executor_lost=executor_lost,
             time_limit=time_limit_s,
             memory_limit=memory_limit_mb,
             votes=votes,
@@ -135,6 +138,7 @@ def check(
     seed: int | None = None,
     jobs: int = Execution.jobs,
     executor: str | Executor | None = None,
+    executor_lost: ExecutorLostChoice = "stop",
     time_limit_s: float | None = Execution.time_limit,
     votes: int = Execution.votes,
     memory_limit_mb: float | None = None,
@@ -179,7 +183,12 @@ def check(
         seed=seed,
         profile=profile,
         execution=Execution(
-            jobs=jobs, executor=executor, time_limit=time_limit_s, memory_limit=memory_limit_mb, votes=votes
+            jobs=jobs,
+            executor=executor,
+            executor_lost=executor_lost,
+            time_limit=time_limit_s,
+            memory_limit=memory_limit_mb,
+            votes=votes,
         ),
         recording=Recording(out, directory, name, tuple(listeners), configuration, system_record),
     )
@@ -197,6 +206,7 @@ def reach(
     seed: int | None = None,
     jobs: int | None = None,
     executor: str | Executor | None = None,
+    executor_lost: ExecutorLostChoice = "stop",
 ) -> SearchResult:
     """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
 
@@ -207,7 +217,8 @@ def reach(
     """
     from bbfalsify.running.reach.reach import reach as run
 
-    execution = Execution(jobs=os.cpu_count() or 1 if jobs is None else jobs, executor=executor)
+    processes = os.cpu_count() or 1 if jobs is None else jobs
+    execution = Execution(jobs=processes, executor=executor, executor_lost=executor_lost)
     settings = ReachSettings(heuristic=heuristic, trace=trace, depth=depth, timeout=timeout, walks=walks)
     return run(model, query, settings, seed=seed, execution=execution)
 

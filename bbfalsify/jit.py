@@ -31,6 +31,7 @@ from typing import Any
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+from numba.core.compiler import Compiler
 from numba.misc.appdirs import AppDirs
 
 COMPILED_ROOMS = ("kernel", "logic/stl", "automata", "engines/checking/conformance")
@@ -186,19 +187,49 @@ class _SourceKeyedCache(FunctionCache):
         return (*super()._index_key(sig, codegen), source_digest())
 
 
+class _StableNames(Compiler):
+    """Compiler that names machine code after its source, where numba counts: cached callers find it by that name."""
+
+    def _compile_bytecode(self) -> object:
+        identity: Any = self.state.func_id
+        place = f"{identity.modname}.{identity.func_qualname}:{identity.firstlineno}:{source_digest()}"
+        identity.unique_id = int(hashlib.sha256(place.encode()).hexdigest()[:12], 16)
+        identity.unique_name = f"{identity.func_qualname}${identity.unique_id}"
+        return super()._compile_bytecode()
+
+
+def call_by_name(dispatcher: Any) -> None:
+    """Let callers of a compiled function refer to its machine code, not optimise a copy of it."""
+    context = dispatcher.targetctx
+    for result in dispatcher.overloads.values():
+        context.remove_user_function(result.entry_point)
+        context.insert_user_function(result.entry_point, result.fndesc)
+
+
 def jit(
-    function: Callable | None = None, *, reference_counting: bool = True, called_from_python: bool = True
+    function: Callable | None = None,
+    *,
+    reference_counting: bool = True,
+    called_from_python: bool = True,
+    always_inline: bool = False,
+    stable_name: bool = False,
 ) -> Callable:
     """Compile `function`; without reference counting (no allocation inside) interpreters run twice as fast.
 
     A function that only compiled functions call (`called_from_python=False`) needs no wrapper and compiles faster.
+    `call_by_name` needs a `stable_name`.
     """
     if function is None:
-        return lambda f: jit(f, reference_counting=reference_counting, called_from_python=called_from_python)
-    options: dict[str, Any] = {} if reference_counting else {"_nrt": False}
+        return functools.partial(jit, reference_counting=reference_counting, called_from_python=called_from_python)
+    options: dict[str, Any] = {"error_model": "numpy"}
+    if not reference_counting:
+        options["_nrt"] = False
     if not called_from_python:
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    options["error_model"] = "numpy"
+    if always_inline:
+        options["forceinline"] = True
+    if stable_name:
+        options["pipeline_class"] = _StableNames
     dispatcher: Any = numba.njit(**options)(function)
     config: Any = numba.config  # its attributes are set at run time
     if not config.DISABLE_JIT:

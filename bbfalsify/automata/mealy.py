@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.foreign_files import read_text
 
 MOST_PROBLEMS = 20
 """Further problems of one file are not reported."""
@@ -112,17 +113,13 @@ _EDGE = re.compile(rf"({_NAME})\s*->\s*({_NAME})\s*(?:\[(.*)\])?\s*;?$")
 _LABEL = re.compile(r'\blabel\s*=\s*("(?:[^"\\]|\\.)*"|[^\s,\]]+)')
 _HEADER = re.compile(rf"(?:strict\s+)?digraph\s*(?:{_NAME})?\s*\{{?$")
 _NODE = re.compile(rf"{_NAME}\s*(?:\[.*\])?\s*;?$")
+_ESCAPES = {"\n": "\\n", "\r": "\\r"}
 _START = re.compile(r"_*start\w*$")
 
 
 def read_dot(path: str | Path) -> MealyMachine:
     """Read DOT: one edge `a -> b [label="input/output"];` per transition, `__start0 -> a;` for the start."""
-    file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(Problem(f"the file cannot be read: {error}.", file=str(file))) from None
-    return parse_dot(text, file=str(file), name=file.stem)
+    return parse_dot(read_text(path), file=str(path), name=Path(path).stem)
 
 
 def parse_dot(text: str, *, file: str | None = None, name: str = "machine") -> MealyMachine:
@@ -134,7 +131,7 @@ def parse_dot(text: str, *, file: str | None = None, name: str = "machine") -> M
     def wrong(line: int, message: str) -> None:
         problems.append(Problem(message, file=file, line=line))
 
-    for line, content in enumerate(text.splitlines(), start=1):
+    for line, content in enumerate(text.split("\n"), start=1):
         content = content.strip()
         if not content or content in "{}" or content.startswith(("//", "#")):
             continue
@@ -148,7 +145,7 @@ def parse_dot(text: str, *, file: str | None = None, name: str = "machine") -> M
             starts.append(target)
             continue
         label = _LABEL.search(edge[3] or "")
-        symbols = [s.strip() for s in _unquote(label[1]).split("/", 1)] if label else []
+        symbols = [s.strip(" \t") for s in _unquote(label[1]).split("/", 1)] if label else []
         if len(symbols) != 2 or not all(symbols):
             wrong(line, 'a transition needs label="input/output".')
             continue
@@ -183,8 +180,13 @@ def dot_text(machine: MealyMachine) -> str:
 
 
 def _quote(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z_]\w*", name) else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    """Quote a name; a line break inside is written as \\n, for DOT is read line by line."""
+    if re.fullmatch(r"[A-Za-z_]\w*", name):
+        return name
+    return '"' + re.sub(r'[\\"\n\r]', lambda found: _ESCAPES.get(found[0], "\\" + found[0]), name) + '"'
 
 
 def _unquote(name: str) -> str:
-    return re.sub(r"\\(.)", r"\1", name[1:-1]) if name.startswith('"') else name
+    if not name.startswith('"'):
+        return name
+    return re.sub(r"\\(.)", lambda found: {"n": "\n", "r": "\r"}.get(found[1], found[1]), name[1:-1])

@@ -26,7 +26,9 @@ import numpy as np
 
 from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.automata.words import Words, renaming
+from bbfalsify.core.checksums import crc
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import LARGEST_DATA, read_text
 
 
 class Contradiction(Exception):
@@ -228,20 +230,16 @@ class ObservationTree:
         """Read such a file, or a log of the same form; problems name the line."""
         tree = cls()
         problems: list[Problem] = []
-        try:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UserError(Problem(f"the observations cannot be read: {error}.", file=str(path))) from None
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(read_text(path, largest=LARGEST_DATA).split("\n"), start=1):
             if not line.strip():
                 continue
             try:
-                word, outputs = _entry(json.loads(line))
+                word, outputs = read_entry(json.loads(line))
                 tree.add(word, outputs)
             except Contradiction as error:
                 problems.append(Problem(f"{error}.", file=str(path), line=number))
-            except (ValueError, TypeError):
-                message = "expected [[inputs], [outputs]], two lists of words of the same length."
+            except (ValueError, TypeError, RecursionError):
+                message = "expected [[inputs], [outputs]], two lists of words of the same length, undamaged."
                 problems.append(Problem(message, file=str(path), line=number))
         if problems:
             raise UserError(problems[:20])
@@ -259,8 +257,11 @@ def first_disagreement(tree: ObservationTree, machine: MealyMachine) -> Word | N
     return tuple(reversed(word)) or None
 
 
-def _entry(data: Any) -> tuple[Word, Word]:
-    word, outputs = data
+def read_entry(data: Any) -> tuple[Word, Word]:
+    """Read one observation; a third item is the checksum of the first two, as they are written without spaces."""
+    word, outputs, *checksum = data
+    if checksum and checksum != [crc(json.dumps(data[:2], ensure_ascii=False, separators=(",", ":")).encode())]:
+        raise ValueError
     if len(word) != len(outputs) or not all(isinstance(s, str) for s in (*word, *outputs)):
         raise ValueError
     return tuple(word), tuple(outputs)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,11 +23,14 @@ from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.modelling.formats.model_files import model_hash
 from bbfalsify.records.json_files import read_json, write_json
+from bbfalsify.records.locks import LockedFile
 from bbfalsify.records.run_directory import FORMAT_VERSION, RunDirectory, versions
 from bbfalsify.systems.loading import resolve_reference
 
 MANIFEST = "campaign.json"
 SUMMARY = "summary.json"
+_NOT_DECISIVE = ("jobs", "executor", "executor_lost", "campaign")
+"""Keys of a configuration that do not change results."""
 
 
 class CampaignDirectory:
@@ -62,6 +66,10 @@ class CampaignDirectory:
 
     def run(self, number: int) -> Path:
         return self.path / "runs" / f"{number:04d}"
+
+    def locked(self) -> LockedFile:
+        """Keep other processes from running the same campaign here, as long as the lock is held."""
+        return LockedFile(self.path / MANIFEST, os.O_RDONLY, "is running this campaign")
 
     def check_same(self, campaign: Campaign, runs: Sequence[Mapping[str, Any]]) -> None:
         """Refuse to continue a campaign that has changed since it was begun; all reasons at once."""
@@ -137,7 +145,7 @@ def _damaged_manifests(path: Path, wanted: str) -> list[Path]:
 
 def _digest(configuration: Mapping[str, Any]) -> str:
     """Return the hash of all that decides a run; the number and the place of its workers do not."""
-    decides = {key: value for key, value in configuration.items() if key not in ("jobs", "executor", "campaign")}
+    decides = {key: value for key, value in configuration.items() if key not in _NOT_DECISIVE}
     return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
 

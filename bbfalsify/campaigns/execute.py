@@ -11,7 +11,8 @@ from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.records.recording import Recording
-from bbfalsify.records.run_directory import RunDirectory, file_hash, readable_manifest
+from bbfalsify.records.run_directory import RunDirectory, file_hash
+from bbfalsify.results.recorded import recorded_results
 from bbfalsify.systems.loading import resolve_reference
 
 
@@ -30,8 +31,8 @@ def run_one(plan: RunPlan, campaign: Campaign, recording: Recording, *, extend: 
     if recording.directory is not None and not extend:
         begun = RunDirectory(recording.directory)
         if begun.begun and begun.finished:
-            readable_manifest(begun.path)
-            return Done(plan, annotated(plan, begun.read_results()), executed=False)
+            _, results = recorded_results(begun.path)  # which names its files from here: it may have been moved
+            return Done(plan, annotated(plan, results), executed=False)
     told: dict[str, Any] = {}
 
     def annotate(results: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from bbfalsify.campaigns.compatibility import parameter_problems, port_problems
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
 from bbfalsify.core.errors import Problem
+from bbfalsify.core.foreign_files import is_file
 from bbfalsify.records.documents import KeyPath
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def profile_of(reader: Reader, base: Path, name: str, answers: Collection[str]) 
     from bbfalsify.modelling import Profile, check_profile, load_profile
 
     path = _key_path(reader, "profile", name)
-    if not (base / name).is_file():
+    if not is_file(base / name):
         reader.problem(path, f"{reader.label(path)}: there is no file '{base / name}'.")
         return None
     load: Callable[[Path], Profile | Network] = _usage if set(answers) == {"symbols"} else load_profile
@@ -189,7 +190,7 @@ def acceptances_of(reader: Reader, file: Path, items: Iterable[RequirementItem],
     """Load the accepted failures; a name that this campaign does not know is surely a typo."""
     from bbfalsify.records.accepted import load_acceptances
 
-    if not file.is_file():
+    if not is_file(file):
         reader.problem(("accepted",), f"{reader.label(('accepted',))}: there is no file '{file}'.")
         return None
     acceptances = reader.attempt(("accepted",), load_acceptances, file)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 from bbfalsify.campaigns.engine_entries import check_needs, named_kinds, read_engines, spoken_about
 from bbfalsify.campaigns.inputs import Inputs, acceptances_of, check_early_stop, load_inputs, signals_of
 from bbfalsify.campaigns.reading import Reader
-from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, collect_items, parse_items
+from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, collect_items, fits, parse_items
 from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.engine_kind import EngineKind, Engines
@@ -87,6 +87,7 @@ class Given(TypedDict, total=False):
     seed: int | None
     jobs: int | None
     executor: str | None
+    executor_lost: str | None
     store: Path | None
     accepted: Path | None
     drawn_seed: int | None
@@ -111,6 +112,7 @@ def plan_document(
 ) -> Campaign:
     """Check a campaign given as a document; relative paths are relative to `base`."""
     reader = Reader(document, [], label)
+    _refuse_models(document)
     sections = reader.sections(CAMPAIGN_SECTIONS, "campaign")
     sections |= _overruling(given, reader)
     [engine] = sections.get("engine", [None])
@@ -125,6 +127,7 @@ def plan_document(
         names = " and ".join(f"about {what}" for what in sorted(about))
         reader.problem(("engine",), f"engines {names} need campaigns of their own.")
     [expected] = sections.get("expected", [None])
+    items = None if items is None else [item for item in items if fits(item, about)]
     requirements = _requirements(reader, base, items, points_of_engines, about, inputs, expected)
     _check_sections(reader, sections, about, inputs)
     store = _path(given.get("store"), sections, "store", base)
@@ -163,9 +166,22 @@ def plan_document(
     return Campaign(name, document.file, runs, drawn_seed, tuple(inputs.not_checked))
 
 
+def _refuse_models(document: Document) -> None:
+    """Say where a profile or a model was given; each of its keys would be a problem of its own."""
+    if isinstance(document.data, dict) and "automata" in document.data and "engine" not in document.data:
+        name = document.file
+        text = (
+            "this is a profile or a model, not a campaign: 'bbfalsify falsify --profile' takes one, "
+            "'bbfalsify simulate' walks in one, 'bbfalsify new campaign NAME' writes a campaign."
+        )
+        raise UserError(Problem(text, file=name or None, line=document.line(("automata",))))
+
+
 def _overruling(given: Given, reader: Reader) -> dict[str, list[Any]]:
     """Return the sections that were given beside the document, checked like those in it."""
-    values = {key: given.get(key) for key in ("seed", "jobs", "executor") if given.get(key) is not None}
+    values = {
+        key: given.get(key) for key in ("seed", "jobs", "executor", "executor_lost") if given.get(key) is not None
+    }
     declared = {key: CAMPAIGN_SECTIONS[key] for key in values}
     return Reader(Document("", values, {}), reader.problems, reader.label).sections(declared, "campaign")
 

@@ -10,7 +10,7 @@ memory than one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +71,17 @@ def _run_several(
     else:
         place = CampaignDirectory(directory)
         place.check_same(campaign, configurations)
+    with place.locked():
+        yield from _run_in(place, campaign, configurations, where, listeners)
+
+
+def _run_in(
+    place: CampaignDirectory,
+    campaign: Campaign,
+    configurations: Sequence[Mapping[str, Any]],
+    where: Execution,
+    listeners: Listeners,
+) -> Iterator[Done]:
     rows: list[dict[str, Any]] = []
     counts: Counter[str | None] = Counter()
     for number, plan in enumerate(campaign.runs, start=1):

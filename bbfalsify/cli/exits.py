@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import Any
 
 from bbfalsify.cli.output import print_json, say, say_block
-from bbfalsify.core.errors import SystemFailure, UserError
+from bbfalsify.core.errors import ExecutorLost, SystemFailure, UserError
 from bbfalsify.core.verdict import FOUND, Outcome, StopReason
 
 
@@ -79,6 +79,10 @@ def boundary(command: Callable[..., int | None]) -> Callable[..., None]:
             _say(f"the system under test failed: {error}")
             code = Exit.SYSTEM_FAILED
             _say_json({"error": {"kind": "system", "message": str(error)}}, as_json)
+        except ExecutorLost as error:
+            _say(str(error))
+            code = Exit.INCONCLUSIVE
+            _say_json({"error": {"kind": "executor", "message": str(error)}}, as_json)
         except KeyboardInterrupt:
             _say("interrupted.")
             code = Exit.INTERRUPTED

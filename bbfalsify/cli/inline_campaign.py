@@ -69,6 +69,8 @@ def _option(path: Sequence[str | int]) -> str:
         return "--query"
     if path and path[0] == "requirements":
         return f"--require {int(path[1]) + 1}" if len(path) > 1 else "--require"
+    if path == ("model",):
+        return "--example or MODEL"
     names = [str(key) for key in path if isinstance(key, str) and key != "engine"]
     return f"--{_RENAMED.get(names[-1], names[-1]).replace('_', '-')}" if names else "--options"
 

@@ -6,6 +6,7 @@ Nothing heavy is imported here: `--help` must answer at once.  Each command impo
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -22,6 +23,7 @@ from bbfalsify.cli import (
     export,
     falsify,
     fit,
+    info,
     listing,
     monitor,
     new,
@@ -43,11 +45,14 @@ from bbfalsify.registry import ENGINES
 
 EXIT_CODES = "Exit codes: 0 nothing found, 1 found, 2 your input, 3 the system failed, 4 inconclusive, 130 interrupted."
 
+WIDTH = {"max_content_width": max(80, shutil.get_terminal_size().columns)}
+"""Help uses the width of the terminal; click's own limit is 80 columns."""
+
 app = typer.Typer(
     name="bbfalsify",
     help="Find the failures of a black box, and tell which of them its users will actually meet.",
     rich_markup_mode=None,
-    add_completion=False,
+    context_settings=WIDTH,
     pretty_exceptions_enable=False,
     epilog=EXIT_CODES,
 )
@@ -68,20 +73,22 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "accept": accept.accept,
     "validate": validate.validate,
     "convert": convert.convert,
+    "info": info.info,
     "doctor": doctor.doctor,
+    "init": new.init,
     "new": new.new,
     "schema": schema.schema,
     "list": listing.list_things,
 }
 for name, command in COMMANDS.items():
-    app.command(name, cls=GroupedCommand)(boundary(command))
+    app.command(name, cls=GroupedCommand, context_settings=WIDTH)(boundary(command))
 
 
 def add_engine(name: str) -> None:
     """Add the command of an engine of another package, where there is one; it is looked for only when it is called."""
     if name not in COMMANDS and name in ENGINES.names():
         COMMANDS[name] = engine_command(name)
-        app.command(name, cls=GroupedCommand)(boundary(COMMANDS[name]))
+        app.command(name, cls=GroupedCommand, context_settings=WIDTH)(boundary(COMMANDS[name]))
 
 
 def name_engines() -> None:
@@ -125,24 +132,20 @@ def in_our_words(message: str) -> str:
 
 def main() -> None:
     """Run the command line; wrong usage is reported in the same way as wrong files."""
+    word = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
     with guarded_output():
-        code = _run()
+        try:
+            name_engines() if word is None else add_engine(word)
+            code = app(sys.argv[1:] or ["--help"], prog_name="bbfalsify", standalone_mode=False)
+        except UserError as error:
+            code = report_problems([str(p) for p in error.problems], as_json="--json" in sys.argv)
+        except UsageError as error:
+            command = getattr(getattr(error, "ctx", None), "command_path", "bbfalsify")
+            hint = f"See '{command} --help'."
+            code = report_problems([f"{in_our_words(error.format_message())} {hint}"], as_json="--json" in sys.argv)
+        except typer.Abort:
+            code = Exit.INTERRUPTED
     sys.exit(int(code or 0))
-
-
-def _run() -> Any:
-    try:
-        word = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
-        name_engines() if word is None else add_engine(word)
-        return app(sys.argv[1:] or ["--help"], prog_name="bbfalsify", standalone_mode=False)
-    except UserError as error:
-        return report_problems([str(p) for p in error.problems], as_json="--json" in sys.argv)
-    except UsageError as error:
-        command = getattr(getattr(error, "ctx", None), "command_path", "bbfalsify")
-        hint = f"See '{command} --help'."
-        return report_problems([f"{in_our_words(error.format_message())} {hint}"], as_json="--json" in sys.argv)
-    except typer.Abort:
-        return Exit.INTERRUPTED
 
 
 if __name__ == "__main__":

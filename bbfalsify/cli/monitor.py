@@ -80,7 +80,9 @@ def monitor(
 
 
 def _is_file(text: str) -> bool:
-    return text.endswith((".yaml", ".yml")) or Path(text).is_file()
+    from bbfalsify.core.foreign_files import is_file
+
+    return text.endswith((".yaml", ".yml")) or is_file(text)
 
 
 def _as_json(walk: str, name: str, judgement: Judgement) -> dict[str, Any]:

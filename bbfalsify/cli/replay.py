@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
@@ -13,6 +13,8 @@ from bbfalsify.cli.output import print_json, say
 from bbfalsify.core.visible_text import visible
 from bbfalsify.reporting.formatting import replay_command
 
+Told = tuple[str, dict[str, Any], list[str]]
+"""An outcome, the facts about it, and what is shown below it."""
 _EXITS = {"same": Exit.FOUND, "fixed": Exit.NOTHING_FOUND, "changed": Exit.INCONCLUSIVE}
 
 
@@ -42,41 +44,23 @@ def replay(
     from bbfalsify.records.json_files import read_json
     from bbfalsify.records.word_counterexample import KIND
     from bbfalsify.running.reach.trace_files import is_trace_file
-    from bbfalsify.running.replay import replay as execute_again
-    from bbfalsify.systems import System, load_system
+    from bbfalsify.systems import load_system
 
     data = read_json(file)
     if is_trace_file(data):
-        return _replay_trace(file, as_json=as_json)
-    is_word = isinstance(data, dict) and data.get("kind") == KIND
-    given = _named_by(file, is_word, trust, as_json) if system is None else load_system(system, base=Path())
-    if is_word:
-        return _replay_word(file, given, tries, as_json=as_json)
-    result = execute_again(file, cast(System | None, given), tries=tries)
-    if as_json:
-        print_json(
-            {
-                "outcome": result.outcome.value,
-                "requirement": result.counterexample.requirement.id,
-                "actions": list(result.counterexample.actions),
-                "reproduced": result.reproduced,
-                "tries": result.tries,
-                "explanation": result.explanation,
-                "largest_difference": result.largest_difference,
-                "seed": result.counterexample.seed.root,
-                "file": str(file),
-            }
-        )
+        outcome, facts, lines = _trace(file, data)
     else:
-        record = result.counterexample.requirement
-        say(f"{result.outcome.value.upper()}: {result.explanation} ({result.reproduced} of {result.tries})")
-        say(f"{record.id}: {record.text or record.stl}")
-        say(f"actions: {'·'.join(result.counterexample.actions)}")
-        if result.largest_difference is not None:
-            say(f"largest difference of an output to the recorded trace: {result.largest_difference:g}")
-        say(f"seed: {result.counterexample.seed.root}")
+        is_word = isinstance(data, dict) and data.get("kind") == KIND
+        given = _named_by(file, is_word, trust, as_json) if system is None else load_system(system, base=Path())
+        outcome, facts, lines = (_word if is_word else _signals)(file, given, tries)
+    if as_json:
+        print_json({"outcome": outcome, **facts, "file": str(file)})
+    else:
+        again = f" ({facts['reproduced']} of {facts['tries']})" if "tries" in facts else ""
+        for line in (f"{outcome.upper()}: {facts['explanation']}{again}", *lines):
+            say(line)
         say(f"replay: {replay_command(file, system)}")
-    return _EXITS[result.outcome.value]
+    return _EXITS[outcome]
 
 
 def _named_by(file: Path, is_word: bool, trust: bool, as_json: bool) -> Any:
@@ -101,57 +85,60 @@ def _named_by(file: Path, is_word: bool, trust: bool, as_json: bool) -> Any:
     return load_system(record.reference, base=place)
 
 
-def _replay_trace(file: Path, *, as_json: bool) -> int:
+def _signals(file: Path, system: Any, tries: int | None) -> Told:
+    from bbfalsify.running.replay import replay as execute_again
+
+    result = execute_again(file, system, tries=tries)
+    found, difference = result.counterexample, result.largest_difference
+    facts = {
+        "requirement": found.requirement.id,
+        "actions": list(found.actions),
+        "reproduced": result.reproduced,
+        "tries": result.tries,
+        "explanation": result.explanation,
+        "largest_difference": difference,
+        "seed": found.seed.root,
+    }
+    lines = [
+        f"{found.requirement.id}: {found.requirement.text or found.requirement.stl}",
+        f"actions: {'·'.join(found.actions)}",
+        *([] if difference is None else [f"largest difference of an output to the recorded trace: {difference:g}"]),
+        f"seed: {found.seed.root}",
+    ]
+    return result.outcome.value, facts, lines
+
+
+def _trace(file: Path, data: dict[str, Any]) -> Told:
     """Follow a trace of `reach` again, on the model as it is now."""
+    from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.examples.models import named_model
     from bbfalsify.modelling import load_network
-    from bbfalsify.records.json_files import read_json
     from bbfalsify.running.reach.trace_files import replay_trace
 
-    data = read_json(file)
-    network = named_model(data["example"])[0] if "example" in data else load_network(data["model"])
+    key = "example" if "example" in data else "model"
+    if not isinstance(data.get(key), str):
+        raise UserError(Problem("not a complete trace file: it names neither a model nor an example.", str(file)))
+    network = named_model(data[key])[0] if key == "example" else load_network(data[key])
     result = replay_trace(file, network)
-    if as_json:
-        print_json(
-            {
-                "outcome": result.outcome.value,
-                "explanation": result.explanation,
-                "query": data["query"],
-                "seed": data["seed"],
-                "file": str(file),
-            }
-        )
-    else:
-        say(f"{result.outcome.value.upper()}: {result.explanation}")
-        say(data["query"])
-        say(f"model: {data.get('model', data.get('example'))}")
-        say(f"seed: {data['seed']}")
-        say(f"replay: {replay_command(file)}")
-    return _EXITS[result.outcome.value]
+    facts = {"explanation": result.explanation, "query": data["query"], "seed": data["seed"]}
+    model = f"model: {data.get('model', data.get('example'))}"
+    return result.outcome.value, facts, [data["query"], model, f"seed: {data['seed']}"]
 
 
-def _replay_word(file: Path, system: Any, tries: int | None, *, as_json: bool) -> int:
+def _word(file: Path, system: Any, tries: int | None) -> Told:
     from bbfalsify.running.check.replay_word import replay_word
 
     result = replay_word(file, system, tries=tries)
     found = result.counterexample
-    if as_json:
-        data = {
-            "outcome": result.outcome.value,
-            "requirement": found.requirement.id,
-            "prefix": list(found.prefix),
-            "loop": list(found.loop),
-            "outputs": list(result.outputs),
-            "reproduced": result.reproduced,
-            "tries": result.tries,
-            "explanation": result.explanation,
-            "file": str(file),
-        }
-        print_json(data)
-    else:
-        loop = f", then {found.rounds} times: {' '.join(found.loop)}" if found.loop else ""
-        say(f"{result.outcome.value.upper()}: {result.explanation} ({result.reproduced} of {result.tries})")
-        say(f"{found.requirement.id}: {found.requirement.text or found.requirement.formula}")
-        say(f"word: {' '.join(found.prefix)}{loop}")
-        say(f"replay: {replay_command(file)}")
-    return _EXITS[result.outcome.value]
+    facts = {
+        "requirement": found.requirement.id,
+        "prefix": list(found.prefix),
+        "loop": list(found.loop),
+        "outputs": list(result.outputs),
+        "reproduced": result.reproduced,
+        "tries": result.tries,
+        "explanation": result.explanation,
+    }
+    loop = f", then {found.rounds} times: {' '.join(found.loop)}" if found.loop else ""
+    requirement = f"{found.requirement.id}: {found.requirement.text or found.requirement.formula}"
+    return result.outcome.value, facts, [requirement, f"word: {' '.join(found.prefix)}{loop}"]

@@ -15,7 +15,7 @@ from bbfalsify.running.execution import Execution
 _EXECUTION = keys_of(Execution)
 
 
-@with_settings(_EXECUTION["jobs"], _EXECUTION["executor"])
+@with_settings(_EXECUTION["jobs"], _EXECUTION["executor"], _EXECUTION["executor_lost"])
 def run(
     campaign: Annotated[Path | None, typer.Argument(metavar="[CAMPAIGN.yaml]", show_default=False)] = None,
     run_directory: Annotated[

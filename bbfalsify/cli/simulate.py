@@ -58,7 +58,7 @@ def simulate(
         wrong.append(f"--plot draws SVG; the file must end in .svg, found '{plot}'.")
     if wrong:
         return _refuse(wrong, as_json)
-    from bbfalsify.reporting.walks import plot_walks, walks_csv
+    from bbfalsify.reporting.sampled_walks import plot_walks, walks_csv
     from bbfalsify.running.simulate import load_walkable
     from bbfalsify.running.warm_up import kernel_notice
 

@@ -60,6 +60,7 @@ def check_file(file: Path, *, load: bool = False) -> tuple[str, str, list[Proble
     """Return the kind of a file, a few words about it, and notes; raise UserError with all its problems."""
     from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.modelling.formats.uppaal import is_uppaal
+    from bbfalsify.modelling.formats.yaml_reader import VALUE_KEYS
     from bbfalsify.records.documents import read_yaml
 
     if is_uppaal(file):
@@ -75,7 +76,7 @@ def check_file(file: Path, *, load: bool = False) -> tuple[str, str, list[Proble
         return "specification", _specification(file), []
     if "ports" in keys:
         return "model with ports", _black_box(file), []
-    if "inputs" in keys:
+    if keys & {"inputs", *VALUE_KEYS}:
         return "profile", _profile(file), []
     if keys & {"automata", "model"}:
         return "model", *_model(file)
@@ -108,7 +109,7 @@ def _campaign(file: Path, *, load: bool) -> tuple[str, list[Problem]]:
     from bbfalsify.campaigns import load_campaign
     from bbfalsify.registry import ENGINES
 
-    campaign = load_campaign(file, ENGINES, seed=0, declared_only=not load)
+    campaign = load_campaign(file, ENGINES, drawn_seed=0, declared_only=not load)
     runs = len(campaign.runs)
     return f"{runs} run{'s' * (runs != 1)}", list(campaign.not_checked)
 
@@ -135,7 +136,10 @@ def _profile(file: Path) -> str:
     problems = check_profile(profile)
     if problems:
         raise UserError(problems)
-    return f"inputs {', '.join(i.name for i in profile.inputs)}; actions {', '.join(profile.network.actions)}"
+    told = [f"inputs {', '.join(i.name for i in profile.inputs)}"] if profile.inputs else []
+    told += [f"parameters {', '.join(p.name for p in profile.parameters)}"] if profile.parameters else []
+    told += [f"actions {', '.join(profile.network.actions)}"] if profile.has_actions else []
+    return "; ".join(told)
 
 
 def _black_box(file: Path) -> str:

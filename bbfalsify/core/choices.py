@@ -26,6 +26,8 @@ KINDS = ("initial", "parameter", "value", "delay", "edge", "branch")
 """Initial value of a variable, parameter of the system, value of a signal or random draw in an update, delay of a
 process (or length of a piece of a signal), edge taken, branch taken."""
 
+IDLE_ACTION = "end"
+"""The only action of a profile without automata; it comes after the end of every use."""
 LOWEST, HIGHEST = 0.0, 1.0 - 2.0**-53
 
 

@@ -3,6 +3,7 @@
     BBFalsifyError
     ├── UserError            the user's files or arguments are wrong (exit code 2); carries *all* problems found
     ├── SystemFailure        the black box or its adapter failed (exit code 3)
+    ├── ExecutorLost         the cluster that simulates is gone (exit code 4); the run can be resumed
     └── InvariantViolated    a bug of bbfalsify
 
 A violated requirement is a `Verdict`, a spent budget is a stop reason, a crashed simulation is a status: none of
@@ -92,6 +93,10 @@ class UserError(BBFalsifyError):
 
 class SystemFailure(BBFalsifyError):
     """The system under test, or its adapter, cannot be used at all."""
+
+
+class ExecutorLost(BBFalsifyError):
+    """The cluster on which simulations run is gone; what is recorded stays."""
 
 
 class InvariantViolated(BBFalsifyError):

@@ -8,25 +8,28 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import Field, dataclass
+from typing import Any, ClassVar, dataclass_transform
 
 ENVELOPE = ("sequence", "time", "event")
-"""Keys of a line of the event log that do not come from the event."""
+"""Keys of a line of the event log that do not come from the event; its checksum stands at the end."""
+CHECKSUM = "crc"
 
 
-@dataclass(frozen=True)
+@dataclass_transform(frozen_default=True)
 class Event:
-    """Base class; fields are numbers, strings, lists and dictionaries, and none is named like a key of `ENVELOPE`."""
+    """Base class of frozen dataclasses; fields are numbers, strings, lists and dictionaries, none named like a key of
+    `ENVELOPE`."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
+        dataclass(frozen=True)(cls)
         for name in inspect.get_annotations(cls):
-            if name in ENVELOPE:
+            if name in (*ENVELOPE, CHECKSUM):
                 raise TypeError(f"the event {cls.__name__} cannot have a field '{name}': each line of the log has one")
 
 
-@dataclass(frozen=True)
 class RunStarted(Event):
     name: str
     system: str
@@ -36,9 +39,12 @@ class RunStarted(Event):
     """The budget; None means no limit."""
     seconds: float | None
     jobs: int
+    decided_by: str = ""
+    """Digest of all that decides the result; empty in records of older versions."""
+    known: int = 0
+    """Lines of observations that a check began with."""
 
 
-@dataclass(frozen=True)
 class RunResumed(Event):
     """The run continues in another process, which gives the engine the recorded answers again."""
 
@@ -47,27 +53,38 @@ class RunResumed(Event):
     jobs: int
 
 
-@dataclass(frozen=True)
+class AnswersReplayed(Event):
+    """A resumed run has been given all recorded answers; from here on it executes, and its time counts again."""
+
+    answers: int
+
+
+class RecordDamaged(Event):
+    """A file of the run was damaged; the run goes on with what could be used of it."""
+
+    file: str
+    line: int | None
+    what: str
+    """The damage, and what was used."""
+
+
 class StageStarted(Event):
     stage: str
     simulations: int
     """Upper limit for this stage; progress is counted from the batches that follow."""
 
 
-@dataclass(frozen=True)
 class BatchAnswered(Event):
     answers: tuple[dict[str, Any], ...]
     """One `answer_record` per query, in the order asked."""
 
 
-@dataclass(frozen=True)
 class Repeated(Event):
     """Earlier queries, executed again to confirm their answers: outside the budget, with whole traces."""
 
     answers: tuple[dict[str, Any], ...]
 
 
-@dataclass(frozen=True)
 class TimeUp(Event):
     """A wall-clock limit was reached; a resumed run stops at the same simulation."""
 
@@ -76,7 +93,6 @@ class TimeUp(Event):
     simulations: int
 
 
-@dataclass(frozen=True)
 class FindingReported(Event):
     """A violation that is not yet confirmed."""
 
@@ -87,7 +103,6 @@ class FindingReported(Event):
     first_violation_time: float
 
 
-@dataclass(frozen=True)
 class SearchAdvanced(Event):
     """A search for probable counterexamples finished a round."""
 
@@ -99,7 +114,6 @@ class SearchAdvanced(Event):
     """Current rough estimate, per requirement, of the probability of all its counterexamples."""
 
 
-@dataclass(frozen=True)
 class JudgedAgain(Event):
     """Findings and some passing runs were judged again at a tenth of the sampling period."""
 
@@ -109,7 +123,6 @@ class JudgedAgain(Event):
     """The search is repeated at the finer period."""
 
 
-@dataclass(frozen=True)
 class CounterexampleConfirmed(Event):
     requirement: str
     actions: tuple[str, ...]
@@ -121,7 +134,6 @@ class CounterexampleConfirmed(Event):
     file: str = ""
 
 
-@dataclass(frozen=True)
 class KnownReplayed(Event):
     """A stored counterexample was executed again, before the search."""
 
@@ -134,7 +146,6 @@ class KnownReplayed(Event):
     tries: int
 
 
-@dataclass(frozen=True)
 class CounterexampleShrunk(Event):
     requirement: str
     actions: tuple[str, ...]
@@ -145,7 +156,6 @@ class CounterexampleShrunk(Event):
     """Of the core: "confirmed" or "flaky"."""
 
 
-@dataclass(frozen=True)
 class HypothesisMade(Event):
     """A learner has a new hypothesis about the system."""
 
@@ -155,7 +165,6 @@ class HypothesisMade(Event):
     symbols: int
 
 
-@dataclass(frozen=True)
 class BoundTested(Event):
     """The hypothesis passed all tests for systems of up to this number of states."""
 
@@ -164,7 +173,6 @@ class BoundTested(Event):
     symbols: int
 
 
-@dataclass(frozen=True)
 class RequirementViolated(Event):
     """A word, or a prefix and a loop, violated a requirement when executed on the system."""
 
@@ -175,7 +183,6 @@ class RequirementViolated(Event):
     tries: int
 
 
-@dataclass(frozen=True)
 class WalksMade(Event):
     """Progress of a search for a state of a model."""
 
@@ -189,7 +196,6 @@ class WalksMade(Event):
     timeout: float | None
 
 
-@dataclass(frozen=True)
 class TraceFound(Event):
     """A trace reaches the wanted state; where better ones are wanted, each is better than the last."""
 
@@ -202,7 +208,6 @@ class TraceFound(Event):
     seconds: float
 
 
-@dataclass(frozen=True)
 class QueryAnswered(Event):
     """The full result of a query; a resumed run does not ask it again."""
 
@@ -210,20 +215,17 @@ class QueryAnswered(Event):
     row: dict[str, Any]
 
 
-@dataclass(frozen=True)
 class EstimateMade(Event):
     what: str
     estimate: dict[str, Any]
     actions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
 class ListenerFailed(Event):
     listener: str
     error: str
 
 
-@dataclass(frozen=True)
 class RunStopped(Event):
     """The last event of every run."""
 

@@ -22,10 +22,10 @@ from bbfalsify.fitting.delays import delays_and_waits, exponential_or_uniform, f
 from bbfalsify.fitting.log_replay import LogFollower
 from bbfalsify.fitting.logs import Log, LogSession, read_logs
 from bbfalsify.fitting.profile_fit import Fit, Told, fit_structure
-from bbfalsify.fitting.profile_writer import as_yaml
 from bbfalsify.fitting.structure import Structure
 from bbfalsify.fitting.waiting_times import outward
 from bbfalsify.records.documents import KeyPath, read_yaml
+from bbfalsify.records.yaml_text import as_yaml
 
 LONGEST = 200
 """Number of actions of a session that are used: later ones hardly separate situations, and the tree grows."""

@@ -11,18 +11,19 @@ reference interpreter, in exact fractions; known states are looked up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from bbfalsify.core.errors import Place, Problem, UserError
-from bbfalsify.fitting.logs import MOST_PROBLEMS, Log, LogEvent, LogSession
+from bbfalsify.fitting.logs import MOST_PROBLEMS, Instant, Log, LogEvent, LogSession
 from bbfalsify.fitting.slicing import slice_network
 from bbfalsify.fitting.stays import EdgeKey, Observations, Stay
 from bbfalsify.modelling.network.expressions import Assign, Constant
 from bbfalsify.modelling.network.network import Edge, Network
 from bbfalsify.modelling.reference.delay_sets import Window, Windows, contains
-from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
+from bbfalsify.modelling.reference.exact_values import ModelRuntimeError, Real
 from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from bbfalsify.modelling.reference.state import State, Transition
 
@@ -31,13 +32,46 @@ ROUNDING = Fraction(1, 10**9)
 _MOST_STATES = 50_000
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """The transitions from a state."""
+_Pieces = tuple[tuple[float, float], ...]
 
-    transitions: tuple[Transition, ...]
-    bounds: tuple[float | None, ...]
-    """Per process: the longest stay that its own invariant allows."""
+
+@dataclass(frozen=True)
+class _Way:
+    """A transition with the ends of its windows as floats."""
+
+    transition: Transition
+    windows: _Pieces
+
+    def contains(self, delay: float) -> bool | None:
+        """Tell whether the delay is in a window; None where its float is an end, so that only exact numbers can tell.
+
+        Rounding keeps order: a float that is truly smaller than another belongs to a smaller number.
+        """
+        for low, high in self.windows:
+            if low < delay < high:
+                return True
+            if delay in (low, high):
+                return None
+        return False
+
+
+class _Place:
+    """A state, and all that is looked up in it."""
+
+    def __init__(self, state: State, transitions: tuple[Transition, ...], bounds: tuple[float | None, ...]) -> None:
+        self.state, self.transitions, self.bounds = state, transitions, bounds
+        """`bounds`, per process: the longest stay that its own invariant allows."""
+        self.clocks = tuple(float(value) for value in state.reals)
+        self.ways = [_Way(t, tuple((float(w.low), _end(w.high)) for w in t.windows)) for t in transitions]
+        self.of_process = {
+            process: (mine, _united(w for way in mine for w in way.transition.windows))
+            for process in range(len(state.locations))
+            if (mine := [way for way in self.ways if way.transition.sender[0] == process])
+        }
+        """Ways of each process that has one, and the delays at which one is open."""
+        self.named: dict[str, list[_Way]] = {}
+        self.entered: dict[EdgeKey, _Place] = {}
+        """The places to which edges lead that set every clock."""
 
 
 class LogFollower:
@@ -54,8 +88,7 @@ class LogFollower:
         self.network = cut.network
         self._interpreter = ReferenceInterpreter(cut.network)
         self._tolerance = Fraction(tolerance)
-        self._known: dict[State, _Seen] = {}
-        self._entered: dict[tuple[State, EdgeKey], State] = {}
+        self._known: dict[State, _Place] = {}
         self._forgets = {
             (p, e): _sets_all(edge, [slot for store, slot in cut.deciding if store == "r"])
             for p, process in enumerate(cut.network.processes)
@@ -63,6 +96,7 @@ class LogFollower:
         }
         self._integers = [("i", i) in cut.deciding for i in range(network.integer_count)]
         self._reals = [("r", i) in cut.deciding for i in range(network.real_count)]
+        self._first = self._settled(self._interpreter.initial_state())
 
     def follow(self, log: Log, progress: Callable[[int, int], None] = lambda done, total: None) -> Observations:
         """Replay every session; raise UserError with the first problem of each session that does not fit."""
@@ -80,100 +114,116 @@ class LogFollower:
         return seen
 
     def _session(self, session: LogSession, seen: Observations) -> Problem | None:
-        state = self._settled(self._interpreter.initial_state())
-        now = session.start
-        begin = session.events[0].time if now is None and session.events else now or Fraction(0)
+        place = self._first
+        now = None if session.start is None else _instant(session.start)
+        begin = session.events[0].time if session.start is None and session.events else session.start or Fraction(0)
         reach = max(self._tolerance, ROUNDING * max(Fraction(1), session.end - begin))
         for event in session.events:
             seen.events += 1
             if now is None:
-                delay, found = self._unwatched(state, event.action)
+                delay, found = self._unwatched(place, event.action)
+                number = 0.0
             else:
-                delay, found = self._snap(state, event.action, event.time - now, reach)
+                since = event.instant.after(now)
+                delay, number = since, since.ticks / since.scale
+                found = self._clearly(place, event.action, number)
+                if not found:
+                    delay, found = self._snap(place, event.action, since.exact, reach)
+                    number = delay.ticks / delay.scale
             if len(found) != 1:
-                return self._misfit(state, event, None if now is None else event.time - now, found, session)
+                exact = None if now is None else event.instant.after(now).exact
+                return self._misfit(place, event, exact, found, session)
             (transition,) = found
             if now is not None:
                 seen.counted += 1
-                self._note(state, delay, transition, seen)
+                self._note(place, delay, number, transition, seen)
             try:
-                state = self._after(state, transition, delay)
+                place = self._after(place, transition, delay)
             except (ModelRuntimeError, ValueError) as error:
                 return Problem(f"'{event.action}' cannot be followed: {error}.", session.file, event.line)
-            now = event.time
-        if now is not None and session.end > now:
-            self._note(state, session.end - now, None, seen)
+            now = event.instant
+        if now is not None and session.end > now.exact:
+            rest = _instant(session.end).after(now)
+            self._note(place, rest, rest.ticks / rest.scale, None, seen)
         return None
 
     # --- one step ----------------------------------------------------------------------------------------------------
 
-    def _look(self, state: State) -> _Seen:
+    def _look(self, state: State) -> _Place:
         if state not in self._known:
             if len(self._known) >= _MOST_STATES:
                 self._known.clear()
             transitions = tuple(self._interpreter.transitions(state))
             stays = [self._interpreter.invariant_delays(state, p) for p in range(len(state.locations))]
             bounds = tuple(0.0 if not s else None if s[0].high is None else float(s[0].high) for s in stays)
-            self._known[state] = _Seen(transitions, bounds)
+            self._known[state] = _Place(state, transitions, bounds)
         return self._known[state]
 
-    def _labelled(self, state: State, action: str) -> list[Transition]:
-        return [t for t in self._look(state).transitions if self._edge(t).action == action]
+    def _labelled(self, place: _Place, action: str) -> list[_Way]:
+        if action not in place.named:
+            place.named[action] = [way for way in place.ways if self._edge(way.transition).action == action]
+        return place.named[action]
 
-    def _snap(self, state: State, action: str, delay: Fraction, reach: Fraction) -> tuple[Fraction, list[Transition]]:
+    def _clearly(self, place: _Place, action: str, delay: float) -> list[Transition]:
+        """The transitions of an action at its delay; none where that takes exact numbers."""
+        found = []
+        for way in self._labelled(place, action):
+            inside = way.contains(delay)
+            if inside is None:
+                return []
+            if inside:
+                found.append(way.transition)
+        return found
+
+    def _snap(self, place: _Place, action: str, delay: Fraction, reach: Fraction) -> tuple[Instant, list[Transition]]:
         """The transitions of an action at its delay, or at the nearest possible delay within reach."""
-        named = self._labelled(state, action)
+        named = [way.transition for way in self._labelled(place, action)]
         exact = [t for t in named if contains(t.windows, delay)]
         if exact:
-            return delay, exact
+            return _instant(delay), exact
         near = [(abs(d - delay), d, t) for t in named for d in _nearest(t.windows, delay) if abs(d - delay) <= reach]
         if not near:
-            return delay, []
+            return _instant(delay), []
         best = min(near, key=lambda item: item[0])
-        return best[1], [t for _, d, t in near if d == best[1]]
+        return _instant(best[1]), [t for _, d, t in near if d == best[1]]
 
-    def _unwatched(self, state: State, action: str) -> tuple[Fraction, list[Transition]]:
+    def _unwatched(self, place: _Place, action: str) -> tuple[Instant, list[Transition]]:
         """The transitions of the first action of a session with unknown start, at the first possible moment."""
-        named = self._labelled(state, action)
+        named = [way.transition for way in self._labelled(place, action)]
         if len(named) != 1:
-            return Fraction(0), named
+            return Instant(0, 1), named
         windows = named[0].windows
-        return next(_nearest(windows, Fraction(windows[0].low))), named
+        return _instant(next(_nearest(windows, Fraction(windows[0].low)))), named
 
-    def _note(self, state: State, delay: Fraction, taken: Transition | None, seen: Observations) -> None:
-        look = self._look(state)
-        clocks = tuple(float(value) for value in state.reals)
-        for process, location in enumerate(state.locations):
-            mine = [t for t in look.transitions if t.sender[0] == process]
-            if not mine:
-                continue
+    def _note(self, place: _Place, delay: Instant, number: float, taken: Transition | None, seen: Observations) -> None:
+        """Record the stay of every process; `number` is the delay as a float."""
+        locations = place.state.locations
+        for process, (mine, united) in place.of_process.items():
             action = taken if taken is not None and taken.sender[0] == process else None
-            pieces = _united([w for t in mine for w in t.windows], delay)
-            stay = Stay(pieces, look.bounds[process], action is not None, float(delay), clocks)
-            seen.stays.setdefault((process, location), []).append(stay)
+            pieces = tuple((low, high if high < number else number) for low, high in united if low < number)
+            stay = Stay(pieces, place.bounds[process], action is not None, number, place.clocks)
+            seen.stays.setdefault((process, locations[process]), []).append(stay)
             if action is not None:
-                possible = frozenset(t.sender for t in mine if contains(t.windows, delay))
+                possible = frozenset(way.transition.sender for way in mine if _is_inside(way, delay, number))
                 seen.choices[(action.sender, possible)] += 1
-                seen.delays.setdefault(action.sender, []).append(float(delay))
+                seen.delays.setdefault(action.sender, []).append(number)
 
-    def _after(self, state: State, transition: Transition, delay: Fraction) -> State:
-        """The state entered; looked up where it does not depend on the delay, because every clock was set."""
+    def _after(self, place: _Place, transition: Transition, delay: Instant) -> _Place:
+        """The place entered; looked up where it does not depend on the delay, because every clock was set."""
         if not self._forgets[transition.sender] or transition.receivers:
-            return self._settled(self._interpreter.fire(state, transition, delay))
-        key = (state, transition.sender)
-        if key not in self._entered:
-            if len(self._entered) >= _MOST_STATES:
-                self._entered.clear()
-            self._entered[key] = self._settled(self._interpreter.fire(state, transition, delay))
-        return self._entered[key]
+            return self._settled(self._interpreter.fire(place.state, transition, delay.exact))
+        if transition.sender not in place.entered:
+            entered = self._settled(self._interpreter.fire(place.state, transition, delay.exact))
+            place.entered[transition.sender] = entered
+        return place.entered[transition.sender]
 
-    def _settled(self, state: State) -> State:
-        """The state after committed locations whose only edge has no name, without irrelevant variables and time."""
+    def _settled(self, state: State) -> _Place:
+        """The place after committed locations whose only edge has no name, without irrelevant variables and time."""
         state = self._bare(state)
         for _ in range(1000):
             silent = self._silent(state)
             if silent is None:
-                return state
+                return self._look(state)
             state = self._bare(self._interpreter.fire(state, silent, Fraction(0)))
         raise UserError(Problem("edges without an action go round in a circle.", file=self.network.file))
 
@@ -198,8 +248,9 @@ class LogFollower:
     # --- words -------------------------------------------------------------------------------------------------------
 
     def _misfit(
-        self, state: State, event: LogEvent, delay: Fraction | None, found: list[Transition], session: LogSession
+        self, place: _Place, event: LogEvent, delay: Fraction | None, found: list[Transition], session: LogSession
     ) -> Problem:
+        state = place.state
         where = ", ".join(
             f"{p.name}.{p.locations[at].name}" for p, at in zip(self.network.processes, state.locations, strict=True)
         )
@@ -211,12 +262,12 @@ class LogFollower:
                 "the log does not say which. Give them different actions."
             )
         else:
-            message = f"'{event.action}' is not possible in {where}{after}. {self._possible(state)}"
+            message = f"'{event.action}' is not possible in {where}{after}. {self._possible(place)}"
         return Problem(message, session.file, event.line)
 
-    def _possible(self, state: State) -> str:
+    def _possible(self, place: _Place) -> str:
         by_action: dict[str, list[str]] = {}
-        for t in self._look(state).transitions:
+        for t in place.transitions:
             by_action.setdefault(self._edge(t).action, []).extend(_shown(w) for w in t.windows)
         if not by_action:
             return "Nothing is possible there any more."
@@ -261,18 +312,32 @@ def _nearest(windows: Windows, delay: Fraction) -> Iterator[Fraction]:
             yield high - (inside if w.high_strict else 0)
 
 
-def _united(windows: list[Window], until: Fraction) -> tuple[tuple[float, float], ...]:
-    """The union of the windows up to a delay, as intervals of positive length."""
-    pieces: list[tuple[Fraction, Fraction]] = []
+def _united(windows: Iterable[Window]) -> _Pieces:
+    """The union of the windows as intervals of positive length."""
+    pieces: list[tuple[Real, Real | None]] = []
     for w in sorted(windows, key=lambda w: w.low):
-        low, high = Fraction(w.low), until if w.high is None else min(Fraction(w.high), until)
-        if low >= high:
+        if w.low == w.high:
             continue
-        if pieces and low <= pieces[-1][1]:
-            pieces[-1] = (pieces[-1][0], max(pieces[-1][1], high))
+        last = pieces[-1][1] if pieces else Fraction(-1)
+        if last is None or w.low <= last:
+            high = None if last is None or w.high is None else max(last, w.high)
+            pieces[-1] = (pieces[-1][0], high)
         else:
-            pieces.append((low, high))
-    return tuple((float(a), float(b)) for a, b in pieces)
+            pieces.append((w.low, w.high))
+    return tuple((float(low), _end(high)) for low, high in pieces)
+
+
+def _end(high: Real | None) -> float:
+    return math.inf if high is None else float(high)
+
+
+def _is_inside(way: _Way, delay: Instant, number: float) -> bool:
+    inside = way.contains(number)
+    return contains(way.transition.windows, delay.exact) if inside is None else inside
+
+
+def _instant(number: Fraction) -> Instant:
+    return Instant(number.numerator, number.denominator)
 
 
 def _shown(window: Window) -> str:

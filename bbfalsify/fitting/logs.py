@@ -22,19 +22,41 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.foreign_files import LARGEST_DATA, read_text
 
 MOST_PROBLEMS = 20
 """Further problems are counted only: a file with a wrong separator has one on every line."""
 SESSION_COLUMNS = ("session", "walk")
 
 
-@dataclass(frozen=True)
-class LogEvent:
-    time: Fraction
+class Instant(NamedTuple):
+    """A time as a quotient of whole numbers, not reduced: millions of them are read and subtracted."""
+
+    ticks: int
+    scale: int
+
+    def after(self, earlier: Instant) -> Instant:
+        """The delay since an earlier time, exactly; dividing its parts gives the nearest float."""
+        if self.scale == earlier.scale:
+            return Instant(self.ticks - earlier.ticks, self.scale)
+        return Instant(self.ticks * earlier.scale - earlier.ticks * self.scale, self.scale * earlier.scale)
+
+    @property
+    def exact(self) -> Fraction:
+        return Fraction(self.ticks, self.scale)
+
+
+class LogEvent(NamedTuple):
+    instant: Instant
     action: str
     line: int
+
+    @property
+    def time(self) -> Fraction:
+        return self.instant.exact
 
 
 @dataclass
@@ -73,12 +95,9 @@ def read_logs(paths: Iterable[str | Path], *, from_zero: bool = False, actions: 
     problems: list[Problem] = []
     for path in paths:
         try:
-            text = Path(path).read_text(encoding="utf-8-sig")
-        except FileNotFoundError:
-            problems.append(Problem("there is no such file.", file=str(path)))
-            continue
-        except (OSError, UnicodeDecodeError) as error:
-            problems.append(Problem(f"the file cannot be read: {error}.", file=str(path)))
+            text = read_text(path, largest=LARGEST_DATA)
+        except UserError as error:
+            problems += error.problems
             continue
         sessions += _read(text, str(path), from_zero, known, problems)
     if problems:
@@ -95,16 +114,27 @@ def _read(
     text: str, file: str, from_zero: bool, known: tuple[str, ...] | None, problems: list[Problem]
 ) -> list[LogSession]:
     reader = csv.reader(io.StringIO(text))
+    try:
+        return _read_rows(reader, file, from_zero, known, problems)
+    except csv.Error as error:
+        problems.append(Problem(f"not CSV: {error}.", file, reader.line_num))
+        return []
+
+
+def _read_rows(
+    reader: Any, file: str, from_zero: bool, known: tuple[str, ...] | None, problems: list[Problem]
+) -> list[LogSession]:
     header = [name.strip().lower() for name in next(reader, [])]
     columns = _columns(header, file, problems)
     if columns is None:
         return []
     time_column, action_column, session_column = columns
     sessions: dict[str, LogSession] = {}
+    ends: dict[str, Instant] = {}
     unknown: set[str] = set()
     rows = 0
     for row in reader:
-        if not any(cell.strip() for cell in row):
+        if not any(map(str.strip, row)):
             continue
         rows, line = rows + 1, reader.line_num
         if len(row) != len(header):
@@ -116,26 +146,24 @@ def _read(
             continue
         session = sessions.get(name)
         if session is None:
-            session = sessions[name] = LogSession(file, name, Fraction(0) if from_zero else None, time)
-            if from_zero and time < 0:
-                problems.append(Problem(f"time {float(time):g} lies before 0, where sessions begin.", file, line))
-        elif time < session.end:
-            before = float(session.end)
-            problems.append(
-                Problem(
-                    f"time must not run backwards; {float(time):.12g} follows {before:.12g}{_in_session(name)}.",
-                    file,
-                    line,
-                )
-            )
+            session = sessions[name] = LogSession(file, name, Fraction(0) if from_zero else None, Fraction(0))
+            if from_zero and time.ticks < 0:
+                problems.append(Problem(f"time {float(time.exact):g} lies before 0, where sessions begin.", file, line))
+        elif time.after(ends[name]).ticks < 0:
+            now, before = float(time.exact), float(ends[name].exact)
+            message = f"time must not run backwards; {now:.12g} follows {before:.12g}{_in_session(name)}."
+            problems.append(Problem(message, file, line))
             continue
-        session.end = time
+        ends[name] = time
         actions = _actions(row[action_column].strip(), known)
         if not actions and not session.events and session.start is None:
-            session.start = time
+            session.start = time.exact
         for action in actions:
-            _check(action, known, unknown, file, line, problems)
+            if action in unknown or known is None or action not in known:
+                _check(action, known, unknown, file, line, problems)
             session.events.append(LogEvent(time, action, line))
+    for name, session in sessions.items():
+        session.end = ends[name].exact
     if not rows and not problems:
         problems.append(Problem("the file has no rows.", file=file))
     return list(sessions.values())
@@ -159,8 +187,11 @@ def _columns(header: list[str], file: str, problems: list[Problem]) -> tuple[int
     return header.index("time"), header.index("action"), session
 
 
-def _time(cell: str, file: str, line: int, problems: list[Problem]) -> Fraction | None:
+def _time(cell: str, file: str, line: int, problems: list[Problem]) -> Instant | None:
     """Read a decimal exactly; a number of absurd length or exponent as the nearest float64."""
+    whole, _, decimals = cell.partition(".")
+    if whole.isdecimal() and len(cell) < 40 and (decimals.isdecimal() or not decimals) and cell.isascii():
+        return Instant(int(whole + decimals), 10 ** len(decimals))
     cell = cell.strip()
     try:
         value = float(cell)
@@ -169,7 +200,9 @@ def _time(cell: str, file: str, line: int, problems: list[Problem]) -> Fraction 
     if not math.isfinite(value):
         problems.append(Problem(f"time must be a finite number; found '{cell}'.", file, line))
         return None
-    return Fraction(cell) if re.fullmatch(r"[+-]?[\d.]{1,40}([eE][+-]?\d{1,2})?", cell) else Fraction(value)
+    plain = re.fullmatch(r"[+-]?[\d.]{1,40}([eE][+-]?\d{1,2})?", cell)
+    exact = Fraction(cell) if plain else Fraction(value)
+    return Instant(exact.numerator, exact.denominator)
 
 
 def _actions(cell: str, known: tuple[str, ...] | None) -> list[str]:

@@ -19,10 +19,11 @@ from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.foreign_files import read_text
 from bbfalsify.fitting.delays import FittedBounds, LawTest
 from bbfalsify.fitting.log_replay import LogFollower, is_silent
 from bbfalsify.fitting.logs import Log, read_logs
-from bbfalsify.fitting.profile_writer import ProfileDraft, interval_text, number_text
+from bbfalsify.fitting.profile_writer import ProfileDraft, interval_text
 from bbfalsify.fitting.stays import Observations
 from bbfalsify.fitting.structure import EdgeAt, LocationAt, Structure, constant
 from bbfalsify.fitting.waiting_times import fit_location_bounds, fit_rates, stays_by_location
@@ -31,6 +32,7 @@ from bbfalsify.modelling import Profile, parse_profile, profile_parameters
 from bbfalsify.modelling.profiles.parameters import RATE, WEIGHT
 from bbfalsify.records.documents import KeyPath, read_yaml
 from bbfalsify.records.json_files import write_atomically
+from bbfalsify.records.yaml_text import number_text
 
 FEWEST_EVENTS = 2
 
@@ -84,7 +86,7 @@ def fit_profile(
     """Fit the weights and rates of the profile `structure`, and with `bounds` the ends of uniform waits."""
     names = [str(path) for path in logs]
     document = read_yaml(structure)
-    text = Path(structure).read_text(encoding="utf-8")
+    text = read_text(structure)
     given = Structure.parse(text, document.file)
     log = read_logs(names, from_zero=from_zero, actions=[a for a in given.actions if not is_silent(a)])
     header = [f"Fitted to {', '.join(names)}; structure: {structure}."]

@@ -16,9 +16,10 @@ from bbfalsify.fitting.delays import (
     fit_bounds,
     fit_rate,
 )
-from bbfalsify.fitting.profile_writer import ProfileDraft, interval_text, number_text
+from bbfalsify.fitting.profile_writer import ProfileDraft, interval_text
 from bbfalsify.fitting.stays import Observations, Stay
 from bbfalsify.fitting.structure import EdgeAt, LocationAt, Structure, compared_clock, constant, with_bound
+from bbfalsify.records.yaml_text import number_text
 
 
 def stays_by_location(given: Structure, seen: Observations) -> dict[LocationAt, list[Stay]]:

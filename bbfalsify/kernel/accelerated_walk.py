@@ -54,14 +54,24 @@ def candidates(T, S):
         if group >= 0:
             total += S[counts + group]
     for c in range(T[H_HANDSHAKES]):
-        row = T[H_HANDSHAKE_TABLE] + 2 * c
-        total += S[counts + T[row]] * S[counts + T[row + 1]]
+        row = T[H_HANDSHAKE_TABLE] + HANDSHAKE_WIDTH * c
+        total += S[counts + T[row]] * T[row + 1]
     return total
+
+
+@inlined
+def handshake_pair(T, S, e, index, sends):
+    """Return (sender, receiver) of a listed edge and its partner of a number; (−1, −1) if that is elsewhere."""
+    r = T[T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_PARTNERS] + index]
+    other = T[H_EDGE_TABLE] + EDGE_WIDTH * r
+    if S[T[H_S_LOCATIONS] + T[other + E_PROCESS]] != T[other + E_SOURCE]:
+        return -1, -1
+    return (e, r) if sends != 0 else (r, e)
 
 
 @compiled
 def candidate(T, S, index):
-    """Return the candidate of a number: (edge, receiver or −1)."""
+    """Return the candidate of a number: (edge, receiver or −1); (−1, −1): none."""
     counts = T[H_S_GROUP_COUNT]
     members = T[H_S_GROUP_MEMBERS]
     starts = T[H_GROUP_START]
@@ -75,12 +85,13 @@ def candidate(T, S, index):
                 return S[members + T[starts + group] + index], -1
             index -= S[counts + group]
     for c in range(T[H_HANDSHAKES]):
-        row = T[H_HANDSHAKE_TABLE] + 2 * c
-        receivers = S[counts + T[row + 1]]
-        pairs = S[counts + T[row]] * receivers
+        row = T[H_HANDSHAKE_TABLE] + HANDSHAKE_WIDTH * c
+        partners = T[row + 1]
+        pairs = S[counts + T[row]] * partners
         if index < pairs:
-            sender = S[members + T[starts + T[row]] + index // receivers]
-            return sender, S[members + T[starts + T[row + 1]] + index % receivers]
+            listed = index // partners
+            e = S[members + T[starts + T[row]] + listed]
+            return handshake_pair(T, S, e, index - partners * listed, T[row + 2])
         index -= pairs
     return -1, -1
 
@@ -89,6 +100,11 @@ def candidate(T, S, index):
 def candidate_windows(T, F, S, X, R, e1, e2, deadline, strict):
     """Compute the windows of a candidate into the buffer; return their number.  No process shakes hands with itself."""
     if e2 >= 0 and T[T[H_EDGE_TABLE] + EDGE_WIDTH * e1 + E_PROCESS] == T[T[H_EDGE_TABLE] + EDGE_WIDTH * e2 + E_PROCESS]:
+        return 0
+    earliest = X[T[H_X_EARLIEST] + e1]
+    if e2 >= 0:
+        earliest = max(earliest, X[T[H_X_EARLIEST] + e2])
+    if earliest > deadline and earliest - deadline > slack(earliest):
         return 0
     return transition_windows(T, F, S, X, R, e1, e2, deadline, strict, 0)
 
@@ -164,6 +180,8 @@ def draw_transition(T, F, S, X, R, deadline, strict):
         if total == 0:
             break
         e1, e2 = candidate(T, S, int(unit(R) * total))
+        if e1 < 0:
+            continue
         count = candidate_windows(T, F, S, X, R, e1, e2, deadline, strict)
         if count > 0:
             break
@@ -179,7 +197,7 @@ def look_at_all(T, F, S, X, R, total, deadline, strict, preferred):
         found = 0
         for index in range(total):
             e1, e2 = candidate(T, S, index)
-            if only_preferred and not preferred[T[T[H_EDGE_TABLE] + EDGE_WIDTH * e1 + E_ACTION]]:
+            if e1 < 0 or only_preferred and not preferred[T[T[H_EDGE_TABLE] + EDGE_WIDTH * e1 + E_ACTION]]:
                 continue
             if candidate_windows(T, F, S, X, R, e1, e2, deadline, strict) > 0:
                 found += 1
@@ -188,7 +206,7 @@ def look_at_all(T, F, S, X, R, total, deadline, strict, preferred):
         chosen = int(unit(R) * found)
         for index in range(total):
             e1, e2 = candidate(T, S, index)
-            if only_preferred and not preferred[T[T[H_EDGE_TABLE] + EDGE_WIDTH * e1 + E_ACTION]]:
+            if e1 < 0 or only_preferred and not preferred[T[T[H_EDGE_TABLE] + EDGE_WIDTH * e1 + E_ACTION]]:
                 continue
             count = candidate_windows(T, F, S, X, R, e1, e2, deadline, strict)
             if count > 0:

@@ -168,8 +168,8 @@ def conjunction(parts: list[Expression]) -> Expression:
 # --- does an update keep an invariant? --------------------------------------------------------------------------------
 
 
-def substituted(e: Expression, values: dict[Place, Expression]) -> Expression | None:
-    """Substitute plain assignments into e; None if impossible (arrays by variable index, calls, quantifiers)."""
+def substituted(e: Expression, values: dict[Place, Expression | None]) -> Expression | None:
+    """Substitute assigned values into e; None if impossible (unknown values, variable indices, calls, quantifiers)."""
     if isinstance(e, Constant):
         return e
     if isinstance(e, Read):
@@ -186,19 +186,30 @@ def substituted(e: Expression, values: dict[Place, Expression]) -> Expression | 
     return None
 
 
-def plain_assignments(statements: tuple[Statement, ...]) -> dict[Place, Expression] | None:
-    """Return the simultaneous substitution of a sequence of plain scalar assignments, or None."""
-    values: dict[Place, Expression] = {}
+def plain_assignments(analysis: Analysis, statements: tuple[Statement, ...]) -> dict[Place, Expression | None]:
+    """Return the values that a sequence of statements assigns, None where they are not plain."""
+    values: dict[Place, Expression | None] = {}
     for s in statements:
-        if not isinstance(s, Assign) or not isinstance(s.target, Read):
-            return None
-        if s.target.index is not None and not isinstance(s.target.index, Constant):
-            return None
-        value = substituted(s.value, values)
-        if value is None:
-            return None
-        values[next(iter(places_of(s.target)))] = value
+        plain = isinstance(s, Assign) and isinstance(s.target, Read)
+        if isinstance(s, Assign) and s.target.index is not None and not isinstance(s.target.index, Constant):
+            plain = False
+        value = substituted(s.value, values) if plain and isinstance(s, Assign) else None
+        values |= dict.fromkeys(analysis.statements((s,)).writes, value)
     return values
+
+
+def implies(known: Expression, part: Expression) -> bool:
+    """Tell whether one bound of a variable implies another: `x <= 3` implies `x <= 5`."""
+    if not isinstance(known, Binary) or not isinstance(part, Binary) or known.left != part.left:
+        return False
+    if not isinstance(known.right, Constant) or not isinstance(part.right, Constant):
+        return False
+    a, b = known.right.value, part.right.value
+    if known.operator in ("<", "<=") and part.operator in ("<", "<="):
+        return a < b or (a == b and (known.operator == "<" or part.operator == "<="))
+    if known.operator in (">", ">=") and part.operator in (">", ">="):
+        return a > b or (a == b and (known.operator == ">" or part.operator == ">="))
+    return False
 
 
 def certainly_true(e: Expression) -> bool:

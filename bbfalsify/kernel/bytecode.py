@@ -19,7 +19,8 @@ import math
 import numpy as np
 
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.numba_types import compiled
+from bbfalsify.kernel.native_call import call_native
+from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.rng import normal, unit
 
 # Operation codes; in brackets the words that follow.  i: integer stack, r: real stack.
@@ -84,7 +85,9 @@ from bbfalsify.kernel.rng import normal, unit
     STORE_LOCAL_R_AT,
     DROP_I,
     DROP_R,
-) = range(60)
+    ENTER,  # [native function or −1, its operands, whether it may run in every mode]   only at the begin of a code
+) = range(61)
+ENTER_SIZE = 4
 
 (MATH_SQRT, MATH_EXP, MATH_LN, MATH_LOG, MATH_SIN, MATH_COS, MATH_TAN, MATH_ASIN, MATH_ACOS, MATH_ATAN, MATH_FLOOR,
  MATH_CEIL, MATH_ATAN2, MATH_POW, MATH_FMOD) = range(15)  # fmt: skip
@@ -137,7 +140,7 @@ def mathematics(function, u, v):
     return math.pow(u, v)
 
 
-@compiled
+@inlined
 def compared(operator, order):
     """Truth of `a operator b`, where order is the sign of a − b."""
     if operator == 0:
@@ -153,7 +156,7 @@ def compared(operator, order):
     return 1 if order != 0 else 0
 
 
-@compiled
+@inlined
 def affine_order(X, at, mode, t):
     """Compute the sign of (real at `at`) − (real at `at` + 3) at t or just after it; lower the next breakpoint."""
     p1 = X[at]
@@ -187,7 +190,7 @@ def affine_order(X, at, mode, t):
     return sign
 
 
-@compiled
+@inlined
 def affine_add(X, at, factor):
     """Add factor · (real at `at` + 3) to the real at `at`; factor is 1 or −1."""
     q1 = X[at + 1]
@@ -207,7 +210,7 @@ def affine_add(X, at, factor):
         X[at + 2] = s
 
 
-@compiled
+@inlined
 def fail(S, error, site, value):
     S[S_ERROR] = error
     S[S_SITE] = site
@@ -220,6 +223,11 @@ def execute(T, F, S, X, R, start, mode, t):
 
     A real result is left at X[T[H_X_STACK]].  Errors are left in S[S_ERROR]; the result is then meaningless.
     """
+    if T[start] == ENTER:
+        if T[start + 1] >= 0 and S[S_NATIVE] != 0 and S[S_ERROR] == 0 and (mode == MODE_FROZEN or T[start + 3] != 0):
+            S[S_LOOPS] = 0
+            return call_native(S[S_NATIVE], T, F, S, X, R, start, mode)
+        start += ENTER_SIZE
     si = T[H_S_STACK]  # one past the top of the integer stack
     sr = T[H_X_STACK]  # likewise for reals, three words each
     stack_end = T[H_S_STACK] + STACK_SIZE - 8

@@ -7,6 +7,7 @@ number of a *site*, a readable place in the model.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from bbfalsify.core.errors import UserError
@@ -62,6 +63,18 @@ UNCHECKED = (1, 0)
 """A range that is not checked: its low end is above its high end."""
 
 
+@dataclass(frozen=True, eq=False)
+class Code:
+    """A piece of code that the kernel executes, in the form from which it can be compiled to machine code, too."""
+
+    start: int
+    """Its place in T."""
+    content: Expression | tuple[Statement, ...]
+    is_number: bool
+    """It leaves a real; else a condition or updates."""
+    first_site: int
+
+
 class Compiler:
     """The collection of all code of a model; addresses are places in T, where the code follows the header."""
 
@@ -71,6 +84,9 @@ class Compiler:
         self.code: list[int] = []
         self.constants: list[float] = []
         self.sites: list[str] = []
+        self.codes: list[Code] = []
+        self.function_sites: list[int] = []
+        """Number of the first site of each function."""
         self._constant_index: dict[tuple[float, str], int] = {}
         self.place = ""
         self._result: Kind | None = None
@@ -85,14 +101,14 @@ class Compiler:
 
     def condition(self, expression: Expression, place: str) -> int:
         """Compile to code that leaves 0 or 1 on the integer stack."""
-        start = self._begin(place)
+        start = self._enter(place, expression, is_number=False)
         self._truth(expression)
         self._emit(op.HALT)
         return start
 
     def number(self, expression: Expression, place: str) -> int:
         """Compile to code that leaves a real on the real stack, whatever the expression's kind."""
-        start = self._begin(place)
+        start = self._enter(place, expression, is_number=True)
         self._real(expression)
         self._emit(op.HALT)
         return start
@@ -100,7 +116,7 @@ class Compiler:
     def updates(self, statements: tuple[Statement, ...], frame_size: int, place: str) -> int:
         if frame_size > TOP_FRAME:
             raise UserError(f"{place}: more than {TOP_FRAME} bound names in one update.")
-        start = self._begin(place)
+        start = self._enter(place, statements, is_number=False)
         self._emit(op.PUSH_I, 0)  # HALT returns the top of the integer stack
         self._statements(statements)
         self._emit(op.HALT)
@@ -108,6 +124,7 @@ class Compiler:
 
     def function(self, function: Function) -> int:
         start = self._begin(f"function {function.name}")
+        self.function_sites.append(len(self.sites))
         self._result = function.result
         self._statements(function.body)
         if function.result is not None:  # a path without return gives 0
@@ -137,6 +154,12 @@ class Compiler:
     def _begin(self, place: str) -> int:
         self.place = place
         return self.first_address + len(self.code)
+
+    def _enter(self, place: str, content: Expression | tuple[Statement, ...], *, is_number: bool) -> int:
+        start = self._begin(place)
+        self.codes.append(Code(start, content, is_number, len(self.sites)))
+        self._emit(op.ENTER, -1, 0, 0)
+        return start
 
     def _emit(self, *words: int) -> int:
         """Append an instruction; return the position of its last word (for patching jumps)."""

@@ -19,7 +19,7 @@ from bbfalsify.kernel.windows import enabled_at, invariant_deadline, slack
 # --- the tournament of deadlines --------------------------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def earlier(T, X, p, q):
     """Return the process with the earlier deadline; −1 is none."""
     if q < 0:
@@ -57,12 +57,10 @@ def refresh_deadline(T, F, S, X, R, p):
 def list_edges(T, S, location, adding):
     """Put the edges of a location into their candidate groups, or take them out."""
     row = T[H_LOCATION_TABLE] + LOCATION_WIDTH * location
-    edges = T[row + L_EDGES]
-    for i in range(T[row + L_OUTPUTS] + T[row + L_INPUTS]):
+    edges = T[row + L_LISTED]
+    for i in range(T[row + L_LISTED_COUNT]):
         e = T[edges + i]
         group = T[T[H_EDGE_TABLE] + EDGE_WIDTH * e + E_GROUP]
-        if group < 0:
-            continue
         count = T[H_S_GROUP_COUNT] + group
         members = T[H_S_GROUP_MEMBERS] + T[T[H_GROUP_START] + group]
         positions = T[H_S_EDGE_POSITION]
@@ -77,14 +75,35 @@ def list_edges(T, S, location, adding):
             S[positions + last] = S[positions + e]
 
 
+# --- earliest moments -------------------------------------------------------------------------------------------------
+
+
+@inlined
+def forget_earliest(T, S, X, p):
+    """Forget the moments before which clocks do not allow the edges of process p: a clock or its rate has changed."""
+    location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + p]
+    for i in range(T[location + L_CLOCKED_COUNT]):
+        X[T[H_X_EARLIEST] + T[T[location + L_CLOCKED] + i]] = -math.inf
+
+
+@inlined
+def refresh_readers(T, F, S, X, R, slot):
+    """Refresh the deadlines that depend on the rate of a clock, and forget earliest moments that do."""
+    clock = T[H_CLOCK_TABLE] + CLOCK_WIDTH * slot
+    for i in range(T[clock + C_READER_COUNT]):
+        refresh_deadline(T, F, S, X, R, T[T[clock + C_READERS] + i])
+    for i in range(T[clock + C_GUARDED_COUNT]):
+        forget_earliest(T, S, X, T[T[clock + C_GUARDED] + i])
+
+
 # --- rates ------------------------------------------------------------------------------------------------------------
 
 
 @inlined
-def settled(value, t):
+def settled(v, t):
     """Round a stopped clock to a whole number if it is close: it would else stay beyond its bound."""
-    nearest = math.floor(value + 0.5)
-    return nearest if abs(value - nearest) <= 64.0 * slack(t) else value
+    nearest = math.floor(v + 0.5)
+    return nearest if abs(v - nearest) <= 64.0 * slack(t) else v
 
 
 @inlined
@@ -129,9 +148,20 @@ def refresh_rates_of(T, F, S, X, R, location):
     for k in range(T[row + L_RATE_COUNT]):
         slot = T[T[row + L_RATES] + RATE_WIDTH * k + RATE_SLOT]
         if refresh_rate(T, F, S, X, R, slot):
-            clock = T[H_CLOCK_TABLE] + CLOCK_WIDTH * slot
-            for i in range(T[clock + C_READER_COUNT]):
-                refresh_deadline(T, F, S, X, R, T[T[clock + C_READERS] + i])
+            refresh_readers(T, F, S, X, R, slot)
+
+
+@inlined
+def rates_read_something_new(T, S):
+    """Tell whether integers that rates read have changed since the last call."""
+    count = T[H_RATE_READ_COUNT]
+    changed = count < 0
+    for i in range(count):
+        value = S[INTEGERS + T[T[H_RATE_READS] + i]]
+        if value != S[T[H_S_RATE_VALUES] + i]:
+            S[T[H_S_RATE_VALUES] + i] = value
+            changed = True
+    return changed
 
 
 @compiled
@@ -139,9 +169,7 @@ def refresh_all_rates(T, F, S, X, R, with_deadlines):
     for i in range(T[H_RATED_COUNT]):
         slot = T[T[H_RATED_SLOTS] + i]
         if refresh_rate(T, F, S, X, R, slot) and with_deadlines:
-            clock = T[H_CLOCK_TABLE] + CLOCK_WIDTH * slot
-            for k in range(T[clock + C_READER_COUNT]):
-                refresh_deadline(T, F, S, X, R, T[T[clock + C_READERS] + k])
+            refresh_readers(T, F, S, X, R, slot)
 
 
 # --- the walker -------------------------------------------------------------------------------------------------------
@@ -173,6 +201,7 @@ def load_state(T, F, S, X, R, states_locations, states_integers, states_reals, r
         X[CLOCKS + 3 * i + 1] = time
         X[CLOCKS + 3 * i + 2] = float(T[T[H_CLOCK_TABLE] + CLOCK_WIDTH * i + C_DEFAULT])
     if T[H_FLAGS] & FLAG_RATES:
+        rates_read_something_new(T, S)
         refresh_all_rates(T, F, S, X, R, False)
 
 
@@ -191,6 +220,7 @@ def refresh(T, F, S, X, R, lists):
     for p in range(leaves):
         S[tree + leaves + p] = p if p < T[H_PROCESSES] else -1
         if p < T[H_PROCESSES]:
+            forget_earliest(T, S, X, p)
             moment, strict = invariant_deadline(T, F, S, X, R, p)
             X[T[H_X_DEADLINE] + 2 * p] = moment
             X[T[H_X_DEADLINE] + 2 * p + 1] = strict
@@ -357,7 +387,7 @@ def apply_moves(T, F, S, X, R, count, incremental):
         all_rates = False
         for i in range(count):
             all_rates = all_rates or T[S[moves + 2 * i + 1] + B_RATES_CHANGE] != 0
-        if all_rates or not incremental:
+        if (all_rates and rates_read_something_new(T, S)) or not incremental:
             refresh_all_rates(T, F, S, X, R, incremental)
         else:
             for i in range(count):
@@ -368,5 +398,8 @@ def apply_moves(T, F, S, X, R, count, incremental):
     for i in range(count):
         branch = S[moves + 2 * i + 1]
         refresh_deadline(T, F, S, X, R, T[branch + B_PROCESS])
+        forget_earliest(T, S, X, T[branch + B_PROCESS])
+        for k in range(T[branch + B_EARLIEST_COUNT]):
+            forget_earliest(T, S, X, T[T[branch + B_EARLIEST] + k])
         for k in range(T[branch + B_REFRESH_COUNT]):
             refresh_deadline(T, F, S, X, R, T[T[branch + B_REFRESH] + k])

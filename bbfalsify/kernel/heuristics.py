@@ -9,7 +9,14 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.accelerated_walk import APPROACH, candidate_windows, kept_off, key_group, window_end
+from bbfalsify.kernel.accelerated_walk import (
+    APPROACH,
+    candidate_windows,
+    handshake_pair,
+    kept_off,
+    key_group,
+    window_end,
+)
 from bbfalsify.kernel.bytecode import fail
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
@@ -33,12 +40,15 @@ def list_candidates(T, S, work):
                 work[2 * total + 1] = -1
                 total += 1
     for c in range(T[H_HANDSHAKES]):
-        row = T[H_HANDSHAKE_TABLE] + 2 * c
+        row = T[H_HANDSHAKE_TABLE] + HANDSHAKE_WIDTH * c
         for i in range(S[counts + T[row]]):
-            for k in range(S[counts + T[row + 1]]):
-                work[2 * total] = S[members + T[starts + T[row]] + i]
-                work[2 * total + 1] = S[members + T[starts + T[row + 1]] + k]
-                total += 1
+            e = S[members + T[starts + T[row]] + i]
+            for k in range(T[row + 1]):
+                e1, e2 = handshake_pair(T, S, e, k, T[row + 2])
+                if e1 >= 0:
+                    work[2 * total] = e1
+                    work[2 * total + 1] = e2
+                    total += 1
     return total
 
 
@@ -140,20 +150,20 @@ def next_stretch(pool, count, t):
 
 
 @inlined
-def uniform_moment(R, pool, rows):
+def uniform_moment(R, pool, count):
     """Draw a moment uniformly from the union of the windows; if it has no length, one of its points."""
     measure = 0.0
-    low, high = next_stretch(pool, rows, -math.inf)
+    low, high = next_stretch(pool, count, -math.inf)
     while low < math.inf:
         measure += high - low
-        low, high = next_stretch(pool, rows, high)
+        low, high = next_stretch(pool, count, high)
     if measure == 0.0:
-        return pool[int(unit(R) * rows), 0]
+        return pool[int(unit(R) * count), 0]
     rest = unit(R) * measure
-    low, high = next_stretch(pool, rows, -math.inf)
+    low, high = next_stretch(pool, count, -math.inf)
     while rest >= high - low:
         rest -= high - low
-        following, end = next_stretch(pool, rows, high)
+        following, end = next_stretch(pool, count, high)
         if following == math.inf:  # rounding
             rest = 0.5 * (high - low)
             break
@@ -163,12 +173,12 @@ def uniform_moment(R, pool, rows):
 
 
 @inlined
-def semantic_choice(R, pool, rows, work):
+def semantic_choice(R, pool, count, work):
     """SEM: draw a delay at which something is enabled, then uniformly one of the transitions enabled then."""
-    t = uniform_moment(R, pool, rows)
+    t = uniform_moment(R, pool, count)
     chosen = -1
     found = 0
-    for r in range(rows):
+    for r in range(count):
         above = t > pool[r, 0] or (t == pool[r, 0] and pool[r, 1] == 0.0)
         below = t < pool[r, 2] or (t == pool[r, 2] and pool[r, 3] == 0.0)
         if above and below:
@@ -176,7 +186,7 @@ def semantic_choice(R, pool, rows, work):
             if found == 1 or unit(R) * found < 1.0:
                 chosen = r
     if chosen < 0:  # exactly on a strict bound: just inside one of the windows
-        chosen = int(unit(R) * rows)
+        chosen = int(unit(R) * count)
         width = pool[chosen, 2] - pool[chosen, 0]
         t = pool[chosen, 0] + min(APPROACH, width / 4.0)
     t = kept_off(t, pool[chosen, 0], pool[chosen, 1], pool[chosen, 2], pool[chosen, 3])

@@ -27,14 +27,16 @@ from __future__ import annotations
     H_GROUP_START,  # list: where each group's members start
     H_KEYS,  # number of indexed integer slots
     H_KEY_TABLE,
-    H_HANDSHAKES,  # number of handshake channels
-    H_HANDSHAKE_TABLE,  # (sender group, receiver group)
+    H_HANDSHAKES,  # number of handshake groups
+    H_HANDSHAKE_TABLE,  # (group, partners of each member, 1 if the members send)
     H_BROADCAST_TABLE,  # per channel: offset and length of the list of processes that have a receiving edge
     H_CLOCK_TABLE,
     H_FLAGS,
     H_DEFAULT_RATE,  # code of the rate 1
     H_URGENT_EDGES,  # offset and length: edges that send on an urgent channel
     H_URGENT_COUNT,
+    H_URGENT_PLACES,  # (process, location, first, number) of the edges above, which are in this order
+    H_URGENT_PLACE_COUNT,
     H_ODE_SLOTS,  # clocks whose ODE is integrated
     H_ODE_COUNT,
     H_SOLVED_SLOTS,  # clocks whose ODE y' = a·y + b is solved; this list continues the one before
@@ -44,6 +46,8 @@ from __future__ import annotations
     H_TREE_LEAVES,
     H_RATED_SLOTS,  # clocks some location gives a rate
     H_RATED_COUNT,
+    H_RATE_READS,  # integers that rates read; the number is −1 if rates read anything else
+    H_RATE_READ_COUNT,
     # offsets into S
     H_S_LOCATIONS,
     H_S_SCRATCH_INTEGERS,
@@ -55,6 +59,7 @@ from __future__ import annotations
     H_S_STACK,
     H_S_FRAME,
     H_S_RATE_CODE,
+    H_S_RATE_VALUES,  # values of those integers when rates were refreshed last
     H_S_MOVES,
     H_S_CHOICE,
     H_S_SIZE,
@@ -62,6 +67,7 @@ from __future__ import annotations
     H_X_SCRATCH_CLOCKS,
     H_X_VALUES,
     H_X_DEADLINE,
+    H_X_EARLIEST,  # per edge a moment before which its clocks do not allow it, −inf if none is known
     H_X_STACK,
     H_X_FRAME,
     H_X_WINDOWS,
@@ -74,7 +80,7 @@ from __future__ import annotations
     H_X_GRID,
     H_X_SIZE,
     HEADER_SIZE,
-) = range(58)
+) = range(64)
 
 FLAG_RATES = 1  # some location gives a rate
 FLAG_ODE = 2
@@ -83,24 +89,25 @@ FLAG_TIMED_WEIGHTS = 8  # the weight of some edge reads a clock
 
 # --- fixed places in S and X -----------------------------------------------------------------------------------------
 (S_ERROR, S_SITE, S_ERROR_VALUE, S_COMMITTED, S_URGENT, S_INTEGER_BASE, S_LOCATION_BASE, S_CLOCK_BASE, S_TAINT, S_GRID,
- S_SCANNED, S_FIXED) = range(12)  # fmt: skip
+ S_SCANNED, S_NATIVE, S_LOOPS, S_FIXED) = range(14)  # fmt: skip
 INTEGERS = S_FIXED  # the integers of the state start here
 (X_NOW, X_BREAKPOINT, X_LARGEST, X_ODE_STEP, X_DEADLINE, X_FIXED) = range(6)
 CLOCKS = X_FIXED  # the reals of the state start here: value, since, rate of each
 
 # --- rows of the tables ----------------------------------------------------------------------------------------------
 (L_FLAGS, L_ATOMS, L_ATOM_COUNT, L_TIMED, L_NUMERIC, L_INVARIANT, L_RATES, L_RATE_COUNT, L_EXPONENTIAL, L_EDGES,
- L_OUTPUTS, L_INPUTS, LOCATION_WIDTH) = range(13)  # fmt: skip
+ L_OUTPUTS, L_INPUTS, L_CLOCKED, L_CLOCKED_COUNT, L_LISTED, L_LISTED_COUNT,
+ LOCATION_WIDTH) = range(17)  # fmt: skip
 LOCATION_URGENT, LOCATION_COMMITTED = 1, 2
 
 (E_PROCESS, E_SOURCE, E_INTEGER_ATOMS, E_INTEGER_COUNT, E_CLOCK_ATOMS, E_CLOCK_COUNT, E_DISCRETE, E_TIMED, E_NUMERIC,
- E_GUARD, E_BRANCHES, E_BRANCH_COUNT, E_CHANNEL, E_KIND, E_GROUP, E_ACTION, E_WEIGHT, E_ENTRY,
- EDGE_WIDTH) = range(19)  # fmt: skip
+ E_GUARD, E_BRANCHES, E_BRANCH_COUNT, E_CHANNEL, E_KIND, E_GROUP, E_ACTION, E_WEIGHT, E_ENTRY, E_PARTNERS,
+ E_PARTNER_COUNT, EDGE_WIDTH) = range(21)  # fmt: skip
 KIND_INTERNAL, KIND_HANDSHAKE_SEND, KIND_HANDSHAKE_RECEIVE, KIND_BROADCAST_SEND, KIND_BROADCAST_RECEIVE = range(5)
 ENTRY_FREE, ENTRY_AFFINE, ENTRY_NUMERIC = 0, 1, 2
 
 (B_TARGET, B_FAST, B_FAST_COUNT, B_CODE, B_WEIGHT, B_REFRESH, B_REFRESH_COUNT, B_RATES_CHANGE,
- B_PROCESS, BRANCH_WIDTH) = range(10)  # fmt: skip
+ B_PROCESS, B_EARLIEST, B_EARLIEST_COUNT, BRANCH_WIDTH) = range(12)  # fmt: skip
 
 (A_SLOT, A_OPERATOR, A_SOURCE, A_BOUND, ATOM_WIDTH) = range(5)
 BOUND_CONSTANT, BOUND_INTEGER = 0, 1
@@ -110,9 +117,11 @@ LESS, LESS_EQUAL, GREATER_EQUAL, GREATER, EQUAL, NOT_EQUAL = range(6)
 UPDATE_INTEGER, UPDATE_REAL, UPDATE_ADD = range(3)
 
 (RATE_SLOT, RATE_CODE, RATE_CONSTANT, RATE_WIDTH) = range(4)
+HANDSHAKE_WIDTH = 3
 (KEY_SLOT, KEY_LOW, KEY_HIGH, KEY_GROUPS, KEY_WIDTH) = range(5)
-# per real slot: processes whose invariants read it; processes that may give it a rate
-(C_READERS, C_READER_COUNT, C_RATERS, C_RATER_COUNT, C_IS_ODE, C_DEFAULT, CLOCK_WIDTH) = range(7)
+# per real slot: processes whose invariants read it; that may give it a rate; whose guards compare it
+(C_READERS, C_READER_COUNT, C_RATERS, C_RATER_COUNT, C_IS_ODE, C_DEFAULT, C_GUARDED, C_GUARDED_COUNT,
+ CLOCK_WIDTH) = range(9)  # fmt: skip
 (FUNCTION_START, FUNCTION_FRAME, FUNCTION_WIDTH) = range(3)
 
 # per component in a race (`race_law`), in X; its windows are rows of low, strict, high, strict, edge, weight

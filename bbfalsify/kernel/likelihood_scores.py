@@ -43,12 +43,12 @@ from bbfalsify.modelling import Parameter
 
 
 @inlined
-def choice(scores, logarithms, factors, row, code, taken, share):
-    """Add an option with this share of the weights, taken (1) or not (0)."""
+def choice(scores, logarithms, factors, row, code, chosen, share):
+    """Add an option with this share of the weights, chosen (1) or not (0)."""
     if code >= 0:
-        scores[row, code] += taken - share
+        scores[row, code] += chosen - share
         for f in range(len(factors)):
-            change = taken * math.log(factors[f]) - math.log1p((factors[f] - 1.0) * share)
+            change = chosen * math.log(factors[f]) - math.log1p((factors[f] - 1.0) * share)
             logarithms[row, code * len(factors) + f] += change
 
 

@@ -9,7 +9,6 @@ must check the invariants of the state they enter.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,16 +24,18 @@ from bbfalsify.kernel.analysis import (
     certainly_true,
     conjunction,
     conjuncts,
+    implies,
     plain_assignments,
     substituted,
 )
-from bbfalsify.kernel.expression_compiler import COMPARISONS, Compiler
+from bbfalsify.kernel.candidate_groups import Groups, candidate_groups
+from bbfalsify.kernel.expression_compiler import COMPARISONS, Code, Compiler
+from bbfalsify.kernel.guard_tables import GuardTables
 from bbfalsify.modelling.network.expressions import Assign, Binary, Constant, Expression, Kind, Read, Statement, Unary
 from bbfalsify.modelling.network.network import Branch, Edge, Location, Network
 
 DEFAULT_ODE_STEP = 1.0 / 64.0
 _MIRRORED = {"<": ">", "<=": ">=", ">=": "<=", ">": "<", "==": "==", "!=": "!="}
-_MAXIMUM_KEYS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,8 @@ class CompiledModel:
     first_edge: tuple[int, ...]
     compiler: Compiler
     analysis: Analysis
+    codes: tuple[Code, ...]
+    """All code in T that can become machine code."""
 
     def edge(self, number: int) -> tuple[int, Edge]:
         """Process index and edge of a global edge number."""
@@ -154,6 +157,8 @@ class _Packer:
         self.locations = [(p, loc) for p, process in enumerate(network.processes) for loc in process.locations]
         self.actions = network.actions
         self.invariant_readers = self._invariant_readers()
+        self.guard_tables = GuardTables(self.analysis)
+        self.clock_guards: dict[Place, set[int]] = {}
 
     def _invariant_readers(self) -> dict[Place, set[int]]:
         """Map each place to the processes that have an invariant reading it."""
@@ -161,6 +166,16 @@ class _Packer:
         for p, location in self.locations:
             for place in self.analysis.expression(location.invariant).reads:
                 readers.setdefault(place, set()).add(p)
+        return readers
+
+    def _clock_guards(self, guards: list[_Split]) -> dict[Place, set[int]]:
+        """Map each clock, and each integer that bounds one, to the processes with such an atom in a guard."""
+        readers: dict[Place, set[int]] = {}
+        for (p, _), split in zip(self.edges, guards, strict=True):
+            for slot, _, source, bound in split.clock_atoms:
+                readers.setdefault(("r", slot), set()).add(p)
+                if source == at.BOUND_INTEGER:
+                    readers.setdefault(("i", bound), set()).add(p)
         return readers
 
     # --- parts -------------------------------------------------------------------------------------------------------
@@ -200,7 +215,10 @@ class _Packer:
         discrete: list[Expression] = []
         timed: list[Expression] = []
         worst = Flow.DISCRETE
-        for part in conjuncts(e):
+        parts = [simple for given in conjuncts(e) for simple in self._simplified(given, integers)]
+        for part in parts:
+            if isinstance(part, Constant) and part.value != 0:
+                continue
             atom = self._integer_atom(part) if integers else None
             if atom is not None:
                 result.integer_atoms.append(atom)
@@ -229,6 +247,11 @@ class _Packer:
         if e is not None and conjuncts(e):
             result.whole = self.compiler.condition(e, place)
         return result
+
+    def _simplified(self, part: Expression, integers: bool) -> list[Expression]:
+        if self._integer_atom(part) is not None or self._clock_atom(part) is not None:
+            return [part]
+        return self.guard_tables.simplified(part) if integers else [part]
 
     def _fast_updates(self, statements: tuple[Statement, ...]) -> list[list[int]] | None:
         """Make rows for updates that are all of the common shapes, or return None."""
@@ -270,22 +293,22 @@ class _Packer:
 
     def _refreshed(self, process: int, branch: Branch) -> list[int]:
         """Find other processes with an invariant that reads what the branch writes."""
-        reading: set[int] = set()
-        return sorted(
-            reading.union(*(self.invariant_readers.get(w, ()) for w in self._writes(process, branch))) - {process}
-        )
+        return sorted(self._read_by(self.invariant_readers, process, branch) - {process})
+
+    def _read_by(self, readers: dict[Place, set[int]], process: int, branch: Branch) -> set[int]:
+        return set().union(*(readers.get(place, ()) for place in self._writes(process, branch)))
 
     def _entry(self, process: int, source: Location, branch: Branch) -> int:
         """Find out whether and how firing must check the invariants of the state entered."""
         writes = self._writes(process, branch)
-        values = plain_assignments(branch.updates)
+        values = plain_assignments(self.analysis, branch.updates)
         target = self.network.processes[process].locations[branch.target]
         kept = conjuncts(source.invariant)
 
         def free(part: Expression, known: list[Expression]) -> bool:
             if not self.analysis.expression(part).reads & writes:
-                return part in known
-            after = None if values is None else substituted(part, values)
+                return part in known or any(implies(other, part) for other in known)
+            after = substituted(part, values)
             return after is not None and certainly_true(after)
 
         checked = [part for part in conjuncts(target.invariant) if not free(part, kept)]
@@ -319,6 +342,7 @@ class _Packer:
         guards = [
             self._split(edge.guard, f"guard of {_edge_text(network, p, edge)}", integers=True) for p, edge in self.edges
         ]
+        self.clock_guards = self._clock_guards(guards)
         rates = [
             [[r.slot, self._rate_code(p, loc, r.expression), compiler.constant(self._constant_rate(r.expression))]
              for r in loc.rates]
@@ -358,12 +382,12 @@ class _Packer:
         header[at.H_FUNCTION_TABLE] = pool.add_rows(functions)
         header[at.H_FLAGS] = self.flags
         header[at.H_DEFAULT_RATE] = one
-        self._pack_locations(pool, invariants, rates, exponentials)
-        groups, members = self._groups(pool, guards)
+        groups = self._pack_groups(pool, guards)
+        self._pack_locations(pool, invariants, guards, groups, rates, exponentials)
         self._pack_edges(pool, guards, weights, branch_code, groups)
         self._pack_channels(pool)
         self._pack_clocks(pool, rates)
-        self._layout_walker(header, members)
+        self._layout_walker(header, sum(groups.sizes))
         table = np.concatenate([header, np.array(compiler.code, np.int64), np.array(pool.words, np.int64)])
         action_index = {a: i for i, a in enumerate(self.actions)}
         return CompiledModel(
@@ -377,6 +401,7 @@ class _Packer:
             first_edge=tuple(self.first_edge),
             compiler=compiler,
             analysis=self.analysis,
+            codes=tuple(compiler.codes),
         )
 
     def _location_text(self, process: int, location: Location) -> str:
@@ -393,7 +418,13 @@ class _Packer:
         return self.compiler.number(e, f"rate in {self._location_text(process, location)}")
 
     def _pack_locations(
-        self, pool: _Pool, invariants: list[_Split], rates: list[list[list[int]]], exponentials: list[int]
+        self,
+        pool: _Pool,
+        invariants: list[_Split],
+        guards: list[_Split],
+        groups: Groups,
+        rates: list[list[list[int]]],
+        exponentials: list[int],
     ) -> None:
         rows = []
         leaving: list[list[int]] = [[] for _ in self.locations]
@@ -403,11 +434,14 @@ class _Packer:
             split, own = invariants[number], leaving[number]
             outputs = [e for e in own if self.edges[e][1].is_output]
             inputs = [e for e in own if not self.edges[e][1].is_output]
+            clocked = [e for e in own if guards[e].clock_atoms]
+            listed = [e for e in outputs + inputs if groups.of_edge[e] >= 0]
             flags = at.LOCATION_URGENT * location.urgent | at.LOCATION_COMMITTED * location.committed
             rows.append([
                 flags, pool.add_rows(split.clock_atoms), len(split.clock_atoms), split.timed, split.numeric,
                 split.whole, pool.add_rows(rates[number]), len(rates[number]), exponentials[number],
-                pool.add(outputs + inputs), len(outputs), len(inputs),
+                pool.add(outputs + inputs), len(outputs), len(inputs), pool.add(clocked), len(clocked),
+                pool.add(listed), len(listed),
             ])  # fmt: skip
         pool.header[at.H_LOCATION_TABLE] = pool.add_rows(rows)
         numeric = sorted({p for (p, _), split in zip(self.locations, invariants, strict=True) if split.numeric >= 0})
@@ -420,69 +454,18 @@ class _Packer:
             return at.KIND_BROADCAST_SEND if edge.sends else at.KIND_BROADCAST_RECEIVE
         return at.KIND_HANDSHAKE_SEND if edge.sends else at.KIND_HANDSHAKE_RECEIVE
 
-    def _groups(self, pool: _Pool, guards: list[_Split]) -> tuple[list[int], int]:
-        """Make candidate lists: 0 unindexed; one per indexed `variable == constant`; two per handshake channel."""
+    def _pack_groups(self, pool: _Pool, guards: list[_Split]) -> Groups:
+        """Add the lists of candidates, and the partners of each handshake channel."""
+        kinds = [self._kind(edge) for _, edge in self.edges]
+        groups = candidate_groups(self.edges, kinds, [split.integer_atoms for split in guards])
         header = pool.header
-        users: dict[int, set[int]] = {}
-        uses: Counter[int] = Counter()
-        single = [self._kind(e) in (at.KIND_INTERNAL, at.KIND_BROADCAST_SEND) for _, e in self.edges]
-        for number, (p, _) in enumerate(self.edges):
-            if single[number]:
-                for slot, operator, _, _ in guards[number].integer_atoms:
-                    if operator == at.EQUAL:
-                        users.setdefault(slot, set()).add(p)
-                        uses[slot] += 1
-        keys = [slot for slot, _ in uses.most_common() if len(users[slot]) > 1][:_MAXIMUM_KEYS]
-        values: dict[int, set[int]] = {slot: set() for slot in keys}
-        chosen: list[tuple[int, int] | None] = []
-        for number in range(len(self.edges)):
-            atoms = guards[number].integer_atoms if single[number] else []
-            key = next(((s, v) for s, operator, _, v in atoms if operator == at.EQUAL and s in values), None)
-            if key is not None and (abs(key[1]) > 100_000 or len(values[key[0]]) > 4096):
-                key = None
-            if key is not None:
-                values[key[0]].add(key[1])
-            chosen.append(key)
-        sizes = [0]
-        number_of: dict[tuple[int, int], int] = {}
-        rows: list[int] = []
-        for slot in keys:
-            if not values[slot]:
-                continue
-            low, high = min(values[slot]), max(values[slot])
-            groups = []
-            for value in range(low, high + 1):
-                if value in values[slot]:
-                    number_of[slot, value] = len(sizes)
-                    groups.append(len(sizes))
-                    sizes.append(0)
-                else:
-                    groups.append(-1)
-            rows += [slot, low, high, pool.add(groups)]
-        header[at.H_KEYS] = len(rows) // at.KEY_WIDTH
-        header[at.H_KEY_TABLE] = pool.add(rows)
-        handshakes: dict[int | None, int] = {}
-        result = []
-        for number, (_, edge) in enumerate(self.edges):
-            kind = self._kind(edge)
-            if kind in (at.KIND_HANDSHAKE_SEND, at.KIND_HANDSHAKE_RECEIVE):
-                if edge.channel not in handshakes:
-                    handshakes[edge.channel] = len(sizes)
-                    sizes += [0, 0]
-                group = handshakes[edge.channel] + (kind == at.KIND_HANDSHAKE_RECEIVE)
-            elif kind == at.KIND_BROADCAST_RECEIVE:
-                group = -1
-            else:
-                indexed = chosen[number]
-                group = 0 if indexed is None else number_of[indexed]
-            if group >= 0:
-                sizes[group] += 1
-            result.append(group)
-        header[at.H_HANDSHAKES] = len(handshakes)
-        header[at.H_HANDSHAKE_TABLE] = pool.add([g + k for g in handshakes.values() for k in (0, 1)])
-        header[at.H_GROUPS] = len(sizes)
-        header[at.H_GROUP_START] = pool.add(np.cumsum([0, *sizes[:-1]]).tolist())
-        return result, sum(sizes)
+        rows = [(slot, low, high, pool.add(values)) for slot, low, high, values in groups.keys]
+        header[at.H_KEYS], header[at.H_KEY_TABLE] = len(rows), pool.add_rows(rows)
+        header[at.H_HANDSHAKES] = len(groups.handshakes)
+        header[at.H_HANDSHAKE_TABLE] = pool.add_rows(groups.handshakes)
+        header[at.H_GROUPS] = len(groups.sizes)
+        header[at.H_GROUP_START] = pool.add(np.cumsum([0, *groups.sizes[:-1]]).tolist())
+        return groups
 
     def _pack_edges(
         self,
@@ -490,15 +473,18 @@ class _Packer:
         guards: list[_Split],
         weights: list[int],
         branch_code: list[list[tuple[list[list[int]] | None, int, int]]],
-        groups: list[int],
+        groups: Groups,
     ) -> None:
+        partners = {key: pool.add(edges) for key, edges in groups.partners.items()}
         entries = []
         for p, edge in self.edges:
             source = self.network.processes[p].locations[edge.source]
             entries.append(max(self._entry(p, source, b) for b in edge.branches))
-        rate_reads = frozenset().union(
-            *(self.analysis.expression(r.expression).reads for _, loc in self.locations for r in loc.rates)
-        )
+        rate_reads = self._rate_reads()
+        plain = [slot for store, slot in sorted(rate_reads) if store == "i"]
+        pool.add_list(at.H_RATE_READS, at.H_RATE_READ_COUNT, plain)
+        if len(plain) < len(rate_reads):
+            pool.header[at.H_RATE_READ_COUNT] = -1
         action_index = {a: i for i, a in enumerate(self.actions)}
         receiving: dict[int | None, list[tuple[int, int]]] = {}
         for number, (p, edge) in enumerate(self.edges):
@@ -517,22 +503,31 @@ class _Packer:
             first = len(branch_rows)
             for branch, (fast, code, weight) in zip(edge.branches, branch_code[number], strict=True):
                 refresh = self._refreshed(p, branch)
+                earliest = sorted(self._read_by(self.clock_guards, p, branch) - {p})
                 branch_rows.append([
                     self.compiler.first_location[p] + branch.target, pool.add_rows(fast or []),
                     -1 if fast is None else len(fast), code, weight, pool.add(refresh), len(refresh),
-                    int(bool(self._writes(p, branch) & rate_reads)), p,
+                    int(bool(self._writes(p, branch) & rate_reads)), p, pool.add(earliest), len(earliest),
                 ])  # fmt: skip
             edge_rows.append([
                 p, self.compiler.first_location[p] + edge.source, pool.add_rows(split.integer_atoms),
                 len(split.integer_atoms), pool.add_rows(split.clock_atoms), len(split.clock_atoms), split.discrete,
                 split.timed, split.numeric, split.whole, first, len(edge.branches),
-                -1 if edge.channel is None else edge.channel, kind, groups[number],
+                -1 if edge.channel is None else edge.channel, kind, groups.of_edge[number],
                 action_index[edge.action] if edge.is_output else -1, weights[number], entry,
+                partners.get((edge.channel, kind), 0), len(groups.partners.get((edge.channel, kind), ())),
             ])  # fmt: skip
         branch_table = pool.header[at.H_BRANCH_TABLE] = pool.add_rows(branch_rows)
         for row in edge_rows:
             row[at.E_BRANCHES] = branch_table + at.BRANCH_WIDTH * row[at.E_BRANCHES]
         pool.header[at.H_EDGE_TABLE] = pool.add_rows(edge_rows)
+
+    def _rate_reads(self) -> frozenset[Place]:
+        """Find the places that some rate reads."""
+        read: frozenset[Place] = frozenset()
+        return read.union(
+            *(self.analysis.expression(r.expression).reads for _, loc in self.locations for r in loc.rates)
+        )
 
     def _pack_channels(self, pool: _Pool) -> None:
         listeners: dict[int, set[int]] = {}
@@ -544,9 +539,18 @@ class _Packer:
             listening = sorted(listeners.get(number, ())) if channel.broadcast else []
             rows += [pool.add(listening), len(listening)]
         sending = [(e.channel, i) for i, (_, e) in enumerate(self.edges) if e.channel is not None and e.sends]
-        urgent = [i for channel, i in sorted(sending) if self.network.channels[channel].urgent]
+        urgent: dict[tuple[int, int], list[int]] = {}
+        for number, i in sorted(sending):
+            if self.network.channels[number].urgent:
+                p, edge = self.edges[i]
+                urgent.setdefault((p, self.compiler.first_location[p] + edge.source), []).append(i)
         pool.header[at.H_BROADCAST_TABLE] = pool.add(rows)
-        pool.add_list(at.H_URGENT_EDGES, at.H_URGENT_COUNT, urgent)
+        pool.add_list(at.H_URGENT_EDGES, at.H_URGENT_COUNT, [e for edges in urgent.values() for e in edges])
+        places, first = [], 0
+        for (p, location), edges in urgent.items():
+            places.append((p, location, first, len(edges)))
+            first += len(edges)
+        pool.header[at.H_URGENT_PLACES], pool.header[at.H_URGENT_PLACE_COUNT] = pool.add_rows(places), len(places)
 
     def _pack_clocks(self, pool: _Pool, rates: list[list[list[int]]]) -> None:
         rows: list[int] = []
@@ -559,7 +563,9 @@ class _Packer:
             raters = sorted(rating.get(slot, ()))
             ode = slot in self.analysis.ode_slots
             default = int(("r", slot) in self.analysis.clocks and not ode)
+            guarded = sorted(self.clock_guards.get(("r", slot), ()))
             rows += [pool.add(readers), len(readers), pool.add(raters), len(raters), int(ode), default]
+            rows += [pool.add(guarded), len(guarded)]
         header = pool.header
         header[at.H_CLOCK_TABLE] = pool.add(rows)
         pool.add_list(at.H_RATED_SLOTS, at.H_RATED_COUNT, sorted({r[0] for given in rates for r in given}))
@@ -589,6 +595,7 @@ class _Packer:
             (at.H_S_STACK, at.STACK_SIZE + 2 * at.CALL_DEPTH + 8),
             (at.H_S_FRAME, at.FRAME_SIZE),
             (at.H_S_RATE_CODE, reals),
+            (at.H_S_RATE_VALUES, len(self._rate_reads())),
             (at.H_S_MOVES, 2 * processes),
             (at.H_S_CHOICE, 4 * processes + 2 * options + 8),
         ))  # fmt: skip
@@ -599,6 +606,7 @@ class _Packer:
             (at.H_X_SCRATCH_CLOCKS, 3 * reals),
             (at.H_X_VALUES, reals),
             (at.H_X_DEADLINE, 2 * processes),
+            (at.H_X_EARLIEST, len(self.edges)),
             (at.H_X_STACK, 3 * at.STACK_SIZE),
             (at.H_X_FRAME, 3 * at.FRAME_SIZE),
             (at.H_X_WINDOWS, 5 * at.MAXIMUM_WINDOWS),

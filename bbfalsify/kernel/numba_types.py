@@ -1,8 +1,11 @@
 """Compile each function of the kernel once, for types that follow from the names of its arguments.
 
 By default numba compiles a function again for every mixture of int32, int64 and literal arguments, and the interpreter
-eight times.  Here every function has one signature: an argument is an int64 unless its name is listed below.  Compiling
-a function also optimises all its callees again, so functions used in few places are `@inlined`.
+eight times.  Here every function has one signature: an argument is an int64 unless its name is listed below.
+
+By default numba also copies all callees, and theirs, into every function and optimises them again: half of the time.
+Here a `@compiled` function is called by name, so that its code exists once.  Only `@inlined` functions, which are small
+or called in few places, are copied; LLVM does that faster than numba's own inlining (`inline="always"`).
 
 Nothing is compiled, or loaded from the disk cache, before an `@entry_point` is called: Python calls only those, and
 each of them compiles what it needs, callees first.
@@ -17,12 +20,13 @@ from typing import Any
 import numba
 from numba import types
 
-from bbfalsify.jit import jit, without_garbage_collection
+from bbfalsify.jit import call_by_name, jit, without_garbage_collection
 
 _I4, _I8, _F8, _U8, _B1 = types.int32, types.int64, types.float64, types.uint64, types.boolean
 _REAL_NAMES = (
     "t", "h", "u", "v", "low", "high", "deadline", "time", "until", "survivor", "bound", "rate", "factor", "largest",
-    "ode_step", "share_lower", "share_uniform", "moment_number", "choice_number",
+    "ode_step", "chosen", "share", "won", "expected", "wanted", "whole", "share_lower", "share_uniform",
+    "moment_number", "choice_number",
 )  # fmt: skip
 _TRUTH_NAMES = ("first_only", "full", "incremental", "by_weight", "adding", "lists", "with_deadlines")
 _ARGUMENT_TYPES = {
@@ -34,6 +38,7 @@ _ARGUMENT_TYPES = {
     "X": _F8[::1],
     "R": _U8[::1],
     "seed": _U8,
+    "number": _U8,
     "seeds": _U8[::1],
     "shares": _F8[:, ::1],
     "preferred": _B1[::1],
@@ -76,21 +81,22 @@ _ARGUMENT_TYPES = {
 }
 
 # numba's dispatchers have attributes that their types do not declare, hence Any.
-_inlined: list[Any] = []
 _waiting: list[Any] = []
 _config: Any = numba.config
 
 
 def inlined(function: Callable) -> Any:
-    """Mark a function as part of its callers, never compiled by itself."""
-    dispatcher = numba.njit(function, inline="always")
-    _inlined.append(dispatcher)
-    return dispatcher
+    """Compile a function once; each caller contains a copy of its code."""
+    return _waiting_for_use(function, called_from_python=False, always_inline=True)
 
 
 def compiled(function: Callable) -> Any:
-    """Compile a function once, without reference counting; only compiled functions call it."""
-    dispatcher = jit(function, reference_counting=False, called_from_python=False)
+    """Compile a function once, without reference counting; only compiled functions call it, by its name."""
+    return _waiting_for_use(function, called_from_python=False)
+
+
+def _waiting_for_use(function: Callable, **options: bool) -> Any:
+    dispatcher = jit(function, reference_counting=False, stable_name=True, **options)
     _waiting.append(dispatcher)
     return dispatcher
 
@@ -100,8 +106,7 @@ def entry_point(function: Any) -> Any:
     if _config.DISABLE_JIT:
         function.prepare = lambda: None
         return function
-    dispatcher = jit(function, reference_counting=False)
-    _waiting.append(dispatcher)
+    dispatcher = _waiting_for_use(function)
 
     def prepare() -> None:
         if dispatcher in _waiting:
@@ -118,14 +123,14 @@ def entry_point(function: Any) -> Any:
 
 
 def _compile(dispatcher: Any) -> None:
-    """Compile a function after everything it calls."""
+    """Compile a function, or load it from the cache, after everything it calls."""
     function = dispatcher.py_func
     for name in function.__code__.co_names:
         callee = function.__globals__.get(name)
-        if any(callee is d for d in _waiting) or any(callee is d for d in _inlined):
+        if any(callee is d for d in _waiting):
             _compile(callee)
-    if dispatcher in _waiting:
-        _waiting.remove(dispatcher)
-        names = inspect.signature(function).parameters
-        dispatcher.compile(tuple(_ARGUMENT_TYPES.get(name, _I8) for name in names))
-        dispatcher.disable_compile()
+    _waiting.remove(dispatcher)
+    dispatcher.compile(tuple(_ARGUMENT_TYPES.get(name, _I8) for name in inspect.signature(function).parameters))
+    dispatcher.disable_compile()
+    if not dispatcher.targetoptions.get("forceinline"):
+        call_by_name(dispatcher)

@@ -123,10 +123,10 @@ def in_piece(X, w, low, high):
 
 
 @inlined
-def share_of(wanted, total, first, action):
+def share_of(wanted, whole, first, action):
     """Compute the share of the wanted weight; `first` labels the first enabled edge, −1: nothing is enabled."""
-    if total > 0.0:
-        return wanted / total
+    if whole > 0.0:
+        return wanted / whole
     if first < 0:
         return -1.0
     return 1.0 if first == action else 0.0  # no edge has a weight: the race takes the first
@@ -173,7 +173,7 @@ def density(T, X, racers, low, rate, t):
     return alive * total
 
 
-@compiled
+@inlined
 def stretch_mass(T, X, racers, low, rate, u, v):
     """Integrate g over [u, v]."""
     half = 0.5 * (v - u)

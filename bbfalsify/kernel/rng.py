@@ -34,7 +34,7 @@ DRAWN_DELAY, DRAWN_TIE, DRAWN_EDGE, DRAWN_BRANCH, DRAWN_VALUE, DRAWN_INITIAL = 1
 """Kinds of labels; the subject is a process, or for values the place of a branch in the tables."""
 
 
-@compiled
+@inlined
 def seed_stream(R, seed):
     """Fill the four words of a stream from one seed."""
     z = seed
@@ -70,7 +70,7 @@ def label_draws(R, kind, subject):
         R[TAPE_LABEL] = kind + 8 * subject
 
 
-@inlined
+@compiled
 def taped(R, number):
     """Return the number given for this draw, or the one drawn; record it."""
     i = int(R[TAPE_NEXT])
@@ -84,7 +84,7 @@ def taped(R, number):
     return number
 
 
-@compiled
+@inlined
 def unit(R):
     """Draw a number uniformly from [0, 1)."""
     s0 = R[0]

@@ -15,7 +15,7 @@ from bbfalsify.kernel.analysis import Flow
 from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.heuristics import list_candidates
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.numba_types import compiled
+from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.windows import scan, slack
 
 # places of a goal's array: codes of the two predicates (−1: never), their kind of change with time, a quick filter, and
@@ -55,7 +55,7 @@ def first_moment(T, F, S, X, R, code, flow, low, low_strict, high, high_strict):
     return math.inf
 
 
-@compiled
+@inlined
 def reaches(T, X, count, deadline, strict):
     """Tell whether the last of the windows in the buffer ends with the stay itself, up to rounding."""
     last = T[H_X_WINDOWS] + 5 * (count - 1)

@@ -40,13 +40,13 @@ ZENO_STEPS = 256
 
 
 @inlined
-def record_moves(T, S, X, numbers, rows, matrix, progress, steps, t):
+def record_moves(T, S, X, numbers, rows, matrix, progress, step, t):
     """Record time, participants (numbers of branches) and, if wanted, new values; return False if there is no room."""
     moves = T[H_S_MOVES]
     place = progress[P_ROOM]
-    if steps >= len(numbers) or place + 1 + T[H_PROCESSES] > len(rows):
+    if step >= len(numbers) or place + 1 + T[H_PROCESSES] > len(rows):
         return False
-    numbers[steps] = t
+    numbers[step] = t
     count = 0
     while count < T[H_PROCESSES] and S[moves + 2 * count + 1] >= 0:
         rows[place + 1 + count] = (S[moves + 2 * count + 1] - T[H_BRANCH_TABLE]) // BRANCH_WIDTH
@@ -55,10 +55,10 @@ def record_moves(T, S, X, numbers, rows, matrix, progress, steps, t):
     progress[P_ROOM] = place + 1 + count
     if len(matrix) > 0:
         for i in range(T[H_INTEGERS]):
-            matrix[steps, i] = float(S[INTEGERS + i])
+            matrix[step, i] = float(S[INTEGERS + i])
         for i in range(T[H_REALS]):
             clock = CLOCKS + 3 * i
-            matrix[steps, T[H_INTEGERS] + i] = X[clock] + X[clock + 2] * (X[X_NOW] - X[clock + 1])
+            matrix[step, T[H_INTEGERS] + i] = X[clock] + X[clock + 2] * (X[X_NOW] - X[clock + 1])
     return True
 
 

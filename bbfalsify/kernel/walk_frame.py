@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bbfalsify.kernel.firing import branch_taken, load_state, refresh, refresh_numeric_deadlines
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.numba_types import compiled, inlined
+from bbfalsify.kernel.numba_types import inlined
 from bbfalsify.kernel.rng import begin_tape, seed_stream
 from bbfalsify.kernel.windows import integers_hold, slack, transition_windows
 
@@ -23,30 +23,37 @@ def begin_walk(T, F, S, X, R, seed, states_locations, states_integers, states_re
 @inlined
 def urgent_deadline(T, F, S, X, R, deadline, strict):
     """Lower a deadline to the first moment at which a transition on an urgent channel is enabled."""
-    for i in range(T[H_URGENT_COUNT]):
-        e = T[T[H_URGENT_EDGES] + i]
+    place = 0
+    index = -1
+    last = -1
+    while True:
+        index += 1
+        while index >= last:  # the next location that sends on an urgent channel and is active
+            if place == T[H_URGENT_PLACE_COUNT]:
+                return deadline, strict
+            row = T[H_URGENT_PLACES] + 4 * place
+            place += 1
+            if S[T[H_S_LOCATIONS] + T[row]] == T[row + 1]:
+                index = int(T[row + 2])
+                last = index + T[row + 3]
+        e = T[T[H_URGENT_EDGES] + index]
         edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
-        p = T[edge + E_PROCESS]
-        if S[T[H_S_LOCATIONS] + p] != T[edge + E_SOURCE] or not integers_hold(T, F, S, X, R, e):
+        if not integers_hold(T, F, S, X, R, e):
             continue
         if T[edge + E_KIND] != KIND_HANDSHAKE_SEND:
             if transition_windows(T, F, S, X, R, e, -1, deadline, strict, 0) > 0 and X[T[H_X_WINDOWS]] <= deadline:
                 deadline = X[T[H_X_WINDOWS]]
                 strict = 0
             continue
-        for q in range(T[H_PROCESSES]):
-            if q == p:
-                continue
-            location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + q]
-            for k in range(T[location + L_INPUTS]):
-                r = T[T[location + L_EDGES] + T[location + L_OUTPUTS] + k]
-                other = T[H_EDGE_TABLE] + EDGE_WIDTH * r
-                if T[other + E_CHANNEL] == T[edge + E_CHANNEL] and T[other + E_KIND] == KIND_HANDSHAKE_RECEIVE:
-                    count = transition_windows(T, F, S, X, R, e, r, deadline, strict, 0)
-                    if count > 0 and X[T[H_X_WINDOWS]] <= deadline:
-                        deadline = X[T[H_X_WINDOWS]]
-                        strict = 0
-    return deadline, strict
+        for k in range(T[edge + E_PARTNER_COUNT]):
+            r = T[T[edge + E_PARTNERS] + k]
+            other = T[H_EDGE_TABLE] + EDGE_WIDTH * r
+            q = T[other + E_PROCESS]
+            if q != T[edge + E_PROCESS] and S[T[H_S_LOCATIONS] + q] == T[other + E_SOURCE]:
+                count = transition_windows(T, F, S, X, R, e, r, deadline, strict, 0)
+                if count > 0 and X[T[H_X_WINDOWS]] <= deadline:
+                    deadline = X[T[H_X_WINDOWS]]
+                    strict = 0
 
 
 @inlined
@@ -81,12 +88,12 @@ def stay(T, F, S, X, R):
 
 
 @inlined
-def ends_well(status, steps, now, until):
+def ends_well(outcome, taken, time, until):
     """A walk that cannot go on after its last moment is whole; only before that it is stuck."""
-    return status != RUNTIME_ERROR and steps > 0 and now >= until
+    return outcome != RUNTIME_ERROR and taken > 0 and time >= until
 
 
-@compiled
+@inlined
 def record_state(T, S, X, locations, integers, reals, b, k):
     for p in range(T[H_PROCESSES]):
         locations[b, k, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,16 +38,17 @@ class Walker:
     S: np.ndarray
     X: np.ndarray
     R: np.ndarray
+    code: Any = None
+    """The module of machine code in use, kept alive by this reference."""
 
     @classmethod
     def of(cls, model: CompiledModel, *, tape: int | None = None) -> Walker:
         """`tape`: random numbers that the walker records, and takes from outside (`rng.py`); None: neither."""
-        return cls(
-            model,
-            np.zeros(int(model.T[at.H_S_SIZE]), np.int64),
-            np.zeros(int(model.T[at.H_X_SIZE]), np.float64),
-            np.zeros(STREAM if tape is None else TAPE + 2 * tape, np.uint64),
-        )
+        X = np.zeros(int(model.T[at.H_X_SIZE]), np.float64)
+        earliest = int(model.T[at.H_X_EARLIEST])
+        X[earliest : earliest + int(model.T[at.H_EDGES])] = -np.inf
+        R = np.zeros(STREAM if tape is None else TAPE + 2 * tape, np.uint64)
+        return cls(model, np.zeros(int(model.T[at.H_S_SIZE]), np.int64), X, R)
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:

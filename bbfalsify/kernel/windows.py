@@ -158,7 +158,7 @@ def condition(T, F, S, X, R, e1, e2, mode, t):
     return True
 
 
-@compiled
+@inlined
 def store_window(T, S, X, count, low, low_strict, high, high_strict):
     if count >= MAXIMUM_WINDOWS:
         fail(S, ERROR_WINDOWS, 0, count)
@@ -287,6 +287,8 @@ def transition_windows(T, F, S, X, R, e1, e2, deadline, deadline_strict, count):
     low, low_strict, high, high_strict = atoms_window(
         T, F, S, X, T[edge + E_CLOCK_ATOMS], T[edge + E_CLOCK_COUNT], X[X_NOW], 0, deadline, deadline_strict
     )
+    if low > deadline and high > -math.inf:
+        X[T[H_X_EARLIEST] + e1] = low  # the clocks will not allow it before
     general = T[edge + E_TIMED] >= 0
     numeric = T[edge + E_NUMERIC] >= 0
     entry = T[edge + E_ENTRY]

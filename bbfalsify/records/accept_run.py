@@ -17,6 +17,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.accepted import ACCEPTED, Acceptance, Acceptances, load_acceptances, read_acceptances
 from bbfalsify.records.documents import parse_yaml
 from bbfalsify.records.json_files import write_atomically
+from bbfalsify.records.yaml_text import scalar
 
 HEADER = """\
 # Failures that are known and accepted.  With --accept (or accepted: in a campaign) a run that finds no others ends
@@ -24,8 +25,6 @@ HEADER = """\
 format_version: 1
 accepted:
 """
-
-_OTHER_MEANINGS = {"true", "false", "null", "on", "off", "yes", "no", "y", "n"}
 
 
 def accept(
@@ -85,18 +84,13 @@ def _write(file: Path, text: str, before: Acceptances, added: int) -> None:
 
 
 def _entry_text(entry: Acceptance, indent: str) -> str:
-    lines = [f"requirement: {_word(entry.requirement)}", f"actions: [{', '.join(map(_word, entry.actions))}]"]
+    lines = [f"requirement: {scalar(entry.requirement)}", f"actions: [{', '.join(map(scalar, entry.actions))}]"]
     if entry.max_probability is not None:
         lines.append(f"max_probability: {entry.max_probability:.2e}")
     lines.append(f"reason: {json.dumps(entry.reason, ensure_ascii=False)}")
     if entry.expires is not None:
         lines.append(f"expires: {entry.expires.isoformat()}")
     return f"{indent}- " + f"\n{indent}  ".join(lines) + "\n"
-
-
-def _word(name: str) -> str:
-    plain = re.fullmatch(r"[A-Za-z_][\w-]*", name, flags=re.ASCII) and name.lower() not in _OTHER_MEANINGS
-    return name if plain else json.dumps(name, ensure_ascii=False)
 
 
 def _round_up(value: float) -> float:

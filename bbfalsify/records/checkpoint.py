@@ -2,7 +2,7 @@
 
 A checkpoint is one JSON file (`standing.json` in the run directory), written whole or not at all, so that no kill can
 leave parts of two moments.  It names its format and the requirement that was being searched; the search decides what
-else is in it.  A checkpoint that cannot be used is ignored: the search then begins anew, and ends the same.
+else is in it.  Where a checkpoint cannot be used, the search says so, begins anew, and ends the same.
 """
 
 from __future__ import annotations
@@ -43,16 +43,19 @@ class Checkpoint:
             head = {"format_version": FORMAT_VERSION, "requirement": self._requirement}
             write_json(self.path, {**head, **content})
 
-    def read(self) -> dict[str, Any] | None:
-        """Return what was written for this requirement; None where there is nothing that can be used."""
+    def read(self) -> tuple[dict[str, Any] | None, str]:
+        """Return what was written for this requirement, or None and, where there is something, the damage."""
         if self.path is None or not self.path.is_file():
-            return None
+            return None, ""
         try:
             data = read_json(self.path)
-            known = (data["format_version"], data["requirement"]) == (FORMAT_VERSION, self._requirement)
-            return data if known else None
-        except (UserError, KeyError, TypeError):
-            return None
+            if data["format_version"] != FORMAT_VERSION:
+                return None, f"a checkpoint of format {data['format_version']}"
+            return (data if data["requirement"] == self._requirement else None), ""
+        except UserError as error:
+            return None, error.problems[0].message.rstrip(".")
+        except (KeyError, TypeError):
+            return None, "not a checkpoint"
 
     def remove(self) -> None:
         if self.path is not None:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bbfalsify.core.choices import ChoiceSequence, DrawnValue, Label
 from bbfalsify.core.confirmation import Reproduced
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
@@ -67,6 +68,25 @@ class SeedRecord:
 
 
 @dataclass(frozen=True)
+class ChoiceRecord:
+    """All choices of a run: quantiles under the profile's law, and (kind, name, occurrence) of each."""
+
+    quantiles: Samples
+    labels: tuple[tuple[str, str, int], ...]
+
+    @staticmethod
+    def of(choices: ChoiceSequence | None) -> ChoiceRecord | None:
+        if choices is None:
+            return None
+        labels = tuple((label.kind, label.name, label.occurrence) for label in choices.labels)
+        return ChoiceRecord(tuple(choices.quantiles.tolist()), labels)
+
+    @property
+    def sequence(self) -> ChoiceSequence:
+        return ChoiceSequence(np.array(self.quantiles), tuple(Label(*label) for label in self.labels))
+
+
+@dataclass(frozen=True)
 class Counterexample:
     requirement: RequirementRecord
     horizon: float
@@ -92,6 +112,12 @@ class Counterexample:
     profile: str | None = None
     time_limit_s: float | None = None
     memory_limit_mb: float | None = None
+    parameters: dict[str, float] = field(default_factory=dict)
+    """Parameters of the system in this use; the others had their defaults."""
+    values: tuple[DrawnValue, ...] = ()
+    """Values that the profile drew: parameters, signals, variables."""
+    choices: ChoiceRecord | None = None
+    """All choices of the run, where a guide made them; absent in files of older versions."""
     format_version: int = FORMAT_VERSION
 
     @property
@@ -99,7 +125,8 @@ class Counterexample:
         inputs = {name: np.array(values) for name, values in self.inputs.items()}
         times = np.array(self.times)
         duration = times[-1]
-        return Stimulus(times, inputs, tuple((t, action) for t, action in self.word if t <= duration))
+        events = tuple((t, action) for t, action in self.word if t <= duration)
+        return Stimulus(times, inputs, events, self.parameters)
 
     @property
     def trace(self) -> Trace | None:
@@ -162,6 +189,10 @@ def _contradictions(found: Counterexample) -> list[str]:
                 problems.append(f"{what}.{name}: {len(values)} values for {samples} times.")
             if not all(map(math.isfinite, values)):
                 problems.append(f"{what}.{name}: every value must be finite.")
+    if found.choices is not None and len(found.choices.quantiles) != len(found.choices.labels):
+        problems.append("choices: there must be a label for each quantile.")
+    if found.choices is not None and not all(0 <= u < 1 for u in found.choices.quantiles):
+        problems.append("choices.quantiles: every quantile must be in [0, 1).")
     if found.actions != tuple(action for _, action in found.word[: len(found.actions)]):
         problems.append("word: does not begin with the actions of the key.")
     if not 0 <= found.reproduced <= found.tries:

@@ -2,7 +2,8 @@
 
 `read_yaml(path)` gives a `Document`: plain Python data beside a map from key paths to line numbers, so that any later
 complaint can say file and line.  Only the safe tags are read; a duplicate key is a problem, not a silent overwrite.
-As in YAML 1.2 only `true` and `false` are Booleans: `on` and `off` are the most natural names of actions.
+Nesting, aliases and sizes are limited.  As in YAML 1.2 only `true` and `false` are Booleans: `on` and `off` are the
+most natural names of actions.
 """
 
 from __future__ import annotations
@@ -15,12 +16,22 @@ from typing import Any, cast
 import yaml
 
 from bbfalsify.core.errors import Place, Problem, UserError
+from bbfalsify.core.foreign_files import read_text
+from bbfalsify.records.json_files import MOST_DIGITS
 
 KeyPath = tuple[str | int, ...]
 
 PLAIN_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+LARGEST_YAML = 16 << 20
+MOST_VALUES = 1_000_000
+MOST_REPEATED = 100_000
+"""Values that aliases may repeat: a few anchors of anchors would fill any memory."""
+DEEPEST = 100
+_INTEGER = "tag:yaml.org,2002:int"
 
 
 @dataclass(eq=False)
@@ -53,30 +64,20 @@ class Document:
 
 
 def read_yaml(path: str | Path) -> Document:
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UserError(Problem("there is no such file.", file=str(path))) from None
-    except IsADirectoryError:
-        inside = sorted(file.name for file in Path(path).glob("*.y*ml"))
-        raise UserError(Problem("this is a folder; name a file.", file=str(path), allowed=tuple(inside))) from None
-    except OSError as error:
-        raise UserError(Problem(f"the file cannot be read: {error.strerror}.", file=str(path))) from None
-    except UnicodeDecodeError as error:
-        raise UserError(Problem(f"the file cannot be read: {error}.", file=str(path))) from None
-    return parse_yaml(text, file=str(path))
+    return parse_yaml(read_text(path, largest=LARGEST_YAML), file=str(path))
 
 
 def parse_yaml(text: str, *, file: str = "<text>") -> Document:
     try:
+        _check_size(text, file)
         root = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise UserError(
             Problem(f"not valid YAML: {error.problem or error}.", file=file, line=mark.line + 1 if mark else None)
         ) from None
-    except yaml.YAMLError as error:
-        raise UserError(Problem(f"not valid YAML: {error}.", file=file)) from None
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise UserError(Problem(f"not valid YAML: {_first_line(error)}.", file=file)) from None
     if root is None:
         raise UserError(Problem("the file is empty.", file=file, line=1))
     lines: dict[KeyPath, int] = {}
@@ -108,7 +109,13 @@ def parse_yaml(text: str, *, file: str = "<text>") -> Document:
             open_nodes.discard(id(node))
 
     def scalar(node: yaml.Node) -> Any:
-        value = constructor.construct_object(node)
+        if isinstance(node, yaml.ScalarNode) and node.tag == _INTEGER and len(node.value) > MOST_DIGITS:
+            raise yaml.YAMLError(f"a number of {len(node.value)} digits; at most {MOST_DIGITS} are read")
+        try:
+            value = constructor.construct_object(node)
+        except (ValueError, LookupError, ArithmeticError, TypeError, AttributeError):  # 2026-13-45, !!int x
+            kind = node.tag.rpartition(":")[2]
+            raise yaml.YAMLError(f"'{str(node.value)[:40]}' is not a valid {kind} (quote it if it is a text)") from None
         return node.value if isinstance(value, bool) and node.value.lower() not in ("true", "false") else value
 
     def build_mapping(node: yaml.MappingNode, path: KeyPath) -> dict[Any, Any]:
@@ -132,3 +139,37 @@ def parse_yaml(text: str, *, file: str = "<text>") -> Document:
     if problems:
         raise UserError(problems)
     return Document(file, data, lines, text_lines)
+
+
+def _check_size(text: str, file: str) -> None:
+    """Refuse texts that would take too much memory or too deep a stack, before anything is built."""
+    values = repeated = 0
+    begun: list[tuple[str | None, int]] = []  # of each open list or mapping: its anchor, values before it
+    sizes: dict[str, int] = {}
+    for event in yaml.parse(text, Loader=_Loader):
+        found = ""
+        if isinstance(event, yaml.AliasEvent):
+            size = sizes.get(str(event.anchor), 0)
+            repeated, values = repeated + size, values + size + 1
+        elif isinstance(event, yaml.ScalarEvent):
+            values += 1
+        elif isinstance(event, yaml.CollectionStartEvent):
+            begun.append((event.anchor, values))
+            values += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = begun.pop()
+            if anchor is not None:
+                sizes[anchor] = values - before
+        if len(begun) > DEEPEST:
+            found = f"lists and mappings are nested more than {DEEPEST} levels deep"
+        elif repeated > MOST_REPEATED:
+            found = f"aliases repeat more than {MOST_REPEATED} values"
+        elif values > MOST_VALUES:
+            found = f"more than {MOST_VALUES} values"
+        if found:
+            line = event.start_mark.line + 1 if event.start_mark is not None else None
+            raise UserError(Problem(f"{found}; such a file is not read.", file=file, line=line))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0][:200]

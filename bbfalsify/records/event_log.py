@@ -19,8 +19,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.core.checksums import has_checksum, line_is_whole, sealed_line
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.events import ENVELOPE, Event, Listener, ListenerFailed, RunStopped, TraceFound
+from bbfalsify.core.events import (
+    CHECKSUM,
+    ENVELOPE,
+    Event,
+    Listener,
+    ListenerFailed,
+    RecordDamaged,
+    RunStopped,
+    TraceFound,
+)
 from bbfalsify.records.disk import EVERY_S, soon, wait_for
 from bbfalsify.records.json_files import one_line, plain_number
 from bbfalsify.records.line_file import LineFile
@@ -52,15 +62,22 @@ class Recorder:
         self.path = None if path is None else Path(path)
         self._listeners = list(listeners)
         self._sequence = 0
-        self._again = Counter(_content(event.kind, event.data) for event in again)
+        self._again: Counter[str] = Counter()
+        self.repeat(again)
         self._folders = tuple(folders)
-        self._file = None if self.path is None else LineFile(self.path, "events", lambda line: _event(line) is not None)
+        self._file = None if self.path is None else LineFile(self.path, "events", _is_line(self.path))
         self._on_disk = 0
         self._synced = time.monotonic()
         if self._file is not None:
             self._sequence = self._file.lines
             if self._file.is_new and self._file.path.parent not in self._folders:
                 self._folders += (self._file.path.parent,)
+            if self._file.dropped:
+                self.record(damage_at_end(self._file))
+
+    def repeat(self, again: Iterable[RecordedEvent]) -> None:
+        """Expect these events once more: they are recorded already."""
+        self._again.update(_content(event.kind, event.data) for event in again)
 
     def record(self, event: Event) -> None:
         self._append(event)
@@ -88,7 +105,7 @@ class Recorder:
                 self._again[content] -= 1
                 return
         line = {"sequence": self._sequence, "time": _now(), "event": kind, **data}
-        self._file.append(one_line(line).encode() + b"\n")
+        self._file.append(sealed_line(one_line(line)))
         self._sequence += 1
         if time.monotonic() - self._synced >= EVERY_S:
             self.sync(wait_for)
@@ -158,11 +175,13 @@ def read_events(path: str | Path) -> Iterator[RecordedEvent]:
     except OSError as error:
         raise UserError(Problem(f"the events cannot be read: {error.strerror}.", file=str(path))) from None
     lines.pop()  # empty after the last newline; otherwise a line that was cut off
+    sealed = False
     for number, line in enumerate(lines, start=1):
-        event = _event(line)
+        event = _event(line, sealed)
+        sealed = sealed or has_checksum(line)
         if event is None:
-            if any(_event(later) is not None for later in lines[number:]):
-                raise damaged(path, number, "not an event of bbfalsify")
+            if any(_event(later, sealed) is not None for later in lines[number:]):
+                raise damaged(path, number, "damaged, or not an event of bbfalsify")
             return
         if event.sequence != number - 1:
             raise damaged(path, number, f"event {event.sequence} where event {number - 1} belongs")
@@ -175,15 +194,35 @@ def damaged(path: Path, line: int, what: str) -> UserError:
     return UserError(Problem(f"{what}{'; ' * bool(before)}{before}.", file=str(path), line=line))
 
 
-def _event(line: bytes) -> RecordedEvent | None:
+def damage_at_end(file: LineFile) -> RecordDamaged:
+    """Name the lines at the end of a file that cannot be used, and what is used."""
+    lines = "1 damaged line at the end was" if file.dropped == 1 else f"{file.dropped} damaged lines at the end were"
+    return RecordDamaged(str(file.path), file.lines + 1, f"{lines} cut off; the {file.lines} before are used")
+
+
+def _is_line(path: Path) -> Callable[[bytes], bool]:
+    """Return the test of lines of this file: where the first one has a checksum, all of them have."""
     try:
+        with open(path, "rb") as file:
+            sealed = has_checksum(file.readline(_LONGEST_END))
+    except OSError:
+        sealed = False
+    return lambda line: _event(line, sealed) is not None
+
+
+def _event(line: bytes, sealed: bool = False) -> RecordedEvent | None:
+    """Read a line; None where it is none, is damaged, or lacks the checksum that it must have where it is `sealed`."""
+    try:
+        if not line_is_whole(line) or (sealed and not has_checksum(line)):
+            return None
         data = json.loads(line)
+        data.pop(CHECKSUM, None)
         sequence, time, kind = (data.pop(key) for key in ENVELOPE)
         if kind == TraceFound.__name__ and isinstance(time, float):  # `model_time` was once called `time`
             return RecordedEvent(sequence, None, kind, {**data, "model_time": time})
         datetime.fromisoformat(time)
         return RecordedEvent(sequence, time, kind, data)
-    except (ValueError, KeyError, AttributeError, TypeError):
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         return None
 
 

@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.core.checksums import KEY, content_checksum, taken_out
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import LARGEST_DATA, read_text
 from bbfalsify.core.redaction import record_without_secrets
 from bbfalsify.records.disk import wait_for
 
@@ -72,6 +74,8 @@ def format_json(data: Any, indent: str = "") -> str:
     return _encoded(data)
 
 
+MOST_DIGITS = 300
+"""Longer integers do not fit into a float64."""
 _SCALARS = {str, int, float, bool, type(None)}
 
 
@@ -82,7 +86,15 @@ def _members_below(indent: str) -> Callable[[Any], str]:
 
 
 def write_json(path: Path, data: Any, *, durable: bool = True) -> None:
-    write_atomically(path, format_json(record_without_secrets(data)) + "\n", durable=durable)
+    write_atomically(path, file_text(data), durable=durable)
+
+
+def file_text(data: Any) -> str:
+    """Make the text of a file: without secrets and, of an object, with its checksum."""
+    data = record_without_secrets(data)
+    if isinstance(data, dict):  # as it will be read: tuples are lists then, and all keys are text
+        data = {**data, KEY: content_checksum(json.loads(_encoded(data)))}
+    return format_json(data) + "\n"
 
 
 def write_atomically(path: Path, text: str | bytes, *, durable: bool = True) -> None:
@@ -117,12 +129,23 @@ def written_beside(path: Path, text: str | bytes, *, durable: bool = True) -> It
 
 
 def read_json(path: str | Path) -> Any:
-    path = Path(path)
+    """Read a JSON file; every failure is a UserError; one that carries a checksum must be as it was written."""
+    text = read_text(path, largest=LARGEST_DATA)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(Problem("there is no such file.", file=str(path))) from None
+        content, whole = taken_out(json.loads(text, parse_int=_whole_number))
     except json.JSONDecodeError as error:
         raise UserError(Problem(f"not valid JSON: {error.msg}.", file=str(path), line=error.lineno)) from None
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
-        raise UserError(Problem(f"the file cannot be read: {error}.", file=str(path))) from None
+    except ValueError as error:
+        raise UserError(Problem(f"not read: {error}.", file=str(path))) from None
+    except RecursionError:
+        raise UserError(Problem("not read: lists and objects are nested too deeply.", file=str(path))) from None
+    if not whole:
+        says = "damaged, or changed by hand: its checksum is wrong (remove the key 'checksum' to read it all the same)."
+        raise UserError(Problem(says, file=str(path)))
+    return content
+
+
+def _whole_number(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a number of {len(text)} digits; at most {MOST_DIGITS} are allowed")
+    return int(text)

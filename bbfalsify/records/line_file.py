@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
-import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Problem
 from bbfalsify.records.json_files import WritingFailed
-
-_LOCK_WAIT_S = 5.0
-"""Seconds to wait for a lock: a process that was just killed holds it until it has gone."""
-_open: weakref.WeakSet[LineFile] = weakref.WeakSet()
+from bbfalsify.records.locks import LockedFile
 
 
 class LineFile:
@@ -29,19 +24,25 @@ class LineFile:
         self.path, self._what = path, what
         with self._told():
             self.is_new = not path.is_file()
-            self.handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o644)
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+            self._locked = LockedFile(path, flags, "is still writing the record of this run")
         try:
-            _lock(self.handle, path)
             with self._told():
-                whole = b""
+                whole = found = b""
                 if os.fstat(self.handle).st_size:
-                    whole = whole_lines(path.read_bytes(), is_line)
+                    found = path.read_bytes()
+                    whole = whole_lines(found, is_line)
                     os.ftruncate(self.handle, len(whole))
                 self.length, self.lines = len(whole), whole.count(b"\n")
+                self.dropped = found.count(b"\n") - self.lines
+                """Damaged lines at the end, which were cut off; a line without an end is no damage but a kill."""
         except BaseException:
-            os.close(self.handle)
+            self.close()
             raise
-        _open.add(self)
+
+    @property
+    def handle(self) -> int:
+        return self._locked.handle
 
     def append(self, data: bytes) -> None:
         """Write whole lines; where there is no room for all of them, none stays."""
@@ -56,10 +57,15 @@ class LineFile:
                 raise
             self.length += len(data)
 
+    def cut(self, lines: int) -> None:
+        """Keep so many lines, and drop the rest."""
+        with self._told():
+            self.length = sum(map(len, self.path.read_bytes().splitlines(keepends=True)[:lines]))
+            os.ftruncate(self.handle, self.length)
+            self.lines = lines
+
     def close(self) -> None:
-        with contextlib.suppress(OSError):
-            os.close(self.handle)
-        self.handle = -1
+        self._locked.close()
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -70,50 +76,9 @@ class LineFile:
             raise WritingFailed(problem) from None
 
 
-def _let_go() -> None:
-    """Close the files in a forked process: the parent writes them, and a lock lasts until all copies are closed."""
-    for file in tuple(_open):
-        file.close()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
-
-
 def whole_lines(data: bytes, is_line: Callable[[bytes], bool]) -> bytes:
     """Cut off a spoilt end: a line that was cut, or blocks that never reached the disk (zeros)."""
     data = data[: data.rfind(b"\n") + 1]
     while data and not is_line(data[data.rfind(b"\n", 0, -1) + 1 :]):
         data = data[: data.rfind(b"\n", 0, -1) + 1]
     return data
-
-
-def _lock(file: int, path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return
-    until = time.monotonic() + _LOCK_WAIT_S
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                problem = Problem(f"{_owner(file)} is still writing the record of this run.", file=str(path))
-                raise UserError(problem) from None
-            time.sleep(0.05)
-        except OSError:  # a file system without locks
-            return
-
-
-def _owner(file: int) -> str:
-    """Name the process that holds the lock, where the operating system tells (Linux)."""
-    status = os.fstat(file)
-    place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
-            fields = line.split()
-            if len(fields) > 5 and (fields[1], fields[5]) == ("FLOCK", place) and int(fields[4]) > 0:
-                return f"another process ({fields[4]})"
-    return "another process"

@@ -21,14 +21,22 @@ from bbfalsify.records.answer_records import answer_from_record, checksum, recor
 from bbfalsify.records.event_log import RecordedEvent, damaged, read_events
 
 _SESSION_STARTS = ("RunStarted", "RunResumed")
-_NOT_TO_REPEAT = ("BatchAnswered", "Repeated", "RunStopped", *_SESSION_STARTS)
+_NOT_TO_REPEAT = ("BatchAnswered", "Repeated", "RunStopped", "AnswersReplayed", "RecordDamaged", *_SESSION_STARTS)
 
 
 class RecordedAnswers:
-    """The recorded answers of one run, by the names of their queries."""
+    """The recorded answers of one run, by the names of their queries.
+
+    A check may begin anew in its directory, with other settings: then the answers since its last beginning count.
+    """
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
+        self._begin_anew()
+        if path is not None and path.is_file():
+            self._read(read_events(path))
+
+    def _begin_anew(self) -> None:
         self._answers: dict[str, dict[str, Any]] = {}
         self._outputs: dict[str, dict[str, Any]] = {}
         self._lines: dict[str, int] = {}
@@ -36,24 +44,32 @@ class RecordedAnswers:
         """Events that a resumed run repeats and need not record again."""
         self.answers = 0
         self.started = False
+        self.decided_by = ""
+        """Digest of all that decides the result; empty where an older version recorded."""
+        self.known_lines = 0
+        """Lines of observations that a check began with."""
         self.seconds = 0.0
         """Spent before it was interrupted, time without a process not counted."""
         self.time_up: dict[str, int] = {}
         """Simulations made when each wall-clock limit was reached."""
         self.known: set[str] | None = None
         """The files of the store that took part, where that is decided: the store may have grown since."""
-        if path is not None and path.is_file():
-            self._read(read_events(path))
 
     def _read(self, events: Iterator[RecordedEvent]) -> None:
         began = last = None
         for event in events:
             if self._path is not None and (missing := _missing_fields(event)):
                 raise damaged(self._path, event.sequence + 1, f"{event.kind} without {', '.join(missing)}")
+            if event.kind == "RunStarted":
+                self._begin_anew()
+                self.decided_by, self.known_lines = event.data.get("decided_by", ""), event.data.get("known", 0)
+                began = None
             if event.kind in _SESSION_STARTS:
                 self.started = True
                 self.seconds += _seconds(began, last)
                 began = event.time
+            elif event.kind == "AnswersReplayed":
+                began = event.time  # replaying is no work of the run
             last = event.time or last
             if event.kind in ("BatchAnswered", "Repeated"):
                 for record in event.data["answers"]:
@@ -74,6 +90,9 @@ class RecordedAnswers:
     def playing(self) -> bool:
         """There are recorded answers that the run has not asked for yet."""
         return bool(self._answers)
+
+    def has(self, query: AnyQuery) -> bool:
+        return query.name in self._answers
 
     def answer(self, query: AnyQuery) -> Answer | None:
         """Return the recorded answer, each once; None where there is none."""

@@ -11,18 +11,20 @@ engine again, and a search that asks no system continues from its last checkpoin
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
-from bbfalsify.core.events import Listener
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.events import Listener, RecordDamaged, RunResumed, RunStarted
 from bbfalsify.core.seeds import draw_seed
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.recorded_answers import RecordedAnswers
-from bbfalsify.records.run_directory import RunDirectory, recorded_seed
+from bbfalsify.records.run_directory import RunDirectory, recorded_seed, versions
 
 Results = dict[str, Any]
 
@@ -36,13 +38,34 @@ class RunRecord:
         answers: RecordedAnswers | None = None,
         directory: RunDirectory | None = None,
         annotate: Callable[[Results], Results] | None = None,
+        decided_by: str = "",
     ) -> None:
         self.recorder = Recorder() if recorder is None else recorder
         self.answers = RecordedAnswers() if answers is None else answers
         self.directory = directory
         self.path: Path | None = None if directory is None else directory.path
         self.log: Path | None = None if directory is None else directory.log
+        self.known_lines = 0
+        """Lines of observations that a check begins with."""
         self._annotate = annotate
+        self._decided_by = decided_by
+
+    def record_start(
+        self,
+        name: str,
+        system: str,
+        requirements: Sequence[str],
+        seed: int,
+        limits: tuple[int | None, float | None],
+        jobs: int,
+    ) -> None:
+        """Record that the run begins, or goes on; `limits` are its simulations and seconds."""
+        facts = self._decided_by, self.known_lines
+        self.recorder.record(
+            RunResumed(self.answers.answers, jobs)
+            if self.answers.started
+            else RunStarted(name, system, tuple(requirements), seed, *limits, jobs, *facts)
+        )
 
     def write_results(self, results: Results) -> None:
         """Store the results of the run, annotated as its recording says."""
@@ -88,12 +111,12 @@ class Recording:
         decided_by: Mapping[str, Any],
         *,
         adapter_sha256: str | None = None,
-        settings_may_change: bool = False,
+        settings: Mapping[str, Any] | None = None,
     ) -> RunRecord:
         """Open the record of a run, new or begun before.
 
-        A run is continued only where all that decides its result (`decided_by`) is the same.  With
-        `settings_may_change` only the system has to be: answers are then taken from elsewhere than the event log.
+        A run is continued only where all that decides its result (`decided_by`) is the same.  Where there are
+        `settings`, too, they may change: the run then begins anew in its directory, without its recorded answers.
         """
         if self.directory is not None:
             place = RunDirectory.at(self.directory)
@@ -101,14 +124,52 @@ class Recording:
             place = RunDirectory.create(self.out, name)
         else:
             return RunRecord(Recorder(None, self.listeners), annotate=self.annotate)
-        if not place.begun:
+        found, digest = place.begun, _digest(seed, decided_by, settings)
+        if found and settings is not None:
+            place.check_same_system(decided_by)
+        elif found:
+            place.check_same(seed, json.loads(json.dumps(decided_by)))  # as it was read
+        recorder = place.recorder(*self.listeners)  # first, because it waits for another process that is ending
+        record = RunRecord(recorder, None, place, self.annotate, digest)
+        try:
+            record.answers = self._recorded(place, digest, settings is not None)
+            recorder.repeat(record.answers.events)
+            self._name_damage(record, found)
+        except BaseException:
+            recorder.close()
+            raise
+        if not found:
             configuration = self.configuration or {}
             place.write_manifest(seed, configuration, adapter_sha256=adapter_sha256, decided_by=decided_by)
-        elif settings_may_change:
-            place.check_same_system(decided_by)
-        else:
-            place.check_same(seed, json.loads(json.dumps(decided_by)))  # as it was read
-        # Where only the manifest was lost, events are there already.
-        answers = RecordedAnswers(None if settings_may_change else place.events)
-        recorder = place.recorder(*self.listeners, again=answers.events)
-        return RunRecord(recorder, answers, place, self.annotate)
+        return record
+
+    @staticmethod
+    def _recorded(place: RunDirectory, digest: str, may_change: bool) -> RecordedAnswers:
+        """Return the answers to go on from; none where the settings have changed and may change."""
+        answers = RecordedAnswers(place.events)
+        if answers.decided_by != digest and may_change:
+            return RecordedAnswers()
+        if answers.decided_by not in ("", digest):
+            text = "this run cannot be continued: it was begun with other settings, and its manifest is lost."
+            raise UserError(Problem(text, file=str(place.events)))
+        return answers
+
+    @staticmethod
+    def _name_damage(record: RunRecord, manifest_found: bool) -> None:
+        """Say which files of a run are damaged and made anew."""
+        place, answers = cast(RunDirectory, record.directory), record.answers
+        if not manifest_found and answers.started:
+            text = f"it was lost, and is made anew; the {answers.answers} recorded answers are used"
+            record.recorder.record(RecordDamaged(str(place.path / "manifest.json"), None, text))
+        if (place.path / "results.json").is_file():
+            try:
+                place.read_results()
+            except UserError as error:
+                text = f"{error.problems[0].message} The results are made anew from the events"
+                record.recorder.record(RecordDamaged(str(place.path / "results.json"), error.problems[0].line, text))
+
+
+def _digest(seed: int, decided_by: Mapping[str, Any], settings: Mapping[str, Any] | None) -> str:
+    """Return the hash of all that decides the result of a run."""
+    facts = {"seed": seed, "versions": versions(), "decided_by": decided_by, "settings": settings}
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]

@@ -37,7 +37,7 @@ from bbfalsify.core.events import Listener
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.disk import wait_for
-from bbfalsify.records.event_log import RecordedEvent, Recorder, ends_with_its_end
+from bbfalsify.records.event_log import RecordedEvent, Recorder, ends_with_its_end, read_events
 from bbfalsify.records.json_files import read_json, write_json
 
 FORMAT_VERSION = 1
@@ -231,11 +231,16 @@ def readable_manifest(directory: str | Path) -> dict[str, Any]:
 
 
 def recorded_seed(directory: str | Path | None) -> int | None:
-    """Return the seed of the run that was begun there, if one was."""
-    if directory is None or not (place := RunDirectory(directory)).begun:
+    """Return the seed of the run that was begun there, if one was; the record knows it where the manifest is lost."""
+    if directory is None:
         return None
-    seed: int | None = place.read_manifest().get("seed")
-    return seed
+    place = RunDirectory(directory)
+    if place.begun:
+        seed: int | None = place.read_manifest().get("seed")
+        return seed
+    if place.events.is_file():
+        return next((e.data.get("seed") for e in read_events(place.events) if e.kind == "RunStarted"), None)
+    return None
 
 
 @functools.cache  # each look-up reads the metadata of a package, and every counterexample file holds them

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.counterexample import Counterexample
-from bbfalsify.records.json_files import format_json, write_atomically, written_beside
+from bbfalsify.records.json_files import file_text, write_atomically, written_beside
 from bbfalsify.records.run_directory import file_name
 
 HISTORY = "history.jsonl"
@@ -76,7 +76,7 @@ class Store:
     def keep(self, counterexample: Counterexample, *, replace: bool = False) -> Path:
         """Store it under its name; what is already there stays, unless it is to be replaced."""
         path = self.path / f"{name_of(counterexample)}.json"
-        text = format_json(counterexample.as_json()) + "\n"
+        text = file_text(counterexample.as_json())
         if replace:
             write_atomically(path, text)
         else:

@@ -113,13 +113,22 @@ def _reader(hint: Any) -> Reader:
         return lambda value: math.nan if value is None else float(value)
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         words: dict[str, StrEnum] = {word.value: word for word in hint}
-        return lambda value: words.get(value, value)  # a word that only newer versions know stays text
+        # A word that only newer versions know stays text.
+        return lambda value: words.get(value) or _of_type(str, value)
     if hint is Path:
         return Path
+    if hint in (str, int, bool):
+        return functools.partial(_of_type, hint)
     if is_dataclass(hint) and not hasattr(hint, "from_json"):
         kind: Any = hint
         return lambda data: kind(**{m.field: m.read(data[m.name]) for m in _members(kind) if m.name in data})
     return getattr(hint, "from_json", lambda value: value)
+
+
+def _of_type(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"expected {_SAID[kind]}, found {kind_of_value(value)}")
+    return value
 
 
 # ---------------------------------------------------------------------- files that others may have changed

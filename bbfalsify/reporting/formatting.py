@@ -3,6 +3,7 @@
 on·on·on·off          as it is, where it fits
 on×12·off·on          runs of three and more counted, where that is shorter
 on×12·off·…·on·off    the middle left out, where it is still too long
+throttle 97.2 at 0    values that a profile drew
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from bbfalsify.core.choices import DrawnValue
 from bbfalsify.core.estimate import Estimate
 
 SEPARATOR = "·"
@@ -72,6 +74,30 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{digits}g}"
 
 
+def values_text(values: Sequence[DrawnValue], width: int | None = None) -> str:
+    """mass 1.32; throttle 97.2 at 0, 88 at 5: parameters and values with their times, in at most `width` characters.
+
+    A value that is the same as the one before is left out.
+    """
+    parts = []
+    for name, group in itertools.groupby(changes(values), key=lambda value: value.name):
+        texts = [number(v.value) if v.time is None else f"{number(v.value)} at {number(v.time, 4)}" for v in group]
+        parts.append(f"{name} {', '.join(texts)}")
+    text = "; ".join(parts)
+    return text if width is None or len(text) <= width else text[: max(width - 1, 1)].rstrip(" ,;") + GAP
+
+
+def changes(values: Sequence[DrawnValue]) -> list[DrawnValue]:
+    """Leave out values that are the same as the one before of the same name."""
+    kept: list[DrawnValue] = []
+    last: dict[str, float] = {}
+    for drawn in values:
+        if last.get(drawn.name) != drawn.value:
+            kept.append(drawn)
+        last[drawn.name] = drawn.value
+    return kept
+
+
 def probability(value: float) -> str:
     """9.55e-4 rather than 0.000955 or 9.55e-04."""
     if value == 0 or value >= 0.01:
@@ -87,3 +113,47 @@ def interval(estimate: Estimate) -> str:
     if estimate.low == 0 and estimate.value == estimate.high:
         return f"< {probability(estimate.high)}"
     return f"{probability(estimate.value)} [{probability(estimate.low)}, {probability(estimate.high)}]"
+
+
+def odds(value: float) -> str:
+    """A probability that people can say: 26 %, 1 in 206, 1 in 1.4 million; 1 in a thousand billion and less: 1e-13."""
+    if value >= 0.1:
+        return percent(value)
+    if value < 1e-12:
+        return probability(value) if value > 0 else "0"
+    uses = 1 / value
+    for size, word in ((1e9, " billion"), (1e6, " million")):
+        if uses >= size:
+            return f"1 in {uses / size:,.3g}{word}"
+    return f"1 in {float(f'{uses:.3g}'):,.0f}"
+
+
+def odds_interval(estimate: Estimate) -> str:
+    """1 in 206 [199, 215]; what is only bounded from above: less than 1 in 640"""
+    if estimate.samples == 0:
+        return "not estimated"
+    if estimate.low == 0 and estimate.value in (0.0, estimate.high):
+        return f"less than {odds(estimate.high)}"
+    value, often, seldom = map(odds, (estimate.value, estimate.high, estimate.low))
+    return f"{value} [{_short(often, value)}, {_short(seldom, value)}]"
+
+
+def _short(text: str, beside: str) -> str:
+    """Leave out "1 in" where the number beside it says so."""
+    return text.removeprefix("1 in ") if beside.startswith("1 in ") else text
+
+
+def percent(share: float) -> str:
+    """26 %, 7.2 %, 0.04 %, and never 100 % of what is not all."""
+    if 0.995 <= share < 1.0:
+        return f"{math.floor(share * 1000) / 10:g} %"
+    return f"{float(f'{100 * share:.2g}'):g} %"
+
+
+def ranks(numbers: Sequence[int]) -> str:
+    """1–4, 7"""
+    parts: list[str] = []
+    for _, run in itertools.groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0]):
+        row = [number for _, number in run]
+        parts += [f"{row[0]}–{row[-1]}"] if len(row) > 2 else map(str, row)
+    return ", ".join(parts)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bbfalsify.core.choices import IDLE_ACTION, DrawnValue
 from bbfalsify.core.estimate import Estimate, TimeDistribution
 from bbfalsify.records.accepted import ACCEPTED, Judged
 from bbfalsify.records.stored import Stored, member
@@ -21,6 +22,7 @@ from bbfalsify.results.falsify_insights import (
     Sensitivity,
     TimeToViolation,
 )
+from bbfalsify.results.falsify_modes import FailureMode, Unseen
 from bbfalsify.results.notebook import counterexamples_frame, falsification_html
 from bbfalsify.results.run_result import CounterexampleRow, RequirementRow, RunResult
 from bbfalsify.results.self_check import Meetings, SelfCheck, note_line
@@ -46,6 +48,13 @@ class EstimatedWord(Stored):
     first_violation_time: float = math.nan
     robustness: float = math.nan
     file: str | None = None
+    values: tuple[DrawnValue, ...] = ()
+    """Values that the profile drew up to the violation: parameters, signals, variables."""
+
+    @property
+    def acts(self) -> bool:
+        """False for a use of a profile without automata, whose only action comes after its end."""
+        return self.actions != (IDLE_ACTION,)
 
     @property
     def shown(self) -> Estimate:
@@ -160,6 +169,11 @@ class RequirementResult(RequirementRow):
     """Distinct counterexamples that the search saw; the list holds at most as many as were asked for."""
     convergence: tuple[Convergence, ...] = ()
     """Growth of the list, where the search looked for probable ones."""
+    violation: Estimate | None = None
+    """All known violations: on the list, or met by the plain simulations that name modes."""
+    other: Estimate | None = None
+    """Known violations that belong to no mode."""
+    unseen: Unseen | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,11 +181,15 @@ class FalsificationResult(RunResult):
     iterations: int = 0
     """Simulations that searched (walks that stood still were not simulated)."""
     requirements: tuple[RequirementResult, ...]
+    modes: tuple[FailureMode, ...] = ()
+    """Failure modes, by requirement the most probable first."""
     counterexamples: tuple[RankedCounterexample, ...]
     store: Path | None = None
     known: tuple[KnownCounterexample, ...] = ()
     """The store's counterexamples of this system and these requirements, executed again."""
     acceptance: AcceptanceResult | None = None
+    list_notes: tuple[str, ...] = ()
+    """Those notes that speak of the rows alone."""
     columns: tuple[str, ...] = ()
     """The paper's equations that were asked for."""
     profile_coverage: Coverage | None = None
@@ -190,6 +208,10 @@ class FalsificationResult(RunResult):
     def listed(self, requirement: str) -> tuple[RankedCounterexample, ...]:
         """The counterexamples of one requirement, the most probable first."""
         return tuple(found for found in self.counterexamples if found.requirement == requirement)
+
+    def modes_of(self, requirement: str) -> tuple[FailureMode, ...]:
+        """The failure modes of one requirement, the most probable first."""
+        return tuple(mode for mode in self.modes if mode.requirement == requirement)
 
     def __str__(self) -> str:
         """Text that `print` and a failing assertion show."""

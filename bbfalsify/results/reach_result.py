@@ -22,6 +22,18 @@ class Improvement(Stored):
     heuristic: str
 
 
+@dataclass(frozen=True)
+class ExtremeValue(Stored):
+    """The largest (sup) or smallest (inf) value of an expression that was reached."""
+
+    word: str
+    expression: str
+    value: float | None
+    """None: no state satisfied the condition."""
+    unbounded: bool
+    """It grows for ever while time passes."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class QueryResult(Stored):
     """The search for one query; by default one that did not come to its end."""
@@ -50,6 +62,9 @@ class QueryResult(Stored):
     improvements: tuple[Improvement, ...] = ()
     actions: tuple[str, ...] = ()
     """Actions of the trace found."""
+    extremes: tuple[ExtremeValue, ...] = ()
+    ends: str | None = None
+    """How an endless run goes on after the trace."""
     file: str | None = None
     expected: str | None = member("expected", written=False, default=None)
     """The outcome that a campaign expects; the campaign writes it."""

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import is_file, is_folder
 from bbfalsify.records.json_files import read_json
 from bbfalsify.records.run_directory import readable_manifest
 from bbfalsify.records.stored import Stored
 from bbfalsify.results.falsify_result import FalsificationResult
+from bbfalsify.results.run_result import RunResult
 
 R = TypeVar("R", bound=Stored)
 
@@ -25,8 +27,10 @@ def result_from_json(kind: type[R], data: Mapping[str, Any], *, file: str | None
     """The results of an engine from what it recorded; UserError where they are something else."""
     try:
         return kind.from_json(data)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise UserError(Problem(f"not the results of a run ({type(error).__name__}: {error}).", file=file)) from None
+    except KeyError as error:
+        raise UserError(Problem(f"not the results of a run: {error} is missing.", file=file)) from None
+    except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError) as error:
+        raise UserError(Problem(f"not the results of a run: {str(error)[:200]}.", file=file)) from None
 
 
 def recorded_results(path: str | Path) -> tuple[Path, dict[str, Any]]:
@@ -38,7 +42,8 @@ def recorded_results(path: str | Path) -> tuple[Path, dict[str, Any]]:
     data = read_json(file)
     if not isinstance(data, dict):
         raise UserError(Problem("not the results of a run.", file=str(file)))
-    if (file.parent / "manifest.json").is_file():
+    result_from_json(RunResult, data, file=str(file))  # says what is wrong with it
+    if is_file(file.parent / "manifest.json"):
         readable_manifest(file.parent)
         before = data.get("run_directory")
         return file, _found_from_here(data, before, str(file.parent)) if isinstance(before, str) else data
@@ -47,13 +52,13 @@ def recorded_results(path: str | Path) -> tuple[Path, dict[str, Any]]:
 
 def _results_file(path: Path) -> Path:
     """The results file; a campaign of several runs has one for each of them."""
-    if (path / "campaign.json").is_file():
+    if is_file(path / "campaign.json"):
         text = f"the directory of a campaign of several runs; name one of them, such as {path / 'runs' / '0001'}."
         raise UserError(Problem(text, file=str(path)))
-    if (path / "manifest.json").is_file() and not (path / "results.json").is_file():
+    if is_file(path / "manifest.json") and not is_file(path / "results.json"):
         text = "this run has no results yet: it was interrupted, or is still going on ('run --resume' continues it)."
         raise UserError(Problem(text, file=str(path)))
-    return path / "results.json" if path.is_dir() else path
+    return path / "results.json" if is_folder(path) else path
 
 
 _PATHS = ("run_directory", "file", "model")

@@ -69,6 +69,7 @@ def counterexample_file(
         ),
         times=tuple(stimulus.times.tolist()),
         inputs=signals_as_samples(stimulus.inputs),
+        parameters=dict(stimulus.parameters),
         outputs=signals_as_samples(outputs),
         reproduced=0 if confirmation is None else confirmation.reproduced,
         tries=0 if confirmation is None else confirmation.tries,

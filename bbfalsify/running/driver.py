@@ -24,8 +24,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from bbfalsify.core.budget import Budget, BudgetSpent, Spent
-from bbfalsify.core.errors import InvariantViolated, SystemFailure
-from bbfalsify.core.events import BatchAnswered, Repeated, RunResumed, RunStarted, RunStopped, TimeUp
+from bbfalsify.core.errors import ExecutorLost, InvariantViolated, SystemFailure
+from bbfalsify.core.events import AnswersReplayed, BatchAnswered, Repeated, RunStopped, TimeUp
 from bbfalsify.core.query import Answer, AnyQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, StopReason
@@ -84,6 +84,8 @@ class Driver:
         self.symbols = 0
         """Symbols given to the system, resets not counted."""
         self._simulations = 0
+        self._replaying = False
+        """A resumed run is given its recorded answers: that takes none of its time."""
         self._started: float | None = None
         self._deadline: float | None = None
         self._failure_message = ""
@@ -98,12 +100,16 @@ class Driver:
             return []
         if len({query.name for query in queries}) < len(queries):
             raise InvariantViolated("two queries of one batch have the same name: their records would be the same")
+        if self._replaying and not self.recorded.has(queries[0]):
+            self._end_of_replay()
         if self.stop_reason is None:
             self.stop_reason = self.budget.used_up(self.spent)
         if self.stop_reason is not None:
             raise BudgetSpent(self.stop_reason)
         allowed = queries[: self._allowed(queries)]
         told = self._told(allowed)
+        if self._replaying and len(told) < len(allowed):
+            self._end_of_replay()
         ballot = ballots([query for query in allowed if query.name not in told], self.poll.votes)
         answers: list[Answer] = []
         written, written_at = 0, time.monotonic()
@@ -162,7 +168,9 @@ class Driver:
             return False
         if "search" in self.recorded.time_up:
             return self._simulations >= self.recorded.time_up["search"]
-        if self.recorded.playing or self.spent.seconds < seconds:
+        if self._replaying and not self.recorded.playing:
+            self._end_of_replay()
+        if self._replaying or self.spent.seconds < seconds:
             return False
         self._note_time_up("search")
         return True
@@ -171,6 +179,17 @@ class Driver:
         if what not in self.recorded.time_up:
             self.recorded.time_up[what] = self._simulations
             self.recorder.record(TimeUp(what, self._simulations))
+
+    def _end_of_replay(self) -> None:
+        """Let the time of the run count from here, after what was spent before it was interrupted."""
+        self._replaying = False
+        self._start_clock()
+        self.recorder.record(AnswersReplayed(self.recorded.answers))
+
+    def _start_clock(self) -> None:
+        self._started = time.monotonic()
+        if self.budget.seconds is not None:
+            self._deadline = self._started + self.budget.seconds - self.recorded.seconds
 
     def _told(self, queries: Sequence[AnyQuery]) -> dict[str, Answer]:
         """Return the recorded answers by the names of the queries."""
@@ -220,6 +239,8 @@ class Driver:
     @property
     def spent(self) -> Spent:
         """All sessions of the run together."""
+        if self._replaying:  # the recorded time may be all there is, and what was done in it still counts
+            return Spent(self._simulations, 0.0, self.symbols)
         now = time.monotonic() - self._started if self._started is not None else 0.0
         return Spent(self._simulations, self.recorded.seconds + now, self.symbols)
 
@@ -255,16 +276,11 @@ class Driver:
         ended.reason = self.stop_reason or StopReason.COMPLETED
 
     def __enter__(self) -> Driver:
-        self._started = time.monotonic()
-        if self.budget.seconds is not None:
-            self._deadline = self._started + self.budget.seconds - self.recorded.seconds
+        self._replaying = self.recorded.playing
+        self._start_clock()
         jobs = usable_jobs(self.system, self.execution.jobs)
         limits = self.budget.simulations, self.budget.seconds
-        self.recorder.record(
-            RunResumed(self.recorded.answers, jobs)
-            if self.recorded.started
-            else RunStarted(self.name, self.system.name, self.requirements, self.seeds.root, *limits, jobs)
-        )
+        self.record.record_start(self.name, self.system.name, self.requirements, self.seeds.root, limits, jobs)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
@@ -278,8 +294,8 @@ class Driver:
     def _how_it_ended(self, kind: type[BaseException] | None, error: BaseException | None) -> tuple[str, str]:
         if kind is None or isinstance(error, BudgetSpent):
             return (self.stop_reason or StopReason.COMPLETED).value, self._failure_message
-        if issubclass(kind, KeyboardInterrupt):
-            return StopReason.INTERRUPTED.value, ""
+        if issubclass(kind, KeyboardInterrupt | ExecutorLost):
+            return StopReason.INTERRUPTED.value, str(error)
         if issubclass(kind, SystemFailure):
             return StopReason.SYSTEM_FAILED.value, str(error)
         return StopReason.ERROR.value, f"{kind.__name__}: {error}"

@@ -17,6 +17,7 @@ from typing import Literal, get_args
 from bbfalsify.core.settings import Settings, setting
 
 OnFailure = Literal["violation", "inconclusive", "abort"]
+ExecutorLostChoice = Literal["stop", "local"]
 ON_FAILURE: tuple[str, ...] = get_args(OnFailure)
 _LINUX = sys.platform.startswith("linux")
 _execution = partial(setting, panel="Execution")
@@ -33,6 +34,10 @@ class Execution(Settings):
         "cluster of worker processes here.",
         default=None, choices=("local", "in-process", "dask", "dask:ADDRESS"), absent="local", single=True,
         metavar="WHERE",
+    )  # fmt: skip
+    executor_lost: ExecutorLostChoice = _execution(
+        "What happens when the cluster of the executor is gone: stop ends the run, which can be resumed (exit code 4), "
+        "local goes on with workers here; does not change results.", default="stop", single=True,
     )  # fmt: skip
     time_limit: float | None = _execution(
         "Seconds that one simulation may take; after that it counts as hanging.",

@@ -32,6 +32,7 @@ from bbfalsify.running.workers.execute_query import Judge
 from bbfalsify.running.workers.pool import WorkerPool
 from bbfalsify.systems import System, load_system
 from bbfalsify.systems.loading import DATA, resolve_reference
+from bbfalsify.systems.parameters import value_problems
 from bbfalsify.systems.programs.launching import Launch
 
 _TRIES_IF_FLAKY = 10
@@ -188,6 +189,7 @@ def check_ports(counterexample: Counterexample, system: System) -> None:
             problems.append(
                 Problem(f"the counterexample has the {what}s {expected}; the system '{system.name}' has {got}.")
             )
+    problems += value_problems(system, counterexample.parameters)
     if problems:
         raise UserError(problems)
 

@@ -1,6 +1,6 @@
 """Have the compiled code ready before anything runs: loaded from the cache, or compiled on the very first run.
 
-Compiling takes most of a minute of one core.  Where there are two, a second process compiles the monitor and the
+Compiling takes about half a minute of one core.  Where there are two, a second process compiles the monitor and the
 estimator's part meanwhile; both write into the same cache on disk, and each uses what the other has finished.
 """
 
@@ -22,9 +22,10 @@ from bbfalsify.kernel.likelihood_scores import score_batch
 from bbfalsify.kernel.rng import seed_streams
 from bbfalsify.kernel.target_walks import reach_batch
 from bbfalsify.kernel.walk_sampling import sample_batch
+from bbfalsify.logic.stl.requirement import TIMES
 from bbfalsify.logic.stl.stl_monitor import warm_up
 
-_KERNEL_S = 50
+_KERNEL_S = 20
 _TESTS_S = 8
 
 
@@ -69,24 +70,24 @@ def _is_cached(dispatcher: Any) -> bool:
 
 
 @functools.cache  # once in a process; to look again whether all is there costs more than recording ten simulations
-def compile_everything() -> None:
-    """Compile what a falsification needs; quick when `is_compiled`."""
+def compile_everything(times: frozenset[str] = frozenset(TIMES)) -> None:
+    """Compile what a falsification with these kinds of time needs; quick when `is_compiled`."""
     helper = None
     if not is_compiled() and (os.cpu_count() or 1) > 1 and "fork" in multiprocessing.get_all_start_methods():
-        helper = multiprocessing.get_context("fork").Process(target=_second_half)
+        helper = multiprocessing.get_context("fork").Process(target=_second_half, args=[times])
         helper.start()
     _prepare(ret_batch)
     if helper is not None:
         helper.join()  # whatever became of it: what is missing in the cache is compiled below
-    _second_half()
+    _second_half(times)
     if not is_compiled():
         with contextlib.suppress(OSError):  # no room: what could be stored is found without it
             _stamp().touch()
 
 
-def _second_half() -> None:
+def _second_half(times: frozenset[str]) -> None:
     with without_garbage_collection():
-        warm_up()
+        warm_up(times)
     for entry_point in (seed_streams, particle_batch, score_batch, sample_batch):
         _prepare(entry_point)
 

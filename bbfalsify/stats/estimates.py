@@ -27,6 +27,29 @@ def share_explained(part: Estimate, whole: Estimate) -> Estimate:
     return Estimate(value, low, high, confidence, method, part.samples + whole.samples)
 
 
+def part_of(part: Estimate, whole: Estimate) -> Estimate:
+    """P(part) / P(whole) at the confidence of both, where the part's event is contained in the whole's.
+
+    Relative distances to the limits add up like standard deviations (Zou and Donner 2008), as for independent
+    estimates; that two estimates of a part and its whole go together makes the interval wider than needed.
+    """
+    samples = part.samples + whole.samples
+    if part.value <= 0 or whole.value <= 0:
+        return Estimate(0.0, 0.0, 1.0, part.confidence, "quotient, nothing known", samples)
+    value = min(1.0, part.value / whole.value)
+    below = _distance(part.value, part.low, whole.high, whole.value)
+    above = _distance(part.high, part.value, whole.value, whole.low)
+    return Estimate(
+        value, value * math.exp(-below), min(1.0, value * math.exp(above)), part.confidence, "quotient", samples
+    )
+
+
+def _distance(upper: float, lower: float, other_upper: float, other_lower: float) -> float:
+    if lower <= 0 or other_lower <= 0:
+        return 700.0  # as good as infinite, and exp can still take it
+    return min(700.0, math.hypot(math.log(upper / lower), math.log(other_upper / other_lower)))
+
+
 def ratio_of_means(numerators: np.ndarray, denominators: np.ndarray, confidence: float) -> tuple[np.ndarray, ...]:
     """Values [k] and half widths [k] of k ratios, from R passes: numerators [R, k], denominators [R].
 

@@ -32,6 +32,7 @@ from typing import Any, cast
 
 from bbfalsify.automata.mealy import read_dot
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.foreign_files import is_file, is_folder
 from bbfalsify.modelling.formats.model_files import files_of
 from bbfalsify.systems.interface import Capabilities, System
 from bbfalsify.systems.parameters import Preset
@@ -85,7 +86,7 @@ class Reference:
         return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest() if files else None
 
     def _files_of_the_command(self) -> list[Path]:
-        return [path for word in self.command or () if (path := Path(self.folder or ".", word)).is_file()]
+        return [path for word in self.command or () if is_file(path := Path(self.folder or ".", word))]
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def _resolved(text: str, base: Path) -> Reference:
     if suffix == ".py":
         return _file_reference(text, base / place, attribute or None)
     for folder in (base / text, base / "adapters" / text):
-        if folder.is_dir():
+        if is_folder(folder):
             return _file_reference(text, folder / "adapter.py", None)
     if attribute and all(part.isidentifier() for part in place.split(".")):
         return Reference(text, module=place, attribute=attribute)
@@ -185,7 +186,7 @@ def _resolved(text: str, base: Path) -> Reference:
 
 
 def _siblings(path: Path) -> list[Path]:
-    return [p for p in path.parent.glob("*") if (p / "adapter.py").is_file()] if path.parent.is_dir() else []
+    return [p for p in path.parent.glob("*") if (p / "adapter.py").is_file()] if is_folder(path.parent) else []
 
 
 def _not_found(text: str, base: Path, known: set[str]) -> Problem:
@@ -195,9 +196,9 @@ def _not_found(text: str, base: Path, known: set[str]) -> Problem:
 
 
 def _file_reference(text: str, file: Path, attribute: str | None) -> Reference:
-    if file.is_file():
+    if is_file(file):
         return Reference(text, file=file.resolve(), attribute=attribute)
-    others = {p.name for p in file.parent.glob(f"*{file.suffix}")} if file.parent.is_dir() else set()
+    others = {p.name for p in file.parent.glob(f"*{file.suffix}")} if is_folder(file.parent) else set()
     closest = unknown_name("file", file.name, others).closest
     raise UserError(Problem(f"there is no file {file.name} for the system '{text}'.", file=str(file), closest=closest))
 

@@ -70,7 +70,10 @@ def _read_json(text: str, names: list[str]) -> tuple[np.ndarray | None, dict[str
 
 
 def _read_csv(text: str, names: list[str]) -> tuple[np.ndarray | None, dict[str, Any]]:
-    rows = [row for row in csv.reader(io.StringIO(text), skipinitialspace=True) if row]
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text), skipinitialspace=True) if row]
+    except csv.Error as error:
+        raise MalformedAnswer(f"its output is not CSV ({error}); it begins {excerpt(text)}") from None
     if not rows:
         raise MalformedAnswer("its output is empty")
     header = [name.strip() for name in rows[0]]
@@ -88,7 +91,7 @@ def _read_csv(text: str, names: list[str]) -> tuple[np.ndarray | None, dict[str,
 def _numbers(name: str, values: Any) -> np.ndarray:
     try:
         return np.array([float(value) for value in values])
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise MalformedAnswer(f"'{name}' of its output holds something that is no number ({error})") from None
 
 

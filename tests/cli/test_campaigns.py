@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bbfalsify.records.json_files import read_json, write_json
+
 
 def small(heater, **changes):
     data = yaml.safe_load((heater / "campaign.yaml").read_text())
@@ -193,7 +195,7 @@ def test_a_folder_is_no_campaign_but_has_one(cli, heater):
 def test_a_finished_run_of_another_format_is_not_shown_as_if_it_were_ours(cli, heater):
     first = cli("run", heater / "campaign.yaml", "-q", "--json").json
     manifest = Path(first["run_directory"]) / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"format_version": 1', '"format_version": 7', 1))
+    write_json(manifest, {**read_json(manifest), "format_version": 7})
     for arguments in (("run", heater / "campaign.yaml", "--resume"), ("report", manifest.parent / "results.json")):
         called = cli(*arguments)
         assert called.code == 2 and "a run directory of format 7" in called.err

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bbfalsify.automata.mealy import MealyMachine, dot_text
+from bbfalsify.records.json_files import read_json
 from tests.cli.test_run import falsify
 
 
@@ -16,7 +17,7 @@ def run(cli, heater) -> Path:
 
 def changed(run: Path, name: str, change) -> Path:
     """A copy of a run with other results."""
-    data = json.loads((run / "results.json").read_text())
+    data = read_json(run / "results.json")
     change(data)
     copy = run.parent / name
     copy.mkdir()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bbfalsify.records.json_files import read_json
 from tests.cli.test_run import falsify
 
 EVIL = "R1</script><script>window.broken=1</script><img src=x onerror=window.broken=2>"
@@ -189,7 +190,7 @@ def test_a_log_that_was_cut_off_is_named(page, run_directory, tmp_path):
 def test_a_thousand_counterexamples_are_there_at_once(page, run_directory, tmp_path):
     directory = tmp_path / "run"
     shutil.copytree(run_directory, directory)
-    results = json.loads((directory / "results.json").read_text())
+    results = read_json(directory / "results.json")
     [first, *_] = [row for row in results["counterexamples"] if row["requirement"] == "R2"]
     results["counterexamples"] = [
         {**first, "rank": rank, "actions": [*first["actions"], f"a{rank}"], "shrunk": None} for rank in range(1, 1001)

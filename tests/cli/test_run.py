@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bbfalsify.records.json_files import read_json
 from tests.heater import EXACT
 from tests.hostile.processes import listen_to_interrupts
 
@@ -33,12 +34,15 @@ def test_the_example_is_falsified_as_expected(cli):
     assert lines[-2] == "seed: 1"
     assert lines[-3].startswith("run directory: runs/heater-")
     assert lines[-1].startswith("replay: bbfalsify replay runs/heater-")
-    assert "probability that a use meets one of these: " in called.out
-    for word in EXACT:
-        assert "·".join(word) in called.out
+    assert lines[1].startswith("R1, never above 75 degrees: violated in 1 of 2")
+    assert lines[2].startswith("2 failure modes explain 9")
+    assert any(line.startswith("1  on 4 times ") for line in lines)
     assert max(map(len, lines[: lines.index("R1 falsified (as expected): never above 75 degrees")])) <= 80
     directory = Path(lines[-3].split(": ")[1])
     assert (directory / "manifest.json").is_file() and (directory / "events.jsonl").is_file()
+    shown = cli("show", directory).out
+    assert "probability that a use meets one of these: " in shown
+    assert all("·".join(word) in shown for word in EXACT)
     replayed = cli(*lines[-1].split()[2:])
     assert replayed.code == 1
     assert replayed.out.startswith("SAME: ")
@@ -61,7 +65,7 @@ def test_the_json_contract(cli, heater):
         assert 13.8 < row["first_violation_time"] <= 20
         assert row["robustness"] < 0
         assert Path(row["file"]).is_file()
-    assert json.loads((Path(data["run_directory"]) / "results.json").read_text()) == data
+    assert read_json(Path(data["run_directory"]) / "results.json") == data
 
 
 def test_same_seed_same_result_whatever_the_jobs(cli, heater):

@@ -1,24 +1,25 @@
 """Looking at a finished run again."""
 
-import json
 from pathlib import Path
 
+from bbfalsify.records.json_files import read_json
 from tests.cli.test_run import falsify
 
 
 def test_a_run_is_shown_again_in_full(cli, heater):
     first = falsify(cli, heater)
     directory = Path(next(line for line in first.out.splitlines() if line.startswith("run directory: ")).split(": ")[1])
-    assert "time to violation: " in first.out and "profile coverage: 2 of 2 edges" in first.out
+    assert "time to violation: " not in first.out and "profile coverage" not in first.out
     assert "by then" in (directory / "time_to_violation.svg").read_text()
     again = cli("show", directory)
     assert (again.code, again.err) == (0, "")
     table = first.out.splitlines()[:7]
-    assert again.out.splitlines()[:7] == table
+    assert again.out.splitlines()[:7] == table and "failure mode" in table[4]
+    assert "time to violation: " in again.out and "profile coverage: 2 of 2 edges" in again.out
     assert "% per 1 % more" in again.out and "weight of User.S -> S (on)" in again.out
     assert "edge, times taken" in again.out
     assert max(len(line) for line in again.out.splitlines() if not line.startswith("replay")) <= 80
-    assert cli("show", directory, "--json").json == json.loads((directory / "results.json").read_text())
+    assert cli("show", directory, "--json").json == read_json(directory / "results.json")
 
 
 def test_one_counterexample_step_by_step_also_after_the_directory_moved(cli, heater, tmp_path):
@@ -51,7 +52,7 @@ def test_shrinking_can_be_switched_off_and_the_result_says_so(cli, heater):
     off = falsify(cli, heater, "--shrink", 0)
     assert "note: shrink is 0: nobody asked which actions of a counterexample matter" in off.out
     assert "shrinks to" not in off.out
-    shown = falsify(cli, heater, "--shrink", 100)
+    shown = falsify(cli, heater, "--shrink", 100, "-v")
     assert "shrinks to #" in shown.out and "no action can be left out of #" in shown.out
     data = falsify(cli, heater, "--shrink", 0, "--json", "-q").json
     assert [row["shrunk"] for row in data["counterexamples"]] == [None] * len(data["counterexamples"])

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from bbfalsify.records.json_files import read_json
+
 CAMPAIGN = """format_version: 1
 system: {system}
 profile: user.yaml
@@ -63,7 +65,7 @@ def foreign(cli, study, tmp_path):
     called = cli("run", study)
     assert called.code == 1, called.err
     own = next((tmp_path / "runs").rglob("counterexamples/*.json"))
-    data = json.loads(own.read_text())
+    data = read_json(own)
     data["system"]["reference"] = "cmd:touch started"
     file = tmp_path / "foreign.json"
     file.write_text(json.dumps(data))
@@ -87,7 +89,7 @@ def test_replay_of_a_foreign_file_asks(cli, foreign, tmp_path, monkeypatch):
 
 def test_a_mark_is_bound_to_the_folder_and_to_the_user(cli, foreign, tmp_path, monkeypatch):
     own, _ = foreign
-    data = json.loads(own.read_text())
+    data = read_json(own)
     data["system"]["base"] = str(tmp_path / "gone")  # then the adapter beside the file would be taken
     moved = tmp_path / "moved.json"
     moved.write_text(json.dumps(data))

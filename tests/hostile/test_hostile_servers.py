@@ -31,7 +31,7 @@ def temporary(tmp_path, monkeypatch):
     """Folders of servers are made here, and none may stay."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     yield tmp_path
-    assert list(tmp_path.glob("bbfalsify-server-*")) == []
+    assert list(tmp_path.glob("bbfalsify-*-server-*")) == []
 
 
 def server(deed, *, silence_s=20.0, reset="reconnect", **options):

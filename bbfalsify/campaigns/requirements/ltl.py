@@ -16,6 +16,7 @@ from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, items_of_file, parse_items
 from bbfalsify.campaigns.schema import FORMS, ClaimEntry, QueryEntry
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.foreign_files import is_file
 from bbfalsify.engines.checking.claims import Claim
 from bbfalsify.logic.ltl import read_property
 from bbfalsify.records.documents import read_yaml
@@ -28,7 +29,7 @@ def check_specification(path: str | Path) -> int:
     Without a model only the shape of a query can be checked.
     """
     file = Path(path)
-    if not file.is_file():
+    if not is_file(file):
         raise UserError(f"there is no specification file '{file}'.")
     problems: list[Problem] = []
     items = items_of_file(Reader(read_yaml(file), problems), (), file)
@@ -68,7 +69,7 @@ def settings_problems(engines: Iterable[Any], systems: Sequence[SymbolSystem], b
             unknown = [s for s in getattr(engine, "alphabet", ()) if s not in box.alphabet]
             problems += [unknown_name("input symbol", symbol, box.alphabet) for symbol in unknown]
         files = (*getattr(engine, "observations", ()), getattr(engine, "older", None))
-        missing = [file for file in files if file is not None and not (base / file).is_file()]
+        missing = [file for file in files if file is not None and not is_file(base / file)]
         problems += [Problem(f"there is no file '{base / file}'.") for file in missing]
     return problems
 

@@ -20,8 +20,10 @@ from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem
 from bbfalsify.campaigns.schema import QueryEntry
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import is_file
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.logic.reach_query import ReachQuery, parse_query
+from bbfalsify.logic.reach_query import Asked, parse_asked
+from bbfalsify.logic.uppaal_queries import answered_elsewhere
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.formats.model_files import load_model, model_hash
 from bbfalsify.modelling.language.model_text import StoredQuery
@@ -57,7 +59,7 @@ def load_planned_model(reference: str, base: Path) -> PlannedModel:
         stored = StoredQuery(family.query, family.text, None, None)
         return PlannedModel(reference, name.partition(":")[0], network, {"example": name}, (stored,))
     file = base / reference
-    if not file.is_file():
+    if not is_file(file):
         allowed = ("a model file", f"{EXAMPLE}NAME:SIZE ('bbfalsify list models' names them)")
         raise UserError(Problem(f"there is no file '{file}'.", allowed=allowed))
     network, queries = load_model(file)
@@ -79,6 +81,11 @@ def plan_queries(
     planned = []
     for number, stored in enumerate(model.stored, start=1):
         name = f"Q{number}"
+        elsewhere = answered_elsewhere(stored.text)
+        if elsewhere is not None:
+            question = Question(name, " ".join(stored.comment.split()), stored.text, elsewhere)
+            planned.append(PlannedRequirement(question, default_expected))
+            continue
         query = _parsed(reader, ("model",), stored.text, model, stored)
         if query is not None and _fits(reader, ("expected",), name, query, default_expected):
             words = " ".join(stored.comment.split())
@@ -125,18 +132,18 @@ def _chosen(queries: Sequence[StoredQuery], query: str, label: str) -> str:
 
 def _parsed(
     reader: Reader, path: KeyPath, text: str, model: PlannedModel, stored: StoredQuery | None = None
-) -> ReachQuery | None:
+) -> Asked | None:
     document = reader.document
     file, line = (document.file or None, document.line(path)) if stored is None else (stored.file, stored.line)
-    return reader.attempt(path, parse_query, text, model.network, file=file, line=line)
+    return reader.attempt(path, parse_asked, text, model.network, file=file, line=line)
 
 
-def _fits(reader: Reader, path: KeyPath, name: str, query: ReachQuery, expected: str | None) -> bool:
+def _fits(reader: Reader, path: KeyPath, name: str, query: Asked, expected: str | None) -> bool:
     """Note an expectation that can never be met."""
     words = _WORDS[query.universal]
     if expected is None or expected in words:
         return True
-    form = "A[]" if query.universal else "E<>"
+    form = query.text.split()[0] if query.text.startswith(("A[]", "E<>")) else query.text
     reader.problem(
         path, f"'{name}' asks {form}, so its outcome cannot be '{expected}'.", allowed=tuple(w.value for w in words)
     )

@@ -9,20 +9,25 @@ An item that is plain text is the path of a specification file, whose requiremen
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.campaigns.reading import Reader
-from bbfalsify.campaigns.schema import SPECIFICATION_SECTIONS, RequirementEntry
+from bbfalsify.campaigns.schema import FORMS, SPECIFICATION_SECTIONS, RequirementEntry
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import is_file
 from bbfalsify.records.documents import KeyPath, read_yaml
 
 if TYPE_CHECKING:
     from bbfalsify.engines.checking.claims import Claim
     from bbfalsify.logic import Requirement
     from bbfalsify.running.reach.reach_run import Question
+
+
+FORMS_ABOUT = {"signals": ("stl",), "symbols": FORMS, "states": ("query",)}
+ENGINES_ABOUT = {"signals": "falsify", "symbols": "check", "states": "reach"}
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ def places_of_requirements(campaign: str | Path) -> dict[str, tuple[str, int]]:
 
 
 def items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[RequirementItem]:
-    if not file.is_file():
+    if not is_file(file):
         reader.problem(path, f"there is no specification file '{file}'.")
         return []
     try:
@@ -86,6 +91,24 @@ def items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[Requirement
         inner.problem(("requirements",), "requirements must be a list with at least one entry.")
         return []
     return [RequirementItem(inner, ("requirements", i), entry) for i, entry in enumerate(entries)]
+
+
+def fits(item: RequirementItem, about: Collection[str]) -> bool:
+    """Tell whether an entry is of the form that the engines take; of another one, say whose form it is."""
+    written = set(item.data) if isinstance(item.data, dict) else set()
+    if len(about) != 1 or written & set(FORMS_ABOUT[next(iter(about))]):
+        return True
+    wanted = FORMS_ABOUT[next(iter(about))]
+    for other, forms in FORMS_ABOUT.items():
+        for form in forms:
+            if form in written:
+                message = (
+                    f"'{form}' is about {other}, for engines such as {ENGINES_ABOUT[other]}; "
+                    f"this engine takes {' or '.join(wanted)}."
+                )
+                item.reader.problem((*item.path, form), message)
+                return False
+    return True
 
 
 def parse_items(
@@ -132,7 +155,7 @@ def _formula(item: RequirementItem, signals: tuple[str, ...] | None) -> Any:
 def load_requirements(path: str | Path, *, signals: Iterable[str] | None = None) -> list[PlannedRequirement]:
     """Read one specification file on its own."""
     file = Path(path)
-    if not file.is_file():
+    if not is_file(file):
         raise UserError(f"there is no specification file '{file}'.")
     problems: list[Problem] = []
     items = items_of_file(Reader(read_yaml(file), problems), (), file)

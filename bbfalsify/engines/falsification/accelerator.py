@@ -25,7 +25,7 @@ from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_
 from bbfalsify.engines.falsification.instants import moment_ends, violating_step
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.self_check import PlainWalks
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.engines.falsification.usage import Usage, walks_to_the_end
 from bbfalsify.kernel import Walk, Walks, WalkStatus, accelerated_walks
 from bbfalsify.results.falsify_insights import Convergence
 
@@ -79,10 +79,15 @@ class Search:
     """Some of the passing runs, if they will be judged again."""
     notes: list[str] = field(default_factory=list)
     """Notes that a reader needs."""
+    possible: int | None = None
+    """Number of keys that a use can have, if it is at most that of the counterexamples wanted."""
+    improved: list[int] = field(default_factory=list)
+    """Per requirement: the iteration of its last new key."""
 
     def begin(self, requirements: int) -> None:
         self.best_robustness = [np.inf] * requirements
         self.judged, self.vacuous = [0] * requirements, [0] * requirements
+        self.improved = [self.iterations] * requirements
         self.known = [set() for _ in range(requirements)]
         self.remembered = [{f.actions for f in self.findings if f.requirement == r} for r in range(requirements)]
 
@@ -99,8 +104,14 @@ class Search:
         if new and len(known) < wanted:
             known.add(finding.actions)
             self.findings.append(finding)
+            self.improved[finding.requirement] = finding.iteration or 0
             return True
         return False
+
+    def has_all(self, requirement: int) -> bool:
+        """True if every key that a use can have is found."""
+        found = self.known[requirement] | self.remembered[requirement]
+        return self.possible is not None and len(found) >= self.possible
 
     def violations(self, usage: Usage, run: Run) -> Iterator[Finding]:
         """Count an answer, and yield a finding for each requirement that it violates."""
@@ -161,6 +172,14 @@ class WalkPlan:
     delays: str = "cycle"
     guiding: bool = False
     adaptive_duration: bool = False
+    patience: int = 0
+    """Simulations without a new key after which a list that cannot be filled is complete."""
+
+    def settled(self, search: Search, requirement: int) -> bool:
+        """True if a requirement has its counterexamples, or there are hardly any others."""
+        if len(search.known[requirement]) >= self.wanted or search.has_all(requirement):
+            return True
+        return search.possible is not None and search.iterations - search.improved[requirement] >= self.patience > 0
 
 
 @dataclass
@@ -212,16 +231,18 @@ class Accelerator:
             groups.setdefault(b"" if preferred is None else preferred.tobytes(), []).append(i)
         made: dict[int, Walk] = {}
         for members in groups.values():
-            walks = accelerated_walks(
-                self.usage.model,
-                self.seeds[numbers[members]],
-                rows[members].astype(np.int32),
-                until=until,
-                max_steps=MAX_STEPS,
-                preferred=preferences.get(members[0]),
-            )
+            walks = self._accelerated(numbers[members], rows[members], until, preferences.get(members[0]))
             made |= {members[i]: walk for i, walk in moving(self.usage, self.search, walks)}
         return dict(sorted(made.items()))
+
+    def _accelerated(self, numbers: np.ndarray, rows: np.ndarray, until: float, preferred: np.ndarray | None) -> Walks:
+        model, shares = self.usage.model, rows.astype(np.int32)
+
+        def walk(max_steps: int) -> Walks:
+            seeds = self.seeds[numbers]
+            return accelerated_walks(model, seeds, shares, until=until, max_steps=max_steps, preferred=preferred)
+
+        return walks_to_the_end(model, walk, len(numbers), until)
 
 
 def moving(usage: Usage, search: Search, walks: Walks) -> Iterator[tuple[int, Walk]]:
@@ -253,7 +274,7 @@ def accelerate(
     duration = AdaptiveDuration(usage.duration)
     accelerator = Accelerator(ask, usage, search, seeds.words(plan.simulations), plan)
     while search.stopped is None:
-        missing = [r for r in range(requirements) if len(search.known[r]) < plan.wanted]
+        missing = [r for r in range(requirements) if not plan.settled(search, r)]
         if not missing:
             search.stopped = StopReason.COMPLETED
         elif search.iterations >= plan.simulations:

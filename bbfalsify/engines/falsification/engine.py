@@ -16,7 +16,7 @@ their probabilities add up.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
@@ -26,6 +26,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.accelerator import Listener, Search, WalkPlan, accelerate
 from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.estimating import PassPlan, check_estimator, estimate
+from bbfalsify.engines.falsification.few_words import count_words
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.guide_table import ACCELERATOR, AUTO, FOR_VALUES
 from bbfalsify.engines.falsification.guided import GuidedSearch, open_guide
@@ -110,6 +111,8 @@ def run(
         if passing is None or not _refine(ask, usage, progress, passing, sampling, level, listener):
             break
         usage = sampling.finer[level]
+    if not options.passes:
+        return
     listener.searched(progress.search)
     for finding in progress.search.findings:
         estimate_finding(ask, usage, finding, options, seeds.child("estimate"))
@@ -157,14 +160,15 @@ def _search(
     """Choose the search that the options ask for."""
     limit = search.iterations + options.simulations
     kinds = options.delays, options.guiding, options.adaptive_duration
-    plan = WalkPlan(options.counterexamples, limit, options.batch, *kinds)
+    plan = WalkPlan(options.counterexamples, limit, options.batch, *kinds, options.patience)
+    search.possible = count_words(usage, options.counterexamples - 1, seeds.child("words"))
     if (guide := chosen_guide(usage, options)) is not None:
         space = ProfileSpace(usage)
         guided = GuidedSearch(
             ask,
             usage,
             search,
-            WalkPlan(options.counterexamples, limit, options.proposals),
+            replace(plan, batch=options.proposals),
             space,
             open_guide(guide, space, search, requirements, seeds),
             seeds,

@@ -37,7 +37,9 @@ class Evidence:
     walks: list[list[Walk]] = field(default_factory=list)
     """Per pass: violating traces."""
     times: list[np.ndarray] = field(default_factory=list)
-    """Per pass: time of the first violation of each of them."""
+    """Per pass: time of the first violation of each violating trace."""
+    kept_times: list[np.ndarray] = field(default_factory=list)
+    """Per pass: those of the traces in `walks`."""
     followers: list[Walk] = field(default_factory=list)
     """Traces of the first pass that had any, violating or not, for words without a violating trace."""
     fan: list[FanTrace] = field(default_factory=list)
@@ -55,7 +57,8 @@ class Evidence:
         hits = np.flatnonzero(violated).tolist()
         kept = _evenly(hits, max(1, MOST_WALKS // passes))
         self.walks.append([walks[j] for j in kept])
-        self.times.append(np.array([answers[j].judgements[requirement].first_violation_time for j in hits]))
+        self.times.append(_violation_times(answers, hits, requirement))
+        self.kept_times.append(_violation_times(answers, kept, requirement))
         if not self.followers:
             self.followers = list(walks[: MOST_WALKS // 10])
 
@@ -78,6 +81,10 @@ class Evidence:
             trace = answers[j].trace
             thin = None if trace is None else thinned(trace)
             self.fan.append(FanTrace(names[j], walks[j], bool(violated[j]), time, thin))
+
+
+def _violation_times(answers: Sequence[Answer], rows: list[int], requirement: int) -> np.ndarray:
+    return np.array([answers[j].judgements[requirement].first_violation_time for j in rows])
 
 
 def _evenly(rows: list[int], most: int) -> list[int]:

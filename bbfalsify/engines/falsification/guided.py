@@ -67,13 +67,15 @@ class GuidedSearch:
     score: Score = field(default_factory=Scores)
 
     def run(self, requirements: int, out_of_time: Callable[[], bool]) -> None:
-        search, wanted = self.search, 1 if self.space.fixed else self.plan.wanted
+        search, wanted = self.search, self.plan.wanted
+        if self.space.fixed:
+            search.possible = 1  # a use without actions has one key, also where one counterexample is wanted
         search.begin(requirements)
         for finding in search.carried:
             if search.add(finding, wanted):
                 self.listener.found(finding)
         while search.stopped is None:
-            if all(len(known) >= wanted for known in search.known):
+            if all(self.plan.settled(search, r) for r in range(requirements)):
                 search.stopped = StopReason.COMPLETED
             elif search.iterations >= self.plan.simulations:
                 search.stopped = StopReason.BUDGET_SIMULATIONS

@@ -39,10 +39,10 @@ from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration
 from bbfalsify.engines.falsification.instants import whole_moments
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.engines.falsification.word_pool import Key, Pool, Word
-from bbfalsify.kernel import CompiledModel, Walk, stochastic_walks
+from bbfalsify.kernel import CompiledModel, Walk
 
 LOOKS = 2
 """Neighbours per walk of a round: computing the probability of a word is cheap, running the system is not."""
@@ -101,7 +101,7 @@ class ProbableSearch:
             self._list()
         try:
             while search.stopped is None:
-                if all(pool.full and search.iterations - pool.improved >= self.patience for pool in self.pools):
+                if all(self._settled(number, pool) for number, pool in enumerate(self.pools)):
                     search.stopped = StopReason.COMPLETED
                 elif search.iterations >= self.plan.simulations:
                     search.stopped = StopReason.BUDGET_SIMULATIONS
@@ -111,6 +111,13 @@ class ProbableSearch:
                     self._round()
         finally:  # an interrupted search keeps what it has
             search.convergence = [pool.convergence(self._rounds) for pool in self.pools]
+
+    def _settled(self, requirement: int, pool: Pool) -> bool:
+        """True if a list does not improve any more; one that cannot be filled need not be full."""
+        if self.search.has_all(requirement):
+            return True
+        enough = pool.full or self.search.possible is not None
+        return enough and self.search.iterations - pool.improved >= self.patience
 
     # ------------------------------------------------------------------ a round
 
@@ -164,7 +171,7 @@ class ProbableSearch:
         if not iterations:
             return iterations
         words = self._plain_seeds.integers(0, 2**64, size=len(iterations), dtype=np.uint64)
-        walks = stochastic_walks(self.usage.model, words, until=self.usage.duration, max_steps=MAX_STEPS)
+        walks = self.usage.stochastic_walks(words)
         made = self.usage.values.seeded(dict(moving(self.usage, self.search, walks)), words)
         reached = {iterations[i]: walk for i, walk in made.items()}
         for run in self._execute(reached, stop=False):

@@ -8,6 +8,7 @@ run of the profile that still violates the same requirement, and then for its mo
                         through the profile replaces it.  A shorter word is followed with the same delays, at the same
                         moments, as early and as late as possible, and with drawn delays.
     2. probable delays  each delay is moved towards the median of its law, as far as the violation stays.
+    3. simple values    signals with fewer changes, values at ends of their ranges or round ones (`simple_values.py`).
 
 The profile allows every run that is tried (`directed_walks.py`), so the result is a counterexample like any other: it
 has a key, a probability, a file.  Among equally short words the more probable one is preferred.  Several findings often
@@ -35,6 +36,7 @@ from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step, whole_moments
 from bbfalsify.engines.falsification.neighbours import Key
 from bbfalsify.engines.falsification.routes import Routes
+from bbfalsify.engines.falsification.simple_values import simplify
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.kernel import Walk
@@ -133,11 +135,17 @@ class _Attempt:
     """By the manner in which their runs were made."""
     _made: int = 0
     _limit: int = 0
+    _values: np.ndarray | None = None
+    """Parameters and signals of the runs."""
 
     def run(self) -> Core:
         start = self._start()
         if start is None:
             return Core(self.original, (), settled=False)
+        if not self.tools.usage.profile.has_actions:
+            self._limit = self.budget
+            best, settled = self._with_simple_values(_Failing(start, self.original))
+            return Core(best.finding, (), settled)
         self._limit = int(self.budget * ACTIONS_SHARE)
         best = self._hinted(_Failing(start, self.original))
         while True:
@@ -146,7 +154,8 @@ class _Attempt:
             if best.key in self.cores:
                 return self.cores[best.key]
             self._limit = self.budget - 1  # one is for the whole run
-            moved = self._with_probable_delays(best)
+            moved, simple = self._with_simple_values(self._with_probable_delays(best))
+            settled = settled and simple
             shorter, best = len(moved.key) < len(best.key), moved
             if not shorter:
                 break
@@ -157,6 +166,7 @@ class _Attempt:
     def _start(self) -> Followed | None:
         """Retrace the finding as a run with quantiles; None if the profile does not allow it (any more)."""
         found, steps = self.original, len(self.original.actions)
+        self._values = None if found.walk is None else found.walk.values
         if found.walk is None and self.tools.usage.values.width:
             return None  # its parameters and signals are not known as quantiles
         retraced = self.tools.follower.retrace(found.word[:steps], self.seeds.child("retrace"), found.walk)
@@ -266,6 +276,34 @@ class _Attempt:
         # The first has moved most; one that is violated earlier is even better.
         return min([*(f for f in found if len(f.key) <= len(best.key)), best], key=lambda f: len(f.key))
 
+    # ------------------------------------------------------------------ simple values
+
+    def _with_simple_values(self, best: _Failing) -> tuple[_Failing, bool]:
+        """Simplify parameters and signals, and tell whether all that was to be tried was tried."""
+        values, space = best.run.walk.values, self.tools.usage.values
+        if values is None:
+            return best, True
+
+        def violating(rows: Sequence[np.ndarray]) -> list[bool]:
+            nonlocal best
+            rows = rows[: self._left]
+            whole = not self.tools.usage.profile.has_actions
+            runs = [replace(best.run, walk=replace(best.run.walk, values=row)) for row in rows]
+            found = {self._values_of(f): f for f in self._execute(runs, whole=whole) if len(f.key) <= len(best.key)}
+            first = next((found[key] for row in rows if (key := row.tobytes()) in found), None)
+            best = best if first is None else first
+            return [row.tobytes() in found for row in rows]
+
+        violated = best.finding.judgement.first_violation_time
+        settled = simplify(space, values, violated, violating)
+        self._values = best.run.walk.values
+        return best, settled
+
+    @staticmethod
+    def _values_of(failing: _Failing) -> bytes:
+        values = failing.run.walk.values
+        return b"" if values is None else values.tobytes()
+
     # ------------------------------------------------------------------ the system
 
     def _execute(self, runs: Sequence[Followed], *, whole: bool = False) -> list[_Failing]:
@@ -287,9 +325,10 @@ class _Attempt:
         return [failing for failing in found if failing is not None]
 
     def _with_old_values(self, run: Followed) -> Followed:
-        """Give a run the parameters and signals of the finding."""
-        values = None if self.original.walk is None else self.original.walk.values
-        return run if values is None else replace(run, walk=replace(run.walk, values=values))
+        """Give a run the parameters and signals of the finding, unless it has its own."""
+        if self._values is None or run.walk.values is not None:
+            return run
+        return replace(run, walk=replace(run.walk, values=self._values))
 
     def _with_whole_moments(self, runs: Sequence[Followed]) -> list[Followed]:
         walks = [run.walk for run in runs]
@@ -315,6 +354,7 @@ class _Attempt:
             answer.status,
             None,
             walk=walk,
+            choices=None if self.tools.usage.profile.has_actions else self.tools.usage.values.sequence(walk.values),
             shrunk_from=original,
         )
         return _Failing(Followed(walk.prefix(steps), run.quantiles[:steps]), finding)

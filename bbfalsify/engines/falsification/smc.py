@@ -29,12 +29,12 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.settings import Settings, setting
-from bbfalsify.core.verdict import StopReason, Verdict
+from bbfalsify.core.verdict import Judgement, StopReason, Verdict
 from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.settings import FalsifySettings
-from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
-from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import Walk, WalkStatus
 from bbfalsify.results.falsify_insights import Baseline, Key, Met
 from bbfalsify.results.self_check import Meetings
 from bbfalsify.stats.estimates import share_explained
@@ -70,6 +70,10 @@ class SmcOptions(Settings):
     @cached_property
     def stopping(self) -> StoppingRule:
         return StoppingRule(self.rule, self.epsilon, self.relative, self.confidence)
+
+
+OnViolation = Callable[[int, Walk, Judgement, bool], None]
+"""Called with each violation: requirement, walk, judgement, and whether its time is known."""
 
 
 @dataclass
@@ -115,6 +119,7 @@ class Progress:
     """Parts of the profile that the walks have used."""
     statuses: dict[str, int] = field(default_factory=dict)
     stopped: StopReason | None = None
+    on_violation: OnViolation | None = None
 
     def counts(self, requirement: int) -> Counts:
         if not self.tallies:
@@ -182,11 +187,13 @@ def run(
     seeds: SeedTree,
     listener: Listener,
     watched: Sequence[Collection[Key]] = (),
+    names: str = "smc",
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> None:
     """Simulate until every requirement's interval is narrow enough, or the budget is spent.
 
-    `watched` names, per requirement, keys to count even when there is no room for more.
+    `watched` names, per requirement, keys to count even when there is no room for more; `names` begins the names of
+    the queries.
     """
     progress.tallies = [Tally() for _ in range(requirements)]
     for tally, keys in zip(progress.tallies, watched, strict=False):
@@ -204,12 +211,12 @@ def run(
             size = min([options.batch, *(n - progress.iterations for n in limits)])
             # Full 64-bit words come one by one from the stream: walk i is the same for every size of batch.
             seed_words = words.integers(0, 2**64, size=size, dtype=np.uint64)
-            walks = stochastic_walks(usage.model, seed_words, until=usage.duration, max_steps=MAX_STEPS)
+            walks = usage.stochastic_walks(seed_words)
             usage.check(walks)
             progress.visits.add(usage.model, walks)
             # The walks of a batch whose answers did not all come are counted up to the first missing one.
             made = usage.values.seeded({i: walks.walk(i) for i in range(size)}, seed_words)
-            batch = _Batch(progress, list(made.values()), usage, reservoir)
+            batch = _Batch(progress, list(made.values()), usage, reservoir, names)
             queries = batch.queries()
             try:
                 answers: Sequence[Answer] = ask(queries)
@@ -227,11 +234,12 @@ class _Batch:
     walks: list[Walk]
     usage: Usage
     reservoir: np.random.Generator
+    names: str
 
     def queries(self) -> list[Query]:
         first = self.progress.iterations + 1
         return [
-            Query(f"smc/{first + i}", self.usage.draft(walk))
+            Query(f"{self.names}/{first + i}", self.usage.draft(walk))
             for i, walk in enumerate(self.walks)
             if walk.status is WalkStatus.REACHED_END
         ]
@@ -257,8 +265,10 @@ class _Batch:
             for tally in progress.tallies:
                 tally.failed += 1
             return
-        for tally, judgement in zip(progress.tallies, answer.judgements, strict=True):
+        for number, (tally, judgement) in enumerate(zip(progress.tallies, answer.judgements, strict=True)):
             if judgement.verdict is Verdict.VIOLATED:
+                if progress.on_violation is not None:
+                    progress.on_violation(number, walk, judgement, answer.ok)
                 steps = violating_step(walk.times, judgement.first_violation_time)
                 key = walk.prefix(steps).actions(self.usage.model) if answer.ok else None
                 tally.violated(key, judgement.first_violation_time, self.reservoir)

@@ -68,6 +68,11 @@ class ProfileSpace:
         choices = ChoiceSequence(np.append(first, numbers), labelled(pairs))
         return PlayedRun(choices, replace(walk, values=first) if own else walk)
 
+    def repeated(self, choices: ChoiceSequence) -> PlayedRun | None:
+        """The run with all these choices; None if they are those of another profile or duration."""
+        played = self.run(choices.quantiles, 0)
+        return played if played.choices == choices else None
+
     @cached_property
     def _idle(self) -> Walk:
         """The only walk of a profile without actions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,7 +11,7 @@ import numpy as np
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.trace import Stimulus, sample_times
 from bbfalsify.engines.falsification.values import ValueSpace
-from bbfalsify.kernel import CompiledModel, Sampler, Walk, Walks, WalkStatus
+from bbfalsify.kernel import CompiledModel, Sampler, Walk, Walks, WalkStatus, stochastic_walks
 from bbfalsify.modelling import ComputedInput, HeldInput, Profile
 
 STUCK = {
@@ -19,8 +20,33 @@ STUCK = {
 }
 FEW_SAMPLES = 500
 """Number of samples above which a stimulus is larger than its walk."""
-MAX_STEPS = 20_000
+FIRST_STEPS = 20_000
+"""Transitions after which a walk that has not reached the horizon is looked at: is it long, or zeno?"""
+MAX_STEPS = 1_000_000
 """Number of transitions before the horizon above which a walk counts as zeno."""
+MOST_BYTES = 1 << 30
+"""Memory of the walks of a batch."""
+
+
+def walks_to_the_end(model: CompiledModel, walk: Callable[[int], Walks], count: int, duration: float) -> Walks:
+    """Make `count` walks by `walk(max_steps)`, with as many transitions as they need to reach the duration.
+
+    A walk is a function of its seed, so one that needs more transitions is walked again, with the same beginning.  One
+    whose time hardly moves would need more than `MAX_STEPS`: it is zeno, and stays as it is.
+    """
+    walks = walk(FIRST_STEPS)
+    unfinished = walks.status == WalkStatus.STEP_LIMIT
+    if not unfinished.any():
+        return walks
+    reached = walks.times[unfinished, FIRST_STEPS - 1]
+    # Twice as many as the walk's pace so far says; a pace can change.
+    needed = 2.0 * FIRST_STEPS * duration / np.maximum(reached, duration * FIRST_STEPS / MAX_STEPS / 2.0)
+    network = model.network
+    row = 16 + 4 * len(network.processes) + 8 * (network.integer_count + network.real_count)
+    long = needed[needed < 2.0 * MAX_STEPS]
+    if not len(long):
+        return walks
+    return walk(int(min(long.max(), MAX_STEPS, max(FIRST_STEPS, MOST_BYTES // (row * count)))))
 
 
 @dataclass(frozen=True)
@@ -56,6 +82,14 @@ class Usage:
     def _sampler(self) -> Sampler:
         return Sampler(self.model, [(i.expression, i.frame_size) for i in self._computed])
 
+    def stochastic_walks(self, seeds: np.ndarray) -> Walks:
+        """Walks under the profile's own law, to the end of the duration."""
+
+        def walk(max_steps: int) -> Walks:
+            return stochastic_walks(self.model, seeds, until=self.duration, max_steps=max_steps)
+
+        return walks_to_the_end(self.model, walk, len(seeds), self.duration)
+
     def stimulus(self, walk: Walk, *, stop: float | None = None) -> Stimulus:
         """Make the input of this walk, up to `stop` (default: the whole duration)."""
         stop = self.duration if stop is None else min(stop, self.duration)
@@ -76,6 +110,13 @@ class Usage:
         actions = [self.model.actions[a] for a in labels[happened].tolist()]
         events = tuple(zip(walk.times[happened].tolist(), actions, strict=True))
         return Stimulus(times, inputs, events, run.parameters)
+
+    def computed_values(self, walk: Walk) -> dict[str, np.ndarray]:
+        """Values of the computed inputs at the start and right after each action."""
+        if not self._computed:
+            return {}
+        rows = self._sampler.sample(walk, np.concatenate([[0.0], walk.times]))
+        return dict(zip((i.name for i in self._computed), rows, strict=True))
 
     def draft(self, walk: Walk, *, stop: float | None = None) -> Stimulus | WalkDraft:
         """Describe the input for workers to make if that is costly; make few samples of held inputs at once."""
@@ -99,8 +140,9 @@ class Usage:
             reached = float(walks.times.max(initial=0.0))
             raise UserError(
                 Problem(
-                    f"the profile is zeno, or the horizon too long: {MAX_STEPS} transitions brought time only to "
-                    f"{reached:g} of {self.duration:g}. Give some edge of each cycle a guard that needs time to pass.",
+                    f"the profile is zeno, or the horizon too long: {int(walks.steps.max())} transitions brought time "
+                    f"only to {reached:g} of {self.duration:g}. Give some edge of each cycle a guard that needs time "
+                    "to pass.",
                     file=self.profile.file,
                 )
             )

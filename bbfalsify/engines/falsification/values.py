@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bbfalsify.core.choices import DrawnValue, Label, labelled
+from bbfalsify.core.choices import ChoiceSequence, DrawnValue, Label, labelled
 from bbfalsify.core.errors import InvariantViolated
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.plain_guides import at_ends_or_between
@@ -42,7 +42,8 @@ class RunValues:
             yield DrawnValue(name, None, value)
         for name, curve in self.curves.items():
             for number, (time, value) in enumerate(zip(curve.times, curve.values, strict=True)):
-                if number == 0 or time < until or curve.shape != "constant":
+                before = curve.times[number - 1] if number else 0.0
+                if number == 0 or time < until or (curve.shape != "constant" and before < until):
                     yield DrawnValue(name, time, value)
 
 
@@ -93,6 +94,10 @@ class ValueSpace:
             curves[signal.name] = signal.curve(given[first : first + count], self.duration)
             first += count
         return RunValues(self._constant | parameters, curves)
+
+    def sequence(self, quantiles: np.ndarray | None) -> ChoiceSequence | None:
+        """The choices of a run that has no others."""
+        return None if quantiles is None else ChoiceSequence(quantiles, self.labels)
 
     def drawn(self, walks: Sequence[Walk], seeds: SeedTree) -> list[Walk]:
         """Give each walk its own values, drawn by their laws; a profile without any leaves walks as they are."""

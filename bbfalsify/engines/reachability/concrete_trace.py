@@ -6,10 +6,11 @@ one that fails this is no finding (`NotAllowed`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from bbfalsify.core.errors import BBFalsifyError
 from bbfalsify.kernel.target_search import Recording
 from bbfalsify.logic.reach_query import ReachQuery
 from bbfalsify.modelling.network.network import Network
@@ -55,14 +56,20 @@ class ConcreteTrace:
         return self.end.time
 
 
-def checked_trace(network: Network, query: ReachQuery, recording: Recording) -> ConcreteTrace:
+class TimeIsUp(BBFalsifyError):
+    """The time of a search ended while a walk was being replayed."""
+
+
+def checked_trace(
+    network: Network, query: ReachQuery, recording: Recording, go_on: Callable[[], bool] = lambda: True
+) -> ConcreteTrace:
     """Replay the recorded walk as an exact trace; raise NotAllowed if the reference interpreter disagrees."""
     times: Sequence[float] = [float(t) for t in recording.times]
     values = None if recording.values is None else [tuple(float(v) for v in row) for row in recording.values]
     try:
-        return _trace(network, query, recording, times, values, prefer_bounds=False)
+        return _trace(network, query, recording, times, values, go_on, prefer_bounds=False)
     except NotAllowed:
-        return _trace(network, query, recording, times, values, prefer_bounds=True)
+        return _trace(network, query, recording, times, values, go_on, prefer_bounds=True)
 
 
 def _trace(
@@ -71,11 +78,12 @@ def _trace(
     recording: Recording,
     times: Sequence[float],
     values: Sequence[tuple[float, ...]] | None,
+    go_on: Callable[[], bool],
     *,
     prefer_bounds: bool,
 ) -> ConcreteTrace:
     replayer = Replayer(network)
-    steps, state = follow(replayer, recording.moves, times, values, prefer_bounds=prefer_bounds)
+    steps, state = follow(replayer, recording.moves, times, values, prefer_bounds=prefer_bounds, go_on=go_on)
     if recording.error is not None:
         return _failure(replayer, steps, state, recording)
     waits, deadlocked = met(
@@ -91,6 +99,7 @@ def follow(
     values: Sequence[tuple[float, ...] | None] | None,
     *,
     prefer_bounds: bool = False,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> tuple[list[TraceStep], State]:
     """Replay moves; return the steps with exact delays, and the state they lead to."""
     network, run = replayer.network, LongReplay(replayer)
@@ -99,6 +108,8 @@ def follow(
              for i in range(v.size)]  # fmt: skip
     steps = []
     for number, (taken, time) in enumerate(zip(moves, times, strict=True)):
+        if not go_on():
+            raise TimeIsUp(f"the time was up after {number} of {len(moves)} steps of the exact re-check")
         before = run.integers
         try:
             delay = run.take(taken, time, tolerance=_tolerance(run.exact), prefer_bounds=prefer_bounds)

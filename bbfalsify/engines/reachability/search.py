@@ -22,9 +22,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, checked_trace
+from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, TimeIsUp, checked_trace
 from bbfalsify.engines.reachability.schedule import Unit, turns
 from bbfalsify.engines.reachability.settings import Wanted
+from bbfalsify.kernel.native_background import NativeInBackground
 from bbfalsify.kernel.target_search import Batch, Heuristic, Recording, Target, TargetSearch
 from bbfalsify.kernel.walker import Walker
 from bbfalsify.logic.reach_query import ReachQuery
@@ -130,6 +131,8 @@ class Walking:
         self._target = target
         self._walker = Walker.of(target.model)
         self._searches: dict[Heuristic, TargetSearch] = {}
+        self._native = NativeInBackground(self._walker)
+        self._seconds = 0.0
 
     def walk(self, unit: Unit, bounds: Bounds, coverage: np.ndarray | None, go_on: Callable[[], bool]) -> UnitAnswer:
         """Make the walks of the unit one after the other, until one of them meets the target or fails."""
@@ -139,7 +142,10 @@ class Walking:
         accumulates = unit.heuristic is Heuristic.RLC_A
         search.coverage[:] = coverage if accumulates and coverage is not None else 0
         depth = unit.depth if bounds.steps is None else min(unit.depth, bounds.steps)
+        self._native.look(self._seconds)
+        start = time.monotonic()
         batch = search.walks(unit.seeds, unit.distributions, depth, until=bounds.time, go_on=go_on)
+        self._seconds += time.monotonic() - start
         recording = None
         if batch.ended in ("met", "failed"):
             seed, distribution = int(unit.seeds[batch.walk]), int(unit.distributions[batch.walk])
@@ -172,7 +178,7 @@ def search(
         for answer in execute(units, bounds, coverage):
             _count(found, answer, coverage, covered)
             found.seconds = time.monotonic() - start
-            finding = _finding(target, query, answer, found)
+            finding = _finding(target, query, answer, found, go_on)
             if finding is not None and finding.trace.error is not None:
                 found.failure, found.stopped = finding, "failed"
                 return found
@@ -219,13 +225,15 @@ def _count(found: Found, answer: UnitAnswer, before: Coverage, covered: Coverage
         covered[heuristic] = covered.get(heuristic, nothing) + answer.coverage - before.get(heuristic, nothing)
 
 
-def _finding(target: Target, query: ReachQuery, answer: UnitAnswer, found: Found) -> ReachFinding | None:
+def _finding(
+    target: Target, query: ReachQuery, answer: UnitAnswer, found: Found, go_on: Callable[[], bool]
+) -> ReachFinding | None:
     if answer.recording is None:
         return None
     unit, batch = answer.unit, answer.batch
     try:
-        trace = checked_trace(target.model.network, query, answer.recording)
-    except NotAllowed as problem:
+        trace = checked_trace(target.model.network, query, answer.recording, go_on)
+    except (NotAllowed, TimeIsUp) as problem:
         found.unconfirmed.append(str(problem))
         return None
     number, distribution = unit.first + batch.walk + 1, int(unit.distributions[batch.walk])

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.logic.ltl.automaton import Automaton
 from bbfalsify.logic.ltl.letters import classes_of
-from bbfalsify.logic.ltl.ltl_formula import Binary, Formula, Truth, Unary, conjunction, propositional
-from bbfalsify.logic.ltl.ltl_parser import parse
+from bbfalsify.logic.ltl.ltl_formula import Binary, Formula, Truth, Unary, children, conjunction, propositional
+from bbfalsify.logic.ltl.ltl_parser import DEEPEST, parse
 from bbfalsify.logic.ltl.patterns import Counting
 
 MOST_STATES = 100_000
+MOST_PARTS = 10_000
+_MOST_DIGITS = 18
 Move = tuple[Formula, int, bool]
 """(condition, target, whether the edge accepts)"""
 
@@ -33,6 +35,8 @@ class HoaReader:
         self.file, self.name = file, ""
         self.tokens: list[tuple[str, str, int]] = []
         self.aliases: dict[str, Formula] = {}
+        self.sizes: dict[int, tuple[int, int]] = {}
+        """Parts and levels of each label that is kept."""
         self.conditions: list[Formula] = []
         self.at = 0
         position, line = 0, 1
@@ -56,6 +60,13 @@ class HoaReader:
         self.at += 1
         return found
 
+    def number(self) -> int:
+        text = self.take("number")
+        if len(text) > _MOST_DIGITS:
+            self.at -= 1
+            raise self.wrong(f"the number {text[:20]}… is too large: up to {_MOST_DIGITS} digits are read.")
+        return int(text)
+
     def peek(self, text: str) -> bool:
         return self.tokens[self.at][1] == text
 
@@ -67,21 +78,21 @@ class HoaReader:
             line = self.tokens[self.at][2]
             header = self.take("header")
             if header == "States:":
-                states = int(self.take("number"))
+                states = self.number()
             elif header == "Start:":
-                initial.append(int(self.take("number")))
+                initial.append(self.number())
                 if self.peek("&"):
                     raise self.wrong("alternating automata are not read; write it without '&' between states.")
             elif header == "AP:":
-                for _ in range(int(self.take("number"))):
+                for _ in range(self.number()):
                     self.conditions.append(self.proposition(self.take("string")[1:-1]))
             elif header == "Alias:":
                 alias = self.take("alias")
-                self.aliases[alias] = self.label()
+                self.aliases[alias] = self.checked_label()
             elif header == "name:":
                 self.name = self.take("string")[1:-1]
             elif header == "Acceptance:":
-                sets = int(self.take("number"))
+                sets = self.number()
                 condition = "".join(self.rest())
                 if (sets, condition) not in ((1, "Inf(0)"), (0, "t")):
                     raise self.wrong(
@@ -128,7 +139,7 @@ class HoaReader:
         while not self.peek("--END--"):
             self.take("header", text="State:")
             shared = self.bracketed()
-            state = int(self.take("number"))
+            state = self.number()
             if self.tokens[self.at][0] == "string":
                 self.take("string")
             good = self.accepting() or all_accept
@@ -136,7 +147,7 @@ class HoaReader:
             implicit = self.valuations()
             while self.tokens[self.at][0] == "number" or self.peek("["):
                 own = self.bracketed()
-                target = int(self.take("number"))
+                target = self.number()
                 if self.peek("&"):
                     raise self.wrong("alternating automata are not read; write it without '&' between states.")
                 accepts = self.accepting() or good
@@ -165,23 +176,42 @@ class HoaReader:
         if not self.peek("["):
             return None
         self.take("sign")
-        label = self.label()
+        label = self.checked_label()
         self.take("sign", text="]")
         return label
 
+    def checked_label(self) -> Formula:
+        """Read a label; aliases of aliases could make it larger than any memory."""
+        start = self.at
+        try:
+            label = self.label()
+        except RecursionError:
+            self.at = start
+            raise self.wrong("a label is nested too deeply.") from None
+        size, depth = self.sizes[id(label)] = _size(label, self.sizes)
+        if size > MOST_PARTS or depth > DEEPEST:
+            self.at = start
+            raise self.wrong(
+                f"a label of more than {MOST_PARTS} parts or {DEEPEST} levels, its aliases written out, is not read."
+            )
+        return label
+
     def label(self) -> Formula:
-        left = self.label_and()
-        while self.peek("|"):
-            self.take("sign")
-            left = Binary("|", left, self.label_and())
-        return left
+        return self.joined("|", self.label_and)
 
     def label_and(self) -> Formula:
-        left = self.label_atom()
-        while self.peek("&"):
+        return self.joined("&", self.label_atom)
+
+    def joined(self, sign: str, read: Callable[[], Formula]) -> Formula:
+        """Read parts with a sign in between; join them in pairs, so that many parts are not nested deeply."""
+        parts = [read()]
+        while self.peek(sign):
             self.take("sign")
-            left = Binary("&", left, self.label_atom())
-        return left
+            parts.append(read())
+        while len(parts) > 1:
+            rest = parts[len(parts) & ~1 :]
+            parts = [Binary(sign, left, right) for left, right in zip(parts[::2], parts[1::2], strict=False)] + rest
+        return parts[0]
 
     def label_atom(self) -> Formula:
         kind, text, _ = self.tokens[self.at]
@@ -196,10 +226,23 @@ class HoaReader:
             return Truth(text == "t")
         if kind == "alias" and text in self.aliases:
             return self.aliases[text]
-        if kind == "number" and int(text) < len(self.conditions):
+        if kind == "number" and len(text) <= _MOST_DIGITS and int(text) < len(self.conditions):
             return self.conditions[int(text)]
         self.at -= 1
-        raise self.wrong(f"'{text}' is not part of a label; there are {len(self.conditions)} atomic propositions.")
+        raise self.wrong(f"'{text[:40]}' is not part of a label; there are {len(self.conditions)} atomic propositions.")
+
+
+def _size(formula: Formula, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """Count the parts and the levels of a formula; those of a part that is `known` are looked up."""
+    total = deepest = 0
+    rest = [(formula, 0)]
+    while rest:
+        part, above = rest.pop()
+        size, depth = known.get(id(part), (1, 1))
+        total, deepest = total + size, max(deepest, above + depth)
+        if id(part) not in known:
+            rest += [(child, above + 1) for child in children(part)]
+    return total, deepest
 
 
 def hoa_text(automaton: Automaton, name: str = "bad words") -> str:

@@ -47,7 +47,8 @@ def parse(text: str, *, file: str | None = None, line: int | None = None) -> For
             raise wrong("the text ends too early.") from None
         raise wrong(f"unexpected '{error.token}'.{_hint(text, error.token)}", error.token) from None
     except lark.exceptions.UnexpectedCharacters as error:
-        raise wrong(f"unexpected '{text[error.pos_in_stream :].split()[0][:20]}'.{_hint(text, error)}", error) from None
+        found = (text[error.pos_in_stream :].split() or [error.char])[0][:20]
+        raise wrong(f"unexpected '{found}'.{_hint(text, error)}", error) from None
     except _Refused as refused:
         raise wrong(refused.problem.message, refused.token, allowed=refused.problem.allowed,
                     closest=refused.problem.closest) from None  # fmt: skip

@@ -26,6 +26,7 @@ from bbfalsify.logic.ltl.ltl_parser import parse
 from bbfalsify.logic.ltl.patterns import Counting
 from bbfalsify.logic.ltl.properties import PropertyBase, text_of
 from bbfalsify.logic.ltl.reduction import trimmed
+from bbfalsify.records.documents import parse_yaml
 
 Moves = tuple[tuple[tuple[Formula, int], ...], ...]
 """For each state: (condition, target), in the order in which they are tried."""
@@ -80,7 +81,6 @@ def monitor(
     line: int | None = None,
 ) -> MonitorProperty:
     """Read a monitor from YAML text, a YAML file, or the mapping itself (see the docstring of this module)."""
-    import yaml
 
     if isinstance(source, dict):
         content: Any = source
@@ -89,11 +89,12 @@ def monitor(
         text, found = text_of(source, folder)
         file = found or file
         try:
-            content = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise UserError(
-                Problem(f"this is not YAML: {' '.join(str(error).split())}", file=file, line=line)
-            ) from None
+            content = parse_yaml(text, file=file or "monitor").data
+        except UserError as error:
+            if found is not None or line is None:
+                raise
+            # A text inside another file: only the place of the whole is known.
+            raise UserError(Problem(problem.message, file=file, line=line) for problem in error.problems) from None
     return _Reader(file, line).read(content, Path(file).stem if file else "monitor", text)
 
 

@@ -191,54 +191,38 @@ class NormalForms:
         return rest
 
     def until(self, a: int, b: int) -> int:
-        if b in (FALSE, TRUE) or a == FALSE or self.pure(b)[0] or self.implies(a, b):
-            return b
-        if a != TRUE and self.implies(self.negation(b), a):
-            a = TRUE
-        kind, *parts = self.nodes[b]
-        if kind == "U" and self.implies(a, parts[0]):
-            return b
-        if a == TRUE:
-            if kind == "U":  # F (c U d) = F d
-                return self.until(TRUE, parts[1])
-            if kind == "|":  # F is best as far inside as it goes: its parts may be simpler
-                pure = [p for p in parts[0] if self.pure(p)[0]]
-                if pure:
-                    others = [p for p in parts[0] if p not in pure]
-                    return self.either([*pure, self.until(TRUE, self.either(others))])
-            if kind == "&" and not self.finite:  # F (a & GF b) = F a & GF b
-                fixed = [p for p in parts[0] if all(self.pure(p))]
-                if fixed:
-                    return self.both([*fixed, self.until(TRUE, self.both([p for p in parts[0] if p not in fixed]))])
-        if kind == "X" and not self.finite and a == TRUE:
-            return self.next(self.until(TRUE, parts[0]))
-        return self._node("U", a, b)
+        return self._lasting("U", a, b)
 
     def release(self, a: int, b: int) -> int:
-        if b in (FALSE, TRUE) or a == TRUE or self.pure(b)[1] or self.implies(b, a):
+        return self._lasting("R", a, b)
+
+    def _lasting(self, kind: str, a: int, b: int) -> int:
+        """Build U or R; comments about U hold for R with everything dual."""
+        until = kind == "U"
+        zero, one, inside, outside = (FALSE, TRUE, "|", "&") if until else (TRUE, FALSE, "&", "|")
+        if b in (FALSE, TRUE) or a == zero or self.pure(b)[not until] or self._stronger(a, b, until):
             return b
-        if a != FALSE and self.implies(a, self.negation(b)):
-            a = FALSE
-        kind, *parts = self.nodes[b]
-        if kind == "R" and self.implies(parts[0], a):
+        if a != one and self._stronger(self.negation(b), a, until):
+            a = one
+        part, *parts = self.nodes[b]
+        if part == kind and self._stronger(a, parts[0], until):
             return b
-        if a == FALSE:
-            if kind == "R":
-                return self.release(FALSE, parts[1])
-            if kind == "&":
-                pure = [p for p in parts[0] if self.pure(p)[1]]
+        if a == one:
+            if part == kind:  # F (c U d) = F d
+                return self._lasting(kind, one, parts[1])
+            if part == inside:  # F is best as far inside as it goes: its parts may be simpler
+                pure = [p for p in parts[0] if self.pure(p)[not until]]
                 if pure:
                     others = [p for p in parts[0] if p not in pure]
-                    return self.both([*pure, self.release(FALSE, self.both(others))])
-            if kind == "|" and not self.finite:
+                    return self._join(inside, [*pure, self._lasting(kind, one, self._join(inside, others))])
+            if part == outside and not self.finite:  # F (a & GF b) = F a & GF b
                 fixed = [p for p in parts[0] if all(self.pure(p))]
                 if fixed:
-                    return self.either(
-                        [*fixed, self.release(FALSE, self.either([p for p in parts[0] if p not in fixed]))]
-                    )
-        if kind == "X" and not self.finite and a == FALSE:
-            return self.next(self.release(FALSE, parts[0]))
-        return self._node("R", a, b)
+                    others = [p for p in parts[0] if p not in fixed]
+                    return self._join(outside, [*fixed, self._lasting(kind, one, self._join(outside, others))])
+            if part == "X" and not self.finite:
+                return self.next(self._lasting(kind, one, parts[0]))
+        return self._node(kind, a, b)
 
     # --- knowing -----------------------------------------------------------------------------------------------------
 

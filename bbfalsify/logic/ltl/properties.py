@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.foreign_files import read_text
 from bbfalsify.logic.ltl.automaton import Automaton
 from bbfalsify.logic.ltl.bad_prefixes import Watch
 from bbfalsify.logic.ltl.letters import Letters
@@ -243,8 +244,5 @@ def text_of(source: str | Path, folder: str | Path | None = None) -> tuple[str, 
     """Return the text itself, or the text of a file in `folder` (and its name) if it is the name of one."""
     if isinstance(source, Path) or ("\n" not in source and Path(source).suffix and len(source) < 500):
         file = Path(folder or ".") / source
-        try:
-            return file.read_text(encoding="utf-8"), str(file)
-        except (OSError, UnicodeDecodeError) as error:
-            raise UserError(Problem(f"the file cannot be read: {error}.", file=str(file))) from None
+        return read_text(file), str(file)
     return source, None

@@ -125,7 +125,7 @@ class _Reader:
         elif token.type == "UNIT" and token not in _UNITS:
             self.unknown("unit of time", token, _UNITS)
         elif token.type == "NUMBER" and math.isinf(float(token)):
-            self.complain(f"the number {token} is too large", token)
+            self.complain(f"the number {token if len(token) < 40 else token[:20] + '…'} is too large", token)
 
     def build(self, tree: Any) -> Any:
         """Call the method of every rule, the inner ones first; no recursion, for the tree may be deep."""

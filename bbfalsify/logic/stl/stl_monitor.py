@@ -15,7 +15,7 @@ for vacuity.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -177,8 +177,8 @@ def _sample_bounds(
     return lower.astype(np.int64), np.where(np.isinf(ends), -1, upper).astype(np.int64)
 
 
-def warm_up() -> None:
-    """Compile (or load from the cache) everything that judging needs, whatever the formula."""
+def warm_up(times: Collection[str] = ("dense", "discrete")) -> None:
+    """Compile (or load from the cache) everything that judging in these kinds of time needs, whatever the formula."""
     always = Formula(Window("always", 0.0, 1.0, Compare("<=", Signal("x"), Number(0.0))))
-    for time in ("dense", "discrete"):
+    for time in times:
         judge(always, np.array([0.0, 1.0]), {"x": np.zeros(2)}, time=time)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import is_file
 from bbfalsify.modelling.language.constant_values import set_constants
 from bbfalsify.modelling.language.model_text import ModelText, StoredQuery
 from bbfalsify.modelling.language.resolve import assemble
@@ -57,12 +58,12 @@ def files_of(path: Path) -> list[Path]:
     data = read_yaml(path).data
     named = data.get("model") if isinstance(data, dict) else None
     other = path.parent / named if isinstance(named, str) else None
-    return [path] if other is None or not other.is_file() else [path, other]
+    return [path] if other is None or not is_file(other) else [path, other]
 
 
 def model_hash(path: str | Path | None) -> str | None:
     """SHA-256 of a model's or profile's files, None if there is no file."""
-    if path is None or not Path(path).is_file():
+    if path is None or not is_file(path):
         return None
     return hashlib.sha256(b"".join(file.read_bytes() for file in files_of(Path(path)))).hexdigest()
 

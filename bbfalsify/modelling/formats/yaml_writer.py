@@ -9,12 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from bbfalsify.core.errors import Problem
 from bbfalsify.modelling.formats.yaml_reader import FORMAT_VERSION, PORT_KEYS
 from bbfalsify.modelling.language.model_text import BranchText, EdgeText, LocationText, ModelText, TemplateText
 from bbfalsify.records.documents import Text, read_yaml
+from bbfalsify.records.yaml_text import as_yaml
 
 
 def converted(path: str | Path) -> tuple[str, list[Problem]]:
@@ -38,7 +37,7 @@ def written_model(model: ModelText, ports: dict[str, Any] | None = None) -> str:
     if model.as_uppaal:
         data["dialect"] = "uppaal"
     if model.declarations:
-        data["declarations"] = "\n".join(_clean(text.text) for text in model.declarations) + "\n"
+        data["declarations"] = "\n".join(_clean(text.text) for text in model.declarations)
     if model.ode_step is not None:
         data["ode_step"] = model.ode_step
     data["automata"] = {template.name: _automaton(template) for template in model.templates}
@@ -59,14 +58,14 @@ def written_model(model: ModelText, ports: dict[str, Any] | None = None) -> str:
             {"query": query.text, "comment": query.comment} if query.comment else query.text for query in model.queries
         ]
     data.update(ports or {})
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    return as_yaml(data)
 
 
 def _automaton(template: TemplateText) -> dict[str, Any]:
     data: dict[str, Any] = {}
     _put(data, "parameters", template.parameters)
     if template.declarations:
-        data["declarations"] = "\n".join(_clean(text.text) for text in template.declarations) + "\n"
+        data["declarations"] = "\n".join(_clean(text.text) for text in template.declarations)
     data["initial"] = template.initial if template.initial is not None else template.locations[0].name
     data["locations"] = {location.name: _location(location) for location in template.locations}
     if template.edges:
@@ -127,22 +126,3 @@ def _put(data: dict[str, Any], key: str, text: Text | None) -> None:
 def _clean(text: str) -> str:
     """Remove what a block of YAML cannot contain: tabs, and spaces at the ends of lines."""
     return "\n".join(line.expandtabs(4).rstrip() for line in text.strip("\n").splitlines()).strip()
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes long texts as blocks and short mappings on one line."""
-
-
-def _text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
-
-
-def _mapping(dumper: yaml.SafeDumper, value: dict) -> yaml.Node:
-    node = dumper.represent_mapping("tag:yaml.org,2002:map", value)
-    inner = [v for v in value.values() if isinstance(v, dict | list) or (isinstance(v, str) and "\n" in v)]
-    node.flow_style = not inner and sum(len(str(item)) + 4 for pair in value.items() for item in pair) < 110
-    return node
-
-
-_Dumper.add_representer(str, _text)
-_Dumper.add_representer(dict, _mapping)

@@ -20,7 +20,7 @@ import lark
 
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language import syntax_tree as tree
-from bbfalsify.modelling.language.tree_builder import TreeBuilder
+from bbfalsify.modelling.language.tree_builder import MOST_DIGITS, TreeBuilder, UnreadableNumber
 from bbfalsify.modelling.language.tree_walk import depth
 
 DEEPEST = 250
@@ -41,6 +41,9 @@ def parse(text: str, start: str, place: Place, *, what: str | None = None) -> An
         result = _parser().parse(text, start=start)
     except lark.exceptions.UnexpectedInput as error:
         raise UserError(_syntax_problem(error, text, place, what or start)) from None
+    except UnreadableNumber as error:
+        digits = f"{what or start}: the number {error.token[:20]}… has too many digits or too large an exponent"
+        raise UserError(place.problem(f"{digits}; at most {MOST_DIGITS} are read.", error.token.line or 1)) from None
     except RecursionError:
         result = None
     if result is None or depth(result) > DEEPEST:

@@ -82,8 +82,23 @@ class _QuantifierHead:
         self.name, self.variable, self.line = name, variable, line
 
 
-def _exact(text: str) -> Fraction:
-    return Fraction(text + "0" if text.endswith(".") else text)
+MOST_DIGITS = 300
+"""Of a number; more do not fit into a float64."""
+
+
+class UnreadableNumber(Exception):
+    """A number that no float64 can hold, or that takes too long to read."""
+
+    def __init__(self, token: lark.Token) -> None:
+        super().__init__(token)
+        self.token = token
+
+
+def _exact(token: lark.Token) -> Fraction:
+    mantissa, _, exponent = token.lower().partition("e")
+    if len(mantissa) > MOST_DIGITS or (exponent and (len(exponent) > 4 or abs(int(exponent)) > MOST_DIGITS)):
+        raise UnreadableNumber(token)
+    return Fraction(token + "0" if token.endswith(".") else str(token))
 
 
 class TreeBuilder(lark.Transformer):
@@ -135,9 +150,11 @@ class TreeBuilder(lark.Transformer):
         return tree.Invocation(str(items[1]), tuple(items[2] or ()), items[1].line, items[0])
 
     def decimal(self, items):
-        return tree.Number(_exact(str(items[0])), True, items[0].line)
+        return tree.Number(_exact(items[0]), True, items[0].line)
 
     def integer(self, items):
+        if len(items[0]) > MOST_DIGITS:
+            raise UnreadableNumber(items[0])
         return tree.Number(int(items[0]), False, items[0].line)
 
     def truth(self, items):

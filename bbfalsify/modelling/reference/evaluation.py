@@ -6,6 +6,7 @@ its breakpoint), and every error names the variable it concerns.
 
 from __future__ import annotations
 
+import operator as operators
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -106,32 +107,29 @@ class Evaluator(Generic[SomeMemory]):
         return expression is None or self.sample.truth(self.value(expression, {}))
 
     def value(self, node: ex.Expression, frame: Frame) -> Value:
-        match node:
-            case ex.Constant():
-                return Fraction(node.value) if node.kind.is_real else int(node.value)
-            case ex.Read():
-                store = self.memory.reals if node.kind.is_real else self.memory.integers
-                return store[node.slot + self._index(node, frame)]
-            case ex.Bound():
-                return frame.get(node.slot + self._index(node, frame), 0)
-            case ex.Unary():
-                return self._unary(node, frame)
-            case ex.Binary():
-                return self._binary(node, frame)
-            case ex.Conditional():
-                chosen = node.then if self._true(node.condition, frame) else node.otherwise
-                return self.value(chosen, frame)
-            case ex.Builtin():
-                return apply_builtin(node.name, [self.value(a, frame) for a in node.arguments], self.sample)
-            case ex.Random():
-                return self.draw(node.name, [self.value(a, frame) for a in node.arguments])
-            case ex.Call():
-                return self._call(node, frame)
-            case ex.Quantifier():
-                return self._quantifier(node, frame)
-            case ex.AtLocation():
-                return int(self.memory.locations[node.process] == node.location)
-        raise TypeError(f"not an expression: {node!r}")
+        return _VALUES[type(node)](self, node, frame)
+
+    def _constant(self, node: ex.Constant, frame: Frame) -> Value:
+        return Fraction(node.value) if node.kind.is_real else int(node.value)
+
+    def _read(self, node: ex.Read, frame: Frame) -> Value:
+        store = self.memory.reals if node.kind.is_real else self.memory.integers
+        return store[node.slot + self._index(node, frame)]
+
+    def _bound(self, node: ex.Bound, frame: Frame) -> Value:
+        return frame.get(node.slot + self._index(node, frame), 0)
+
+    def _conditional(self, node: ex.Conditional, frame: Frame) -> Value:
+        return self.value(node.then if self._true(node.condition, frame) else node.otherwise, frame)
+
+    def _builtin(self, node: ex.Builtin, frame: Frame) -> Value:
+        return apply_builtin(node.name, [self.value(a, frame) for a in node.arguments], self.sample)
+
+    def _random(self, node: ex.Random, frame: Frame) -> Value:
+        return self.draw(node.name, [self.value(a, frame) for a in node.arguments])
+
+    def _at_location(self, node: ex.AtLocation, frame: Frame) -> Value:
+        return int(self.memory.locations[node.process] == node.location)
 
     def _true(self, node: ex.Expression, frame: Frame) -> bool:
         return self.sample.truth(self.value(node, frame))
@@ -154,6 +152,8 @@ class Evaluator(Generic[SomeMemory]):
             return int(not self._true(node.left, frame) or self._true(node.right, frame))
         left, right = self.value(node.left, frame), self.value(node.right, frame)
         if operator in COMPARISONS:
+            if type(left) is int and type(right) is int:  # most comparisons of functions
+                return int(_OF_INTEGERS[operator](left, right))
             return self.sample.compare(operator, left, right)
         if operator in _ARITHMETIC:
             return _ARITHMETIC[operator](left, right)
@@ -259,6 +259,17 @@ class Evaluator(Generic[SomeMemory]):
 
 
 AnyEvaluator = Evaluator[AnyMemory]
+
+_VALUES: dict[type, Callable[..., Value]] = {
+    ex.Constant: Evaluator._constant, ex.Read: Evaluator._read, ex.Bound: Evaluator._bound, ex.Unary: Evaluator._unary,
+    ex.Binary: Evaluator._binary, ex.Conditional: Evaluator._conditional, ex.Builtin: Evaluator._builtin,
+    ex.Random: Evaluator._random, ex.Call: Evaluator._call, ex.Quantifier: Evaluator._quantifier,
+    ex.AtLocation: Evaluator._at_location,
+}  # fmt: skip
+_OF_INTEGERS: dict[str, Callable[[int, int], bool]] = {
+    "==": operators.eq, "!=": operators.ne, "<": operators.lt, "<=": operators.le, ">": operators.gt,
+    ">=": operators.ge,
+}  # fmt: skip
 
 
 def _integer(value: Value) -> int:

@@ -5,6 +5,8 @@ A `LongReplay` keeps, in exact fractions,
     reals         value, time of that value, and rate of each: passing time costs nothing
     invariants    per process the time until which it holds, and the slots *read* to find it: valid until one of them is
                   assigned, starts or stops moving, or changes its rate
+    rates         per clock the slots read to find its rate, in the same way
+    updates       of the current state what each transition writes, where that does not depend on the delay
     committed and urgent locations      the processes in one
 
 Reads are recorded during evaluation, so no analysis of the model is needed.  Steps that are refused, fail, draw at
@@ -22,7 +24,15 @@ from bbfalsify.core.errors import InvariantViolated
 from bbfalsify.modelling.network.expressions import Constant, Expression
 from bbfalsify.modelling.reference.delay_sets import ALL_DELAYS, Window, Windows, first_stretch, solve
 from bbfalsify.modelling.reference.evaluation import AnyEvaluator, Draw, Evaluator, Slots, no_draw
-from bbfalsify.modelling.reference.exact_values import DependsOnDraw, ModelRuntimeError, NotAffine, Real, Sample
+from bbfalsify.modelling.reference.exact_values import (
+    DependsOnDraw,
+    ModelRuntimeError,
+    NotAffine,
+    Real,
+    Sample,
+    Value,
+    at_delay,
+)
 from bbfalsify.modelling.reference.flow import RealFlow, rate_expressions
 from bbfalsify.modelling.reference.interpreter import Predicate
 from bbfalsify.modelling.reference.memory_layers import At, Layer, Layered, Place, Within, noting
@@ -50,6 +60,10 @@ class Here:
         return State(tuple(self.locations), tuple(self.integers), self.reals, self.time)
 
 
+Effect = tuple[dict[int, int], dict[int, Value], dict[int, Value]]
+"""Locations, integers and reals that a transition writes."""
+
+
 @dataclass(frozen=True)
 class Held:
     """An invariant holds until this time (None: without end), as long as these places do not change."""
@@ -68,6 +82,11 @@ class LongReplay(Replayer):
     def __init__(self, replayer: Replayer) -> None:
         super().__init__(replayer.network, step=replayer.step, horizon=replayer.horizon)
         self._plain = replayer
+        self._raters: dict[int, list[int]] = {}
+        """Processes that rate a clock in some location, in their order: the last one that does counts."""
+        for number, process in enumerate(self.network.processes):
+            for slot in sorted({rate.slot for location in process.locations for rate in location.rates}):
+                self._raters.setdefault(slot, []).append(number)
         self.load(replayer.initial_state())
 
     # --- from outside ------------------------------------------------------------------------------------------------
@@ -131,6 +150,11 @@ class LongReplay(Replayer):
         self._ends: list[tuple[Fraction, bool, int]] = []
         """A heap: time, whether the invariant still holds then, process; outdated entries may remain."""
         self._readers: dict[Place, set[int]] = {}
+        self._rate_readers: dict[Place, set[int]] = {}
+        self._rates_read_reals = False
+        for slot in rate_expressions(self.network, state.locations):
+            self._rate(slot)
+        self._effects: dict[tuple[Move, ...], Effect] = {}
         self._unknown = {p for p in processes if self._location(state, p).invariant is not None}
         self._staying = None
         return True
@@ -141,11 +165,29 @@ class LongReplay(Replayer):
         return self.here
 
     def _rates(self, state: State) -> list[Fraction] | None:
-        """One rate per real, or None if the flow is not linear; records whether a step may change them."""
-        flow = RealFlow(self.network, state.locations, state.integers, state.reals, step=self.step)
-        given = rate_expressions(self.network, state.locations)
-        self._rates_change = not all(isinstance(rate, Constant) for rate in given.values())
-        return flow.rates
+        """One rate per real, or None if the flow is not linear."""
+        return RealFlow(self.network, state.locations, state.integers, state.reals, step=self.step).rates
+
+    def _rate(self, slot: int) -> Fraction | None:
+        """The rate of a clock that some process may rate; notes what it reads, None if it reads reals."""
+        here = self._kept()
+        given = None
+        for process in self._raters.get(slot, ()):
+            for rate in self.network.processes[process].locations[here.locations[process]].rates:
+                given = rate.expression if rate.slot == slot else given
+        if given is None:
+            return Fraction(1)
+        if isinstance(given, Constant):
+            return Fraction(given.value)
+        read: set[Place] = set()
+        memory = noting(self._memory(At(here, here.time)), read)
+        value = AnyEvaluator(self.network, memory, Sample(Fraction(0), set())).value(given, {})
+        if any(kind == "real" for kind, _ in read):
+            self._rates_read_reals = True
+            return None
+        for place in read:
+            self._rate_readers.setdefault(place, set()).add(slot)
+        return Fraction(at_delay(value, 0))
 
     def _enter(self, memory: Layered, time: Fraction) -> None:
         """Copy what a transition wrote into the current state, and forget what it may have changed."""
@@ -155,11 +197,15 @@ class LongReplay(Replayer):
         if len(reals) < len(memory.reals) or len(integers) < len(memory.integers):
             raise DependsOnDraw("an update draws at random")
         here.time = time
-        rates_change = self._rates_change
+        rated: set[int] = set()
+        changed = [("real", slot) for slot in reals]
+        changed += [("integer", slot) for slot, value in integers.items() if here.integers[slot] != value]
+        changed += [("location", process) for process in memory.locations]
+        self._effects = {}
         for process, location in memory.locations.items():
             locations = self.network.processes[process].locations
             left, entered = locations[here.locations[process]], locations[location]
-            rates_change = rates_change or bool(left.rates or entered.rates)
+            rated |= {rate.slot for rate in (*left.rates, *entered.rates)}
             here.locations[process] = location
             (self._committed.add if entered.committed else self._committed.discard)(process)
             (self._urgent.add if entered.urgent else self._urgent.discard)(process)
@@ -170,23 +216,29 @@ class LongReplay(Replayer):
             here.integers[slot] = integer
         for slot, real in reals.items():
             here.values[slot], here.since[slot] = real, time
-        self._changed(memory.places())
+        self._changed(changed)
         self._staying = None
-        if rates_change:
-            self._change_rates()
+        for place in changed:
+            rated |= self._rate_readers.get(place, set())
+        self._change_rates(rated)
 
-    def _change_rates(self) -> None:
+    def _change_rates(self, slots: set[int]) -> None:
+        """Evaluate again the rates of these clocks; of all, where rates read reals."""
         here = self._kept()
-        reals = here.reals
-        rates = self._rates(here.state())
-        if rates is None:
-            self.load(here.state())
-            return
-        for slot, (old, new) in enumerate(zip(here.rates, rates, strict=True)):
-            if old != new:
-                here.values[slot], here.since[slot] = reals[slot], here.time
+        found = {slot: self._rate(slot) for slot in sorted(slots)}
+        rates: list[Fraction] | None
+        if self._rates_read_reals:
+            rates = self._rates(here.state())
+            found = dict(enumerate(rates or ()))
+            if rates is None:
+                self.load(here.state())
+                return
+        now = At(here, here.time)
+        for slot, rate in found.items():
+            if rate is not None and here.rates[slot] != rate:
+                here.values[slot], here.since[slot] = now[slot], here.time
+                here.rates[slot] = rate
                 self._changed([("real", slot)])
-        here.rates = rates
 
     def _changed(self, places: Iterable[Place]) -> None:
         for place in places:
@@ -230,6 +282,29 @@ class LongReplay(Replayer):
                 return until, closed
             heapq.heappop(self._ends)
         return None
+
+    def _after(self, evaluator: AnyEvaluator, moves: tuple[Move, ...], draw: Draw) -> AnyEvaluator:
+        """Make the moves; updates that read no real write the same at every delay, and run only once."""
+        memory = evaluator.memory
+        written_already = not isinstance(memory, Layered) or memory.locations or memory.integers or memory.reals
+        if self.here is None or written_already or draw is not no_draw:
+            return super()._after(evaluator, moves, draw)
+        under = _layered(evaluator)
+        effect = self._effects.get(moves)
+        if effect is None:
+            read: set[Place] = set()
+            noted: AnyEvaluator = Evaluator(self.network, noting(memory, read), evaluator.sample, draw)
+            over = _layered(super()._after(noted, moves, draw))
+            effect = dict(over.locations), dict(over.integers), dict(over.reals)
+            if not any(kind == "real" for kind, _ in read):
+                self._effects[moves] = effect
+        locations, integers, reals = effect
+        after = Layered(
+            Layer(under.locations.store, locations),
+            Layer(under.integers.store, integers),
+            Layer(under.reals.store, reals),
+        )
+        return Evaluator(self.network, after, evaluator.sample, draw)
 
     # --- methods of the interpreter, answered from the kept data -----------------------------------------------------
 

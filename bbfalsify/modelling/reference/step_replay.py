@@ -17,7 +17,7 @@ from math import prod
 
 from bbfalsify.core.errors import BBFalsifyError
 from bbfalsify.modelling.network.expressions import Expression
-from bbfalsify.modelling.reference.choices import Choices, ChoicesMeet, every_choice_enters
+from bbfalsify.modelling.reference.branch_choices import Choices, ChoicesMeet, every_choice_enters
 from bbfalsify.modelling.reference.delay_sets import Window, Windows, contains, endpoints
 from bbfalsify.modelling.reference.evaluation import AnyEvaluator, no_draw
 from bbfalsify.modelling.reference.exact_values import DependsOnDraw, Real

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import LARGEST_DATA, read_text
 from bbfalsify.core.trace import Trace
 
 MOST_PROBLEMS = 20
@@ -21,17 +23,40 @@ MOST_PROBLEMS = 20
 
 def read_csv(path: str | Path) -> dict[str, Trace]:
     """The traces by the name of their walk ("" where the file holds one); malformed lines are named, up to twenty."""
-    file = str(path)
+    return _all_numbers(path) or _with_care(path)
+
+
+def _all_numbers(path: str | Path) -> dict[str, Trace] | None:
+    """Read a file in which every cell is a finite number, thirty times as fast; None where something is otherwise."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise UserError(Problem("there is no such file.", file=file)) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(Problem(f"the file cannot be read: {error}.", file=file)) from None
-    reader = csv.reader(io.StringIO(text))
-    header = [name.strip() for name in next(reader, [])]
-    problems = _header_problems(header, file)
-    rows = [(reader.line_num, row) for row in reader if row]
+        with open(path, encoding="utf-8-sig") as file:
+            header = [name.strip() for name in file.readline().split(",")]
+            if _header_problems(header, "") or _first_column(header):
+                return None
+            with warnings.catch_warnings(action="ignore"):  # of a file without rows
+                table = np.loadtxt(file, delimiter=",", comments=None, ndmin=2)
+    except (OSError, ValueError):  # also a cell that is a word, a row of another length, bytes that are no text
+        return None
+    if table.shape[1] != len(header) or not len(table) or not np.isfinite(table).all() or _goes_back(table[:, 0]):
+        return None
+    columns = np.ascontiguousarray(table.T)
+    return {"": Trace(columns[0], dict(zip(header[1:], columns[1:], strict=True)))}
+
+
+def _goes_back(times: np.ndarray) -> bool:
+    return bool((times[1:] <= times[:-1]).any())
+
+
+def _with_care(path: str | Path) -> dict[str, Trace]:
+    file = str(path)
+    reader = csv.reader(io.StringIO(read_text(path, largest=LARGEST_DATA)))
+    problems: list[Problem] = []
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        rows = [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise UserError(Problem(f"not CSV: {error}.", file=file, line=reader.line_num)) from None
+    problems += _header_problems(header, file)
     first = _first_column(header)
     wanted = _number_columns(header, [row for _, row in rows], first)
     walks: dict[str, list[list[float]]] = {}

@@ -14,8 +14,9 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.trace import Trace, thinned
 from bbfalsify.records.counterexample import Counterexample
-from bbfalsify.reporting.formatting import interval, number, replay_command
+from bbfalsify.reporting.formatting import interval, number, replay_command, values_text
 from bbfalsify.reporting.html.curves import moments_of
+from bbfalsify.reporting.html.limits import limits_of
 from bbfalsify.reporting.html.signals import exact, fan_points, packed_fan, points_for, thin_line
 from bbfalsify.reporting.terminal.counterexamples import MEANINGS
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample
@@ -94,6 +95,7 @@ class Details:
             "inputs": {name: exact(thin.signals[name]) for name in found.inputs},
             "outputs": {name: exact(thin.signals[name]) for name in found.outputs},
             "units": {name: unit for name, unit in self.result.units.items() if name in signals},
+            "limits": limits_of(_formula(found.requirement.stl).root, end),
             "robustness": _robustness(found, trace, most),
             "fan": None if fan is None else packed_fan(fan, self._fan_points),
             "word": [list(step) for step in found.word],
@@ -149,6 +151,8 @@ def _facts(row: RankedCounterexample, found: Counterexample | None) -> Iterator[
     for name, estimate in row.columns.items():
         equation, meaning = MEANINGS[name]
         yield f"{meaning} (equation {equation})", interval(estimate)
+    if row.values:
+        yield "values drawn", values_text(row.values)
     if row.traces:
         yield "traces", f"{row.violating} of {row.traces} violate"
     yield "violated at", number(row.first_violation_time, 6)

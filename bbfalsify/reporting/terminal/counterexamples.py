@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bbfalsify.records.accepted import ACCEPTED
-from bbfalsify.reporting.formatting import interval, number, shorten_word
+from bbfalsify.reporting.formatting import interval, number, shorten_word, values_text
 from bbfalsify.reporting.terminal.lines import new_table
 from bbfalsify.results.falsify_result import RankedCounterexample, ShrunkCounterexample
 
@@ -48,20 +48,42 @@ def result_table(rows: Sequence[RankedCounterexample], width: int) -> Table:
     shown = max(enough, key=lambda n: (_different(rows, rooms[n]), n))
     room = rooms[shown]
     table = new_table()
-    for title, least in zip(COLUMNS[:shown], widths, strict=False):
-        left = title in ("actions", "probability [95 %]")
-        table.add_column(
-            title, justify="left" if left else "right", no_wrap=True, min_width=0 if title == "actions" else least
-        )
+    titles = ["values" if title == "actions" and _by_values(rows) else title for title in COLUMNS[:shown]]
+    for place, (title, least) in enumerate(zip(titles, widths, strict=False)):
+        left = place in (1, 2)
+        table.add_column(title, justify="left" if left else "right", no_wrap=True, min_width=0 if place == 1 else least)
     for row, line in zip(rows, cells, strict=True):
         remarks = _remarks(row)
-        table.add_row(line[0], shorten_word(row.actions, room - len(remarks)) + remarks, *line[2:shown])
+        table.add_row(line[0], _word(row, room - len(remarks)) + remarks, *line[2:shown])
     return table
+
+
+def _by_values(rows: Sequence[RankedCounterexample]) -> bool:
+    """True for a profile without actions: its uses differ by their values only."""
+    return bool(rows) and all(row.values and not row.acts for row in rows)
+
+
+def _word(row: RankedCounterexample, room: int) -> str:
+    return shorten_word(row.actions, room) if row.acts or not row.values else values_text(row.values, room)
+
+
+MOST_VALUES = 5
+"""Lines about values in a short answer; `bbfalsify show` tells all."""
+
+
+def value_lines(rows: Sequence[RankedCounterexample], width: int, *, everything: bool = False) -> Iterator[str]:
+    """The values of each row that has actions beside them, or for which the table has no room."""
+    told = [row for row in rows if row.values and (row.acts or len(values_text(row.values)) > LEAST_ROOM)]
+    for row in told if everything else told[:MOST_VALUES]:
+        head = f"#{row.rank} "
+        yield head + values_text(row.values, None if everything else max(width - len(head), 40))
+    if not everything and len(told) > MOST_VALUES:
+        yield f"… and the values of {len(told) - MOST_VALUES} more (bbfalsify show)"
 
 
 def _different(rows: Sequence[RankedCounterexample], room: int) -> int:
     """Number of words that can still be told apart in so much room."""
-    return len({shorten_word(row.actions, room - len(_remarks(row))) for row in rows})
+    return len({_word(row, room - len(_remarks(row))) for row in rows})
 
 
 def _remarks(row: RankedCounterexample) -> str:
@@ -82,6 +104,9 @@ FEW = 5
 """Lines about cores in a short answer; `bbfalsify show` tells all."""
 
 
+WITHOUT_ACTIONS = {True: "values made as simple as they can be:", False: "too few simulations to simplify"}
+
+
 def shrunk_lines(rows: Sequence[RankedCounterexample], width: int, *, everything: bool = False) -> Iterator[str]:
     """Rows with the same core in one line; then those from which nothing can be left out."""
     shrunk = [(row, row.shrunk) for row in rows if row.shrunk is not None]
@@ -98,7 +123,7 @@ def shrunk_lines(rows: Sequence[RankedCounterexample], width: int, *, everything
     for settled, text in ((True, "no action can be left out of"), (False, "too few simulations to shrink")):
         whole = [row for row, core in shrunk if core.same_as == row.rank and core.settled is settled]
         if whole:
-            yield f"{text} {_ranks(whole)}"
+            yield f"{text if any(row.acts for row in whole) else WITHOUT_ACTIONS[settled]} {_ranks(whole)}"
 
 
 def _core(core: ShrunkCounterexample, width: int) -> str:

@@ -17,6 +17,7 @@ from bbfalsify.reporting.terminal.counterexamples import (
     equations_title,
     result_table,
     shrunk_lines,
+    value_lines,
 )
 from bbfalsify.reporting.terminal.insight_lines import (
     FEW,
@@ -30,6 +31,7 @@ from bbfalsify.reporting.terminal.insight_lines import (
     time_plot,
 )
 from bbfalsify.reporting.terminal.lines import expectation, note_lines, place_lines
+from bbfalsify.reporting.terminal.modes import mode_lines
 from bbfalsify.results.falsify_result import FalsificationResult, KnownCounterexample, RequirementResult
 from bbfalsify.results.recorded import result_from_json
 
@@ -41,10 +43,14 @@ MOST_KNOWN = 10
 
 
 def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str | Table]:
-    """A table per falsified requirement and what it means, then how it was found, then the outcome of each."""
+    """The failure modes of each requirement, and the outcome; rows and how they were found only where asked for."""
     result = result_from_json(FalsificationResult, data)
     for row in result.requirements:
-        if result.listed(row.id):
+        if row.violation is not None:
+            yield ""
+            yield from mode_lines(row, result.modes_of(row.id), width)
+        # Failures are accepted row by row, so whoever accepts some needs to see which.
+        if result.listed(row.id) and (verbose or row.violation is None or result.acceptance is not None):
             yield ""
             yield from _found(result, row, width, verbose)
     for row in result.requirements:
@@ -52,6 +58,16 @@ def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> I
     if verbose and result.counterexamples:
         yield from textwrap.wrap(LEGEND, width)
     yield ""
+    if verbose or not result.modes:
+        yield from _coverage(result, width, verbose)
+    yield effort_line(result)
+    hidden = () if verbose or not result.modes else result.list_notes
+    notes = [note for note in result.notes if note not in hidden]
+    yield from (*store_lines(result), *unmet_lines(result), *note_lines(notes))
+    yield from closing_lines(result)
+
+
+def _coverage(result: FalsificationResult, width: int, verbose: bool) -> Iterator[str | Table]:
     yield from coverage_lines(result.profile_coverage, everything=verbose)
     table = coverage_table(result.profile_coverage) if verbose else None
     if table is not None:
@@ -59,9 +75,6 @@ def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> I
     if verbose:
         for line in sampling_lines(result.sampling):
             yield from textwrap.wrap(line, width)
-    yield effort_line(result)
-    yield from (*store_lines(result), *unmet_lines(result), *note_lines(result.notes))
-    yield from closing_lines(result)
 
 
 def _found(result: FalsificationResult, row: RequirementResult, width: int, verbose: bool) -> Iterator[str | Table]:
@@ -69,6 +82,7 @@ def _found(result: FalsificationResult, row: RequirementResult, width: int, verb
     if len(result.requirements) > 1:
         yield f"{row.id}: {row.text or row.stl}"
     yield result_table(found, width)
+    yield from value_lines(found, width, everything=verbose)
     if row.shown is not None:
         yield f"probability that a use meets one of these: {interval(row.shown)}"
     if any(c.probability_with_uncertainty for c in found):

@@ -9,8 +9,9 @@ from typing import Any
 
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.json_files import read_json
+from bbfalsify.records.stored import to_json
 from bbfalsify.records.word_counterexample import WordCounterexample
-from bbfalsify.reporting.formatting import interval, number
+from bbfalsify.reporting.formatting import changes, interval, number
 from bbfalsify.reporting.terminal.lines import replay_line
 from bbfalsify.reporting.terminal.reach import end_lines, trace_lines
 from bbfalsify.results.falsify_result import EstimatedWord, RankedCounterexample
@@ -27,7 +28,8 @@ def counterexample_steps(row: Row) -> tuple[dict[str, Any], list[str]]:
         fewer = len(core.actions) < len(found.actions)
         kept = f"{len(core.actions)} of {len(found.actions)} actions"
         same = "" if core.same_as in (None, found.rank) else f", as #{core.same_as}"
-        title = f"shrunk: {kept if fewer else 'the same actions with more ordinary delays'}{same}"
+        ordinary = "the same actions with more ordinary delays" if found.acts else "simpler values"
+        title = f"shrunk: {kept if fewer else ordinary}{same}"
         data["shrunk"], more = _timed(row["shrunk"], core, title)
         lines += more if core.file != found.file else []
     return data, lines
@@ -39,14 +41,18 @@ def _timed(row: Row, found: EstimatedWord, title: str) -> tuple[dict[str, Any], 
     # The use goes on after the violation; its key ends with the action that ends the violating delay.
     word = stored.word[: len(stored.actions)]
     violated = found.first_violation_time
-    lines = [f"{number(time, 6):>12}  {action}" for time, action in word]
+    steps = [(time, action) for time, action in word if found.acts]
+    fixed = [value for value in stored.values if value.time is None]
+    steps += [(v.time, f"{v.name} = {number(v.value, 6)}") for v in changes(stored.values) if v.time is not None]
     if not math.isnan(violated):
-        # An action at the violating moment is part of its cause: the violation comes after it.
-        place = sum(time <= violated for time, _ in word)
-        lines.insert(place, f"{number(violated, 6):>12}  violated (robustness {number(found.robustness)})")
+        # What happens at the violating moment is part of its cause: the violation comes after it.
+        steps = [step for step in steps if found.acts or step[0] <= violated]
+        steps.append((violated, f"violated (robustness {number(found.robustness)})"))
+    lines = [f"{'':>12}  {value.name} = {number(value.value, 6)}" for value in fixed]
+    lines += [f"{number(time, 6):>12}  {what}" for time, what in sorted(steps, key=lambda step: step[0])]
     head = f"{title}, {found.status}, probability {interval(found.shown)}"
-    steps = [{"time": time, "action": action} for time, action in word]
-    return {**row, "file": str(file), "word": steps}, [head, *lines, replay_line(file)]
+    told = {"word": [{"time": time, "action": action} for time, action in word], "values": to_json(stored.values)}
+    return {**row, "file": str(file), **told}, [head, *lines, replay_line(file)]
 
 
 def word_steps(row: Row) -> tuple[dict[str, Any], list[str]]:

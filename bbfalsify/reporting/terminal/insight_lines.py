@@ -125,7 +125,7 @@ def coverage_table(coverage: Coverage | None) -> Table | None:
     for kind in coverage.walks:
         table.add_column(KINDS.get(kind, kind), justify="right", no_wrap=True)
     for name, part in covered_parts(coverage):
-        table.add_row(name, *(str(part.times[kind]) for kind in coverage.walks))
+        table.add_row(name, *(str(part.times.get(kind, 0)) for kind in coverage.walks))
     return table
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bbfalsify.core.foreign_files import is_file
 from bbfalsify.reporting.formatting import replay_command
 from bbfalsify.results.self_check import note_line
 
@@ -39,7 +40,7 @@ def replay_line(file: str | Path) -> str:
 def report_line(run_directory: str | Path) -> Iterator[str]:
     """The place of the report, if there is one."""
     file = Path(run_directory) / "report.html"
-    if file.is_file():
+    if is_file(file):
         yield f"report: {file}"
 
 

@@ -26,9 +26,23 @@ class Progress(Protocol):
 
     def say(self, text: str) -> None: ...
 
+    def warn(self, text: str) -> None: ...
+
     def show(
         self, stage: str, done: int, total: int, note: str = "", *, above: str = "", below: Sequence[str] = ()
     ) -> None: ...
+
+
+class DamageWarning:
+    """Listens for damaged files of a run, which are named however quiet the command is."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def __call__(self, event: Any) -> None:
+        if type(event).__name__ == "RecordDamaged":
+            line = f":{event.line}" if event.line else ""
+            self._progress.warn(f"{event.file}{line}: {event.what}.")
 
 
 class CheckProgress:

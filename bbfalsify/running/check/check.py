@@ -28,7 +28,6 @@ from bbfalsify.engines.checking.claims import CheckProgress, Claim, Violation
 from bbfalsify.engines.checking.resetless import run_without_reset
 from bbfalsify.modelling import Network, Profile
 from bbfalsify.records.json_files import write_atomically
-from bbfalsify.records.observations import FILE as OBSERVATIONS
 from bbfalsify.records.observations import ObservationLog, load_observations
 from bbfalsify.records.recording import Recording
 from bbfalsify.results.check_result import CheckResult
@@ -65,9 +64,9 @@ def check(
     with (
         opened(execution) as where,
         recording.begin(
-            name, seed, task.decided_by(), adapter_sha256=task.record.sha256, settings_may_change=True
+            name, seed, task.decided_by(), adapter_sha256=task.record.sha256, settings=task.settings_facts()
         ) as record,
-        ObservationLog(None if record.path is None else record.path / OBSERVATIONS, observed) as log,
+        ObservationLog(record, observed) as log,
     ):
         tree = load_observations([Path(f) for f in settings.observations], box.alphabet, task.sent, continued=log.path)
         claims = [claim.id for claim in task.claims]
@@ -96,7 +95,7 @@ def check(
         hypotheses=progress.hypotheses,
         tested_bound=progress.tested_bound,
         stop_reason=StopReason.SYSTEM_FAILED if non_deterministic else ended.reason,
-        seconds=time.monotonic() - started,
+        seconds=record.answers.seconds + time.monotonic() - started,
         directory=record.path,
         model=model,
         max_states=task.options.max_states,

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.automata.mealy import MealyMachine, read_dot
+from bbfalsify.automata.mealy import MealyMachine, dot_text, read_dot
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.seeds import draw_seed
 from bbfalsify.engines.checking.claims import Claim
 from bbfalsify.engines.checking.settings import RANDOM_METHODS, Options
 from bbfalsify.logic import Requirement
 from bbfalsify.logic.ltl import Property, ltl
 from bbfalsify.records.counterexample import SystemRecord
+from bbfalsify.records.run_directory import file_hash
 from bbfalsify.running.check.sampled_check import Symbols, sampled
 from bbfalsify.running.execution import Execution
 from bbfalsify.systems.interface import System
@@ -64,6 +67,21 @@ class Task:
         sampling = {"symbols": self.settings.symbols, "period": self.settings.period}
         facts = {"system": self.record.reference, "adapter": self.record.sha256, "alphabet": self.box.alphabet}
         return {**facts, **sampling}
+
+    def settings_facts(self) -> dict[str, Any]:
+        """Everything else that decides the result; where it has changed, a check begins anew with all observations."""
+        execution = self.execution
+        return {
+            "requirements": [[claim.id, claim.property.form, claim.property.source] for claim in self.claims],
+            "options": self.options.as_json(),
+            "sent": self.sent,
+            "observations": [file_hash(file) for file in self.settings.observations],
+            "older": None if self.older is None else hashlib.sha256(dot_text(self.older).encode()).hexdigest(),
+            "budget": asdict(self.budget),
+            "limits": [execution.time_limit, execution.memory_limit, execution.votes, execution.on_failure],
+            # A use that cannot be reset cannot be continued either: it is another one each time.
+            "session": draw_seed() if self.box.capabilities.single_session else None,
+        }
 
 
 def prepare(

@@ -83,6 +83,8 @@ def worker_notes(system: BlackBox, jobs: int) -> list[str]:
 
 def duration_notes(requirements: Sequence[Requirement], horizon: float) -> list[str]:
     """A formula that looks further ahead than uses last is judged all the same, by simulations that go on."""
+    if horizon == 0 and not any(r.duration(0.0) for r in requirements):
+        return ["the horizon is 0 and no formula looks ahead: only time 0 is judged"]
     return [
         f"{r.id} looks further ahead than the horizon of {horizon:g}: to judge it, simulations go on until "
         f"{r.duration(horizon):g}"
@@ -104,11 +106,13 @@ def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, in
         first = f"; the first said: {progress.search.first_failure}" if progress.search.first_failure else ""
         notes.append(f"simulations that failed: {what}; {meaning}{first}")
     notes += dict.fromkeys(progress.search.notes)
-    notes += what_the_lists_are(progress.search, task.requirements, task.options)
-    notes += what_the_order_is(progress, task.requirements)
+    if not task.options.passes and progress.search.findings:
+        notes.append("passes is 0: nothing was estimated or shrunk")
+    notes += few_words_note(progress.search, task)
+    notes += notes_on_lists(task, progress)
     if progress.search.zeno_walks:
         notes.append(
-            f"{progress.search.zeno_walks} walks did not reach the horizon within {MAX_STEPS} transitions "
+            f"{progress.search.zeno_walks} walks would not have reached the horizon within {MAX_STEPS} transitions "
             "and were not simulated"
         )
     for number, requirement in enumerate(task.requirements):
@@ -116,6 +120,23 @@ def notes_on(task: Task, progress: Progress, failures: dict[SimulationStatus, in
         if seen and progress.search.vacuous[number] == seen:
             notes.append(f"{requirement.id} held only vacuously: its trigger never occurred in {seen} simulations")
     return notes
+
+
+def few_words_note(search: Search, task: Task) -> list[str]:
+    """Say why a list is shorter than wanted: the profile cannot do more."""
+    possible, wanted = search.possible, task.options.counterexamples
+    if possible is None or not task.profile.has_actions or search.stopped is not StopReason.COMPLETED:
+        return []
+    return [
+        f"uses up to the horizon have only {possible} different words, fewer than the {wanted} counterexamples wanted: "
+        "the search ended when no other was found"
+    ]
+
+
+def notes_on_lists(task: Task, progress: Progress) -> list[str]:
+    """Notes about the rows alone."""
+    lists = what_the_lists_are(progress.search, task.requirements, task.options)
+    return [*lists, *what_the_order_is(progress, task.requirements)]
 
 
 def what_the_order_is(progress: Progress, requirements: Sequence[Requirement]) -> list[str]:

@@ -10,9 +10,10 @@ from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.logic import Requirement
 from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
+from bbfalsify.results.falsify_modes import RequirementModes
 from bbfalsify.results.falsify_result import RankedCounterexample
 from bbfalsify.results.self_check import Meetings
-from bbfalsify.running.falsify.finding_listener import content_of, row_of
+from bbfalsify.running.falsify.finding_listener import content_of, drawn_values, row_of
 from bbfalsify.running.falsify.shrink import shrunk_rows
 from bbfalsify.running.falsify.stages import Stages
 
@@ -42,6 +43,13 @@ class Listing:
             rows, listed, stages.shrinking, stages.task.options.confidence, stages.usage, write_core
         )
 
+    def modes(self, number: int) -> RequirementModes | None:
+        """The failure modes of this requirement, which name its rows and their files."""
+        stages, requirement = self._stages, self._stages.task.requirements[number]
+        ranks = {finding: rank for rank, finding in enumerate(stages.scribe.listed(number), start=1)}
+        files = {row.rank: row.file for row in self.rows if row.requirement == requirement.id and row.file is not None}
+        return stages.naming.result(number, requirement.id, ranks, files, stages.task.units)
+
     def _row(self, finding: Finding, requirement: Requirement, rank: int, insights: Insights) -> RankedCounterexample:
         task, memory = self._stages.task, self._stages.memory
         known = None if memory is None else memory.of(finding)
@@ -51,7 +59,17 @@ class Listing:
         file = self._write(content, rank, "counterexamples")
         met = self._met.get(finding)
         is_known, confidence = known is not None, task.options.confidence
-        return row_of(finding, requirement, rank, file, insights, confidence=confidence, known=is_known, met=met)
+        return row_of(
+            finding,
+            requirement,
+            rank,
+            file,
+            insights,
+            confidence=confidence,
+            known=is_known,
+            met=met,
+            values=drawn_values(finding, task, finding.judgement.first_violation_time),
+        )
 
     def _write(self, content: Counterexample, rank: int, folder: str) -> str | None:
         if self._directory is None:

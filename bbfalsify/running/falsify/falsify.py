@@ -23,10 +23,11 @@ from bbfalsify.modelling import Profile
 from bbfalsify.records.accepted import Acceptances, load_acceptances
 from bbfalsify.records.recording import Recording, RunRecord
 from bbfalsify.records.store import Store
+from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import AcceptanceResult, FalsificationResult, RequirementResult
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.falsify.conclusions import best_robustness
+from bbfalsify.running.falsify.conclusions import best_robustness, notes_on_lists
 from bbfalsify.running.falsify.counterexample_list import Listing
 from bbfalsify.running.falsify.replay_store import Memory
 from bbfalsify.running.falsify.stages import Stages
@@ -62,7 +63,7 @@ def falsify(
     )
     acceptances = load_acceptances(accepted) if isinstance(accepted, str | Path) else accepted
     memory = None if store is None else Memory(Store.open(store))
-    compile_everything()
+    compile_everything(frozenset(requirement.time for requirement in task.requirements))
     started = time.monotonic()  # the limits of a run do not count the compiling that only the very first one needs
     name, decided_by = recording.name or profile.name, task.decided_by(with_store=memory is not None)
     with (
@@ -85,6 +86,7 @@ def falsify(
         stages.search()
         stages.shrink()
         stages.simulate_plainly()
+        stages.name_modes()
         stages.draw()
     result = _conclude(stages, record, acceptances, began=started - record.answers.seconds)
     record.write_results(result.as_json())
@@ -98,11 +100,14 @@ def _conclude(
     task, scribe, (checked, met) = stages.task, stages.scribe, stages.self_check()
     notes = [*checked.warnings, *stages.notes()]
     listing, rows = Listing(stages, met), []
+    modes: list[FailureMode] = []
     for number, requirement in enumerate(task.requirements):
         total = scribe.total(number)
         baseline = stages.baseline(number, total)
         insights = stages.insights(number, total, baseline)
         listing.add(number, insights)
+        named = listing.modes(number)
+        modes += named.modes if named is not None else ()
         words, convergence = scribe.convergence(number)
         rows.append(
             RequirementResult(
@@ -118,6 +123,9 @@ def _conclude(
                 sensitivity=insights.sensitivity,
                 found_words=words,
                 convergence=convergence,
+                violation=None if named is None else named.violation,
+                other=None if named is None else named.other,
+                unseen=None if named is None else named.unseen,
             )
         )
     notes += listing.teach_the_store()
@@ -130,12 +138,14 @@ def _conclude(
         iterations=scribe.progress.search.iterations,
         stop_reason=stages.reason,
         requirements=tuple(rows),
+        modes=tuple(modes),
         counterexamples=tuple(listing.rows),
         # Different requirements may be broken by the same use, so their totals do not add up.
         found_probability=rows[0].found_probability if len(rows) == 1 else None,
         seconds=time.monotonic() - began,
         directory=record.path,
         notes=tuple(notes),
+        list_notes=tuple(notes_on_lists(task, scribe.progress)),
         store=None if memory is None else memory.store.path,
         known=() if memory is None else tuple(known.row() for known in memory.known),
         acceptance=None if judged is None else AcceptanceResult.of(judged),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from bbfalsify.core.choices import DrawnValue
 from bbfalsify.core.confirmation import Confirmation
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import (
@@ -24,7 +25,7 @@ from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.engines.falsification.judging_again import Again
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement
-from bbfalsify.records.counterexample import Counterexample, SeedRecord
+from bbfalsify.records.counterexample import ChoiceRecord, Counterexample, SeedRecord
 from bbfalsify.results.falsify_insights import Convergence, SamplingArtefact, SamplingCheck
 from bbfalsify.results.falsify_result import Ordering, RankedCounterexample
 from bbfalsify.results.self_check import Meetings
@@ -131,6 +132,7 @@ def row_of(
     confidence: float,
     known: bool = False,
     met: Meetings | None = None,
+    values: tuple[DrawnValue, ...] = (),
 ) -> RankedCounterexample:
     estimate, order, seen = finding.estimate, finding.ordering, finding.whole_judgement
     return RankedCounterexample(
@@ -147,6 +149,7 @@ def row_of(
         robustness=seen.robustness,
         iteration=finding.iteration,
         file=file,
+        values=values,
         known=known,
         sampling_artefact=finding.artefact,
         probability_with_uncertainty=insights.probabilities.get(rank),
@@ -176,4 +179,11 @@ def content_of(finding: Finding, requirement: Requirement, task: Task, seed: See
         profile=task.profile.file,
         time_limit_s=task.execution.time_limit,
         memory_limit_mb=task.execution.memory_limit,
+        values=drawn_values(finding, task, finding.stimulus.duration),
+        choices=ChoiceRecord.of(finding.choices),
     )
+
+
+def drawn_values(finding: Finding, task: Task, until: float) -> tuple[DrawnValue, ...]:
+    """The values that the profile drew for a finding; none where its walk is not known."""
+    return () if finding.walk is None else tuple(task.space.drawn_values(finding.walk, until))

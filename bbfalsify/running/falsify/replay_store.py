@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from bbfalsify.core.choices import ChoiceSequence
 from bbfalsify.core.confirmation import Confirmation
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import KnownReplayed, StageStarted
@@ -122,7 +123,10 @@ class Memory:
         answers = tuple(driver.repeat(repetitions(found, name=f"known/{entry.name}"), pool.answers))
         result = conclude(found, answers, unbounded=never_seen_to_hold(requirement))
         failing_violates = task.execution.on_failure == "violation"
-        self.known.append(_known(entry, number, result, task.usage.model.actions, failing_violates))
+        known = _known(entry, number, result, task.usage.model.actions, failing_violates)
+        if known.finding is not None and found.choices is not None:
+            _restore_run(known.finding, found.choices.sequence, task)
+        self.known.append(known)
         outcome = result.outcome.value, result.reproduced, result.tries
         driver.recorder.record(KnownReplayed(requirement.id, found.actions, str(entry.file), *outcome))
 
@@ -203,6 +207,13 @@ def _known(
     finding = Finding(number, key, found.word, found.stimulus, judgement, SimulationStatus.OK, None, entry.name)
     finding.confirmation = compare(result.answers, 0, judgement, TOLERANCE_S)
     return _ranked_if_possible(Known(entry, number, result, finding), actions)
+
+
+def _restore_run(finding: Finding, choices: ChoiceSequence, task: Task) -> None:
+    """Give a finding its walk, if the profile is still the one that made these choices."""
+    played = task.space.repeated(choices)
+    if played is not None and played.walk.times.tolist() == [time for time, _ in finding.word]:
+        finding.walk, finding.choices = played.walk, played.choices
 
 
 def _ranked_if_possible(known: Known, actions: Sequence[str]) -> Known:

@@ -17,6 +17,7 @@ from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import insights_of
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.shrinking import Core, Shrunk, Tools, shrink
+from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.results.falsify_result import RankedCounterexample, ShrunkCounterexample
 from bbfalsify.running.falsify.finding_listener import Scribe
@@ -98,6 +99,7 @@ def shrunk_rows(
 ) -> list[RankedCounterexample]:
     """The rows of one requirement, each with its core; a core's file bears the rank of the first that has it."""
     by_key = {finding.actions: (row, finding) for row, finding in zip(rows, listed, strict=True)}
+    space = ProfileSpace(usage)
     told: dict[Finding, ShrunkCounterexample] = {}
     result = []
     for row, finding in zip(rows, listed, strict=True):
@@ -107,7 +109,7 @@ def shrunk_rows(
             continue
         core = found.core.finding
         if core not in told:
-            told[core] = _row(found.core, row, by_key.get(core.actions), confidence, usage, write)
+            told[core] = _row(found.core, row, by_key.get(core.actions), confidence, space, write)
         result.append(replace(row, shrunk=replace(told[core], simulations=found.simulations)))
     return result
 
@@ -117,7 +119,7 @@ def _row(
     first: RankedCounterexample,
     listed: tuple[RankedCounterexample, Finding] | None,
     confidence: float,
-    usage: Usage,
+    space: ProfileSpace,
     write: Callable[[Finding, int], str | None],
 ) -> ShrunkCounterexample:
     finding = core.finding
@@ -127,7 +129,7 @@ def _row(
         file = row.file if same is finding else None  # none of its actions can be left out
         finding.estimate, widened, same_as = same.estimate, row.probability_with_uncertainty, row.rank
     elif finding.estimate is not None:
-        wide = insights_of(usage, [finding], None, None, sensitivity=False, confidence=confidence)
+        wide = insights_of(space.usage, [finding], None, None, sensitivity=False, confidence=confidence)
         widened = wide.probabilities.get(1)
     estimate, seen = finding.estimate, finding.whole_judgement
     return ShrunkCounterexample(
@@ -144,4 +146,5 @@ def _row(
         delay_quantiles=core.quantiles,
         file=file or write(finding, same_as or first.rank),
         probability_with_uncertainty=widened,
+        values=() if finding.walk is None else tuple(space.drawn_values(finding.walk, seen.first_violation_time)),
     )

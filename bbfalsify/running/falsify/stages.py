@@ -1,4 +1,4 @@
-"""The stages of a falsification in their order: recall, search, shrink, simulate plainly, draw.
+"""The stages of a falsification in their order: recall, search, shrink, simulate plainly, name modes, draw.
 
 Each fills in what it found, so that whatever ends the run (its budget, Ctrl-C, the system) leaves all that was known
 by then.  A stage begins only where those before it came to their end.
@@ -30,6 +30,7 @@ from bbfalsify.running.falsify.conclusions import (
 )
 from bbfalsify.running.falsify.fans import draw_fans
 from bbfalsify.running.falsify.finding_listener import Scribe
+from bbfalsify.running.falsify.modes import Naming, name_modes
 from bbfalsify.running.falsify.replay_store import Memory
 from bbfalsify.running.falsify.shrink import Shrinking, shrink_list
 from bbfalsify.running.falsify.task import Task
@@ -41,6 +42,7 @@ class Stages:
         self.scribe = Scribe(driver, task.requirements, task.options)
         self.shrinking = Shrinking()
         self.plain = smc.Progress()
+        self.naming = Naming()
         self._seeds = SeedTree(task.seed)
         self._recalled = self._ended = Ended()
         """The ends of the recall, and of the last stage that asked anything."""
@@ -75,7 +77,7 @@ class Stages:
 
     def shrink(self) -> None:
         """Find out which actions of each counterexample matter."""
-        if self._completed:
+        if self._completed and self.task.options.passes:
             found, seeds = (self.usage, self.scribe, self.shrinking), self._seeds.child("shrink")
             with self.driver.until_stopped() as self._ended:
                 shrink_list(self.driver.ask, *found, seeds=seeds, out_of_time=self._out_of_time)
@@ -97,6 +99,12 @@ class Stages:
                 listener=self.scribe,
                 watched=[[f.actions for f in self.scribe.findings(i)] for i in requirements],
             )
+
+    def name_modes(self) -> None:
+        """Name what the counterexamples have in common, and estimate that on fresh simulations."""
+        if self._completed and self.task.options.modes:
+            with self.driver.until_stopped() as self._ended:
+                name_modes(self.driver.ask, self.usage, self.scribe, self.naming, self._seeds.child("modes"))
 
     def draw(self) -> None:
         """Keep the traces of the estimates, for pictures."""

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.events import (
     QueryAnswered,
-    RunResumed,
-    RunStarted,
+    RecordDamaged,
     RunStopped,
     StageStarted,
     TraceFound,
@@ -47,14 +46,17 @@ class Question:
     id: str
     text: str
     query: str
+    elsewhere: str | None = None
+    """Who answers it, if walks do not: it is listed, not searched."""
 
     def written(self) -> dict[str, Any]:
         """The query as a specification file has it."""
         return {"query": self.query}
 
     def not_searched(self) -> QueryResult:
-        in_words = f"{self.query}: not searched to the end"
-        return QueryResult(id=self.id, text=self.text, query=self.query, in_words=in_words)
+        in_words = f"{self.query}: {self.elsewhere or 'not searched to the end'}"
+        stopped = "not searched" if self.elsewhere is None else "handed on"
+        return QueryResult(id=self.id, text=self.text, query=self.query, in_words=in_words, stopped=stopped)
 
 
 def reach_all(
@@ -86,11 +88,7 @@ def reach_all(
         before, recorder = record.answers, record.recorder
         answered = {e.data["requirement"]: e.data["row"] for e in before.events if e.kind == "QueryAnswered"}
         ids = tuple(question.id for question in questions)
-        recorder.record(
-            RunResumed(0, execution.jobs)
-            if before.started
-            else RunStarted(name, network.name, ids, seed, None, budget.seconds, execution.jobs)
-        )
+        record.record_start(name, network.name, ids, seed, (None, budget.seconds), execution.jobs)
         asking = _Asking(network, settings, about, seed, execution, record, len(questions) > 1)
         rows: list[QueryResult] = []
         reason = StopReason.COMPLETED
@@ -101,7 +99,7 @@ def reach_all(
                 continue
             if reason is StopReason.COMPLETED and left is not None and left <= 0:
                 reason = StopReason.BUDGET_TIME
-            if reason is not StopReason.COMPLETED:
+            if reason is not StopReason.COMPLETED or question.elsewhere is not None:
                 rows.append(question.not_searched())
                 continue
             try:
@@ -135,10 +133,13 @@ class _Asking:
     def answer(self, question: Question, left: float | None) -> QueryResult:
         """Search for one query."""
         asked, recorder = self.settings, self.record.recorder
-        timeout = min((limit for limit in (asked.timeout, left) if limit is not None), default=None)
+        checkpoint = Checkpoint(self.record.path, question.id)
+        standing = self._standing(checkpoint)
+        used = 0.0 if standing is None else standing.found.seconds  # before the run was interrupted
+        limits = (asked.timeout, None if left is None else left + used)
+        timeout = min((limit for limit in limits if limit is not None), default=None)
         each = len(PORTFOLIO) if asked.heuristic == "portfolio" else 1
         recorder.record(StageStarted(question.id, 0 if asked.walks is None else asked.walks * each))
-        checkpoint = Checkpoint(self.record.path, question.id)
         telling = _Telling(recorder, question.id, timeout, better=asked.trace != "some")
 
         def report(now: Standing) -> None:
@@ -148,12 +149,23 @@ class _Asking:
 
         result = reach(
             self.network, question.query, replace(asked, timeout=timeout), seed=self.seed, execution=self.execution,
-            watch=telling.watch, report=report, standing=read_standing(checkpoint.read(), self.network),
+            watch=telling.watch, report=report, standing=standing,
         )  # fmt: skip
         telling.watch(result.found)
         file = self._write(question, result)
         checkpoint.remove()
         return result.row(question.id, question.text, file)
+
+    def _standing(self, checkpoint: Checkpoint) -> Standing | None:
+        """Return the state to go on from; a checkpoint that cannot be used is named."""
+        content, damage = checkpoint.read()
+        standing = None if content is None else read_standing(content, self.network)
+        if content is not None and standing is None:
+            damage = "not of this model"
+        if damage:
+            text = f"{damage}: the search for this query begins anew, and ends the same"
+            self.record.recorder.record(RecordDamaged(str(checkpoint.path), None, text))
+        return standing
 
     def _write(self, question: Question, result: SearchResult) -> str | None:
         """Write the trace file, where something was found."""
@@ -165,6 +177,7 @@ class _Asking:
         about = {
             **self.about, "requirement": question.id, "asked": self.settings.as_json(), "query": result.query.text,
             "heuristic": result.finding.heuristic.value, "seed": result.seed,
+            **({} if result.ending is None else {"ends": asdict(result.ending)}),
         }  # fmt: skip
         write_trace(file, result.network, result.finding, about)
         return str(file)

@@ -19,11 +19,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from bbfalsify.core.errors import ExecutorLost
 from bbfalsify.engines.reachability.schedule import Unit
 from bbfalsify.engines.reachability.search import Bounds, Coverage, UnitAnswer, Walking, in_this_process
 from bbfalsify.kernel.target_search import Target
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.executors import opened
+from bbfalsify.running.workers.lost_executor import Connection, check_versions, connection, versions_here
 from bbfalsify.running.workers.worker import end_with_parent
 
 ALONE_S = 0.5
@@ -44,6 +46,7 @@ class Team:
         self._workers = execution.jobs if several else 1
         self._alone = in_this_process(target, self.go_on)
         self._submit: Callable[[Unit, Bounds, np.ndarray | None], Future[UnitAnswer]] | None = None
+        self._connection = Connection()
         self._open = ExitStack()
 
     def __enter__(self) -> Team:
@@ -64,12 +67,15 @@ class Team:
         waiting: list[Future[UnitAnswer]] = []
         answered = 0
         try:
+            self._connection.require()
             waiting += [self._submit(unit, bounds, coverage.get(unit.heuristic)) for unit in units]
             for future in waiting:
-                answer = future.result()
+                answer = self._connection.result(future)
                 answered += 1
                 yield answer
-        except BrokenExecutor:
+        except (BrokenExecutor, ExecutorLost) as lost:
+            if isinstance(lost, ExecutorLost) and self._execution.executor_lost == "stop":
+                raise
             self._workers = 1
             yield from self._alone(units[answered:], bounds, coverage)
         finally:
@@ -93,12 +99,13 @@ class Team:
 
     def _elsewhere(self) -> Callable[..., Future[UnitAnswer]]:
         pool = cast(Executor, self._open.enter_context(opened(self._execution)).executor)
+        self._connection, versions = connection(pool), versions_here()
         target = pickle.dumps(self._target)
         name = hashlib.sha256(target).hexdigest()
 
         def submit(unit: Unit, bounds: Bounds, coverage: np.ndarray | None) -> Future[UnitAnswer]:
             left = None if self._ends is None else self._ends - time.monotonic()
-            return pool.submit(_work_for, name, target, left, unit, bounds, coverage)
+            return pool.submit(_work_for, (name, target, versions), left, unit, bounds, coverage)
 
         return submit
 
@@ -128,10 +135,16 @@ _mine = threading.local()
 
 
 def _work_for(
-    name: str, target: bytes, left: float | None, unit: Unit, bounds: Bounds, coverage: np.ndarray | None
+    search: tuple[str, bytes, dict[str, str]],
+    left: float | None,
+    unit: Unit,
+    bounds: Bounds,
+    coverage: np.ndarray | None,
 ) -> UnitAnswer:
     """Walk in a worker that may serve several searches; the last model stays ready."""
+    name, target, versions = search
     if getattr(_mine, "name", None) != name:
+        check_versions(versions)
         _mine.name, _mine.walking = name, Walking(pickle.loads(target))
     ends = None if left is None else time.monotonic() + left
     walking: Walking = _mine.walking

@@ -14,10 +14,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from bbfalsify.core.checksums import KEY as CHECKSUM
+from bbfalsify.core.checksums import content_checksum
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, TraceStep, fails, follow, met
+from bbfalsify.engines.reachability.endless_runs import Endings
 from bbfalsify.engines.reachability.search import ReachFinding
-from bbfalsify.logic.reach_query import parse_query
+from bbfalsify.logic.reach_query import ExtremesQuery, LivenessQuery, parse_asked, parse_query
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.reference.state import Move, State
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
@@ -95,6 +98,7 @@ def write_trace(path: Path, network: Network, finding: ReachFinding, about: Mapp
         **trace_json(network, finding.trace),
     }
     lines = []
+    data[CHECKSUM] = content_checksum(json.loads(json.dumps(data)))
     for key, value in data.items():
         if key == "steps" and value:
             text = "[\n" + ",\n".join("    " + json.dumps(step, ensure_ascii=False) for step in value) + "\n  ]"
@@ -120,8 +124,9 @@ def replay_trace(file: str | Path, network: Network) -> TraceReplay:
     data = read_json(file)
     try:
         return _replay(data, network)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise UserError(Problem(f"not a complete trace file: {type(error).__name__} {error}.", str(file))) from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        what = f"{type(error).__name__} {str(error)[:200]}"
+        raise UserError(Problem(f"not a complete trace file: {what}.", str(file))) from None
 
 
 def read_trace(data: Mapping[str, Any], network: Network) -> ConcreteTrace:
@@ -161,12 +166,28 @@ def _replay(data: Mapping[str, Any], network: Network) -> TraceReplay:
         if fails(replayer, state, failing, _exact(data, "waits")):
             return TraceReplay(ReplayOutcome.SAME, f"the model still fails: {data['error']}", data)
         return TraceReplay(ReplayOutcome.FIXED, "the model does not fail there any more", data)
+    if "ends" in data:
+        return _replay_endless(data, network, replayer)
+    asked = parse_asked(data["query"], network)
+    if isinstance(asked, ExtremesQuery):
+        return TraceReplay(ReplayOutcome.SAME, f"the model still allows its {len(data['steps'])} steps", data)
     query = parse_query(data["query"], network)
     try:
         met(replayer, query, state, _exact(data, "waits"))
     except NotAllowed as problem:
         return TraceReplay(ReplayOutcome.FIXED, str(problem), data)
     return TraceReplay(ReplayOutcome.SAME, f"the query is {query.holds_word} after {len(data['steps'])} steps", data)
+
+
+def _replay_endless(data: Mapping[str, Any], network: Network, replayer: Replayer) -> TraceReplay:
+    """Follow a run whose end goes on for ever."""
+    query = parse_asked(data["query"], network)
+    assert isinstance(query, LivenessQuery)
+    steps, _ = _followed(data, replayer)
+    ending = Endings(network, query).first(replayer, steps)
+    if ending is None or ending.kind != data["ends"]["kind"]:
+        return TraceReplay(ReplayOutcome.FIXED, "the run does not avoid the condition for ever any more", data)
+    return TraceReplay(ReplayOutcome.SAME, f"the query is {query.holds_word}: the run {ending.in_words()}", data)
 
 
 def _exact(data: Mapping[str, Any], name: str) -> Fraction:

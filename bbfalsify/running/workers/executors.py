@@ -32,6 +32,7 @@ from bbfalsify.running.workers.execute_query import (
     how_to_answer,
     raise_told,
 )
+from bbfalsify.running.workers.lost_executor import Connection, version_problem, versions_here, watched
 from bbfalsify.running.workers.pool import Answers, WorkerPool, answer_of
 from bbfalsify.running.workers.remote import ExecutorPool
 from bbfalsify.systems.interface import BlackBox
@@ -46,6 +47,8 @@ _CALM = {
 """Switch off self-observation of our own clusters: their dashboard is never looked at."""
 NAMES = ("local", "in-process", "dask", "dask:ADDRESS")
 _TOGETHER = 64
+_CONNECT_S = 10.0
+"""Seconds in which a scheduler must answer, at the start and after its connection broke."""
 
 
 class Pool(Protocol):
@@ -94,7 +97,8 @@ def opened(execution: Execution) -> Iterator[Execution]:
     with contextlib.ExitStack() as stack:
         if address:
             try:
-                client = stack.enter_context(distributed.Client(address, timeout="10s"))
+                client = stack.enter_context(distributed.Client(address, timeout=f"{_CONNECT_S}s"))
+                _compare_versions(client)
             except (OSError, TimeoutError, ValueError) as error:
                 raise UserError(f"there is no Dask scheduler at '{address}' ({error}).") from None
         else:
@@ -113,7 +117,18 @@ def opened(execution: Execution) -> Iterator[Execution]:
         pool = client.get_executor(pure=False)
         # How many tasks it can work on at once: an executor of the standard library says so under this name.
         pool._max_workers = max(1, min(threads, jobs))
-        yield replace(execution, executor=pool)
+        name = f"the Dask scheduler at {address}" if address else "the Dask cluster"
+        yield replace(execution, executor=watched(pool, Connection(name, lambda: client.status)))
+
+
+def _compare_versions(client: Any) -> None:
+    """Have the workers that are there compare their versions with ours; those that join later do so at their start."""
+    for address, found in client.run(version_problem, versions_here(), on_error="return").items():
+        if isinstance(found, BaseException):
+            text = f"bbfalsify cannot be used there ({type(found).__name__}: {found})"
+            raise UserError(f"the Dask worker at {address}: {text}.")
+        if found:
+            raise UserError(f"{address}: {found}")
 
 
 def _dask() -> tuple[Any, Any]:

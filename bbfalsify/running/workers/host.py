@@ -15,7 +15,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any
 from bbfalsify.core.errors import BBFalsifyError, SystemFailure, UserError
 from bbfalsify.running.workers.channel import BlockingChannel, unpacked
 from bbfalsify.running.workers.execute_query import OUR_FAULT, UNUSABLE, WRONG_INPUT, Assignment
+from bbfalsify.systems.temporary import temporary
 
 ANSWERS, UNKNOWN_RUN = "answers", "unknown run"
 """The first item of what a task brings back; else what a worker says that is no answer (`execute_query.py`)."""
@@ -137,9 +137,12 @@ class _Service:
             return pickle.dumps((OUR_FAULT, str(error)))
 
     def _open(self, run: str, introduction: bytes) -> None:
+        from bbfalsify.running.workers.lost_executor import check_versions
         from bbfalsify.running.workers.pool import WorkerPool
 
-        work: Assignment = pickle.loads(introduction).arrived()
+        wanted, assignment = pickle.loads(introduction)
+        check_versions(wanted)
+        work: Assignment = pickle.loads(assignment).arrived()
         self._pool = WorkerPool(
             work.system, work.judge, work.execution, seeds=work.seeds, shared=work.shared, log=self._log
         )
@@ -163,8 +166,8 @@ class _Service:
 
 def serve(end: socket.socket) -> None:
     channel = BlockingChannel(end)
-    with tempfile.TemporaryDirectory(prefix="bbfalsify-") as folder:
-        service = _Service(Path(folder) / "printed")
+    with temporary("host") as folder:
+        service = _Service(folder / "printed")
         try:
             while (message := channel.receive()) is not None:
                 channel.send(service(*message))

@@ -6,6 +6,9 @@ and in order, so the first unanswered query of a worker is always the one it is 
 the time limit, the parent kills the worker and all its children, replaces it, and hands what had not been started to
 others.  Answers come out in the order asked, so the number of workers cannot be seen in the result.
 
+A worker that is killed from outside (by an operator, or because the machine has no memory left) does not cost its
+simulation: that is executed once more, in a fresh worker.  A simulation whose worker is killed twice is to blame.
+
 A system that can execute many stimuli in one call gets as many as there are, up to a limit, and the time limit of all
 of them together.  If a worker dies or hangs in such a call, the culprit is unknown: each is then asked alone.
 """
@@ -60,6 +63,8 @@ _CHUNK_S = 0.005
 _LARGEST_CHUNK = 64
 _GRACE_S = 2.0
 """Seconds that a system may take to close itself."""
+_KILLED_AT_START = 2
+"""Workers of a run that may be killed from outside before they are ready; then the system cannot be started."""
 
 
 @dataclass
@@ -70,7 +75,9 @@ class _Batch:
     waiting: deque[int]
     finished: dict[int, Answer] = field(default_factory=dict)
     alone: set[int] = field(default_factory=set)
-    """Were executed together with others when a worker failed."""
+    """Were executed together with others when a worker failed, or with a worker that was killed."""
+    killed: set[int] = field(default_factory=set)
+    """Were being executed when their worker was killed from outside, once."""
 
     def take(self, most: int) -> list[int]:
         """The next ones to hand out together."""
@@ -120,6 +127,7 @@ class WorkerPool:
         self._looked_at = 0.0
         self._warm = False
         self._set_up = False
+        self._killed_at_start = 0
         self._owner = os.getpid()
         atexit.register(self.close)
 
@@ -267,6 +275,9 @@ class WorkerPool:
     def _fail(self, worker: WorkerProcess, status: SimulationStatus, text: str | None, batch: _Batch) -> None:
         """Blame the query the worker was at, give the others back, and let go of the worker."""
         how_it_ended = self._remove(worker)
+        if worker.killed_from_outside and self._once_more(worker, batch):
+            self._log.write(f"{how_it_ended}: a fresh worker executes once more what it was at\n".encode())
+            return
         if not worker.ready:
             raise SystemFailure(
                 f"the system '{self._assignment.system.name}' could not be started: {text or how_it_ended}"
@@ -276,6 +287,22 @@ class WorkerPool:
         elif worker.assigned:
             batch.finished[worker.assigned.popleft()] = Answer(status, (), text or how_it_ended)
         batch.give_back(worker.assigned)
+
+    def _once_more(self, worker: WorkerProcess, batch: _Batch) -> bool:
+        """Give back the queries of a killed worker, once each; a session that cannot be repeated is lost with it."""
+        if self._assignment.system.capabilities.single_session:
+            return False
+        if not worker.ready:
+            self._killed_at_start += 1
+            again = self._killed_at_start <= _KILLED_AT_START
+        else:
+            current = set(list(worker.assigned)[: worker.together])
+            again = not current & batch.killed
+            batch.killed |= current
+            batch.alone |= current
+        if again:
+            batch.give_back(worker.assigned)
+        return again
 
     # ------------------------------------------------------------------ processes
 

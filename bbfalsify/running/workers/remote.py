@@ -6,7 +6,8 @@ The host is a process of ours, started once in each process of the executor and 
 system runs, so time limits, crashes and memory are contained there as they are here.  What all tasks of a run need
 (the system, the requirements) travels once to each host; a task refers to it by the name of the run.
 
-A task that is lost with the process it ran in is repeated (Dask does that itself, and replaces the process).
+A task that is lost with the process it ran in is repeated (Dask does that itself, and replaces the process).  Where
+the whole cluster is lost, the run ends and can be resumed, or goes on with workers of this machine (`executor_lost`).
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
+from concurrent.futures import FIRST_COMPLETED, Executor, Future
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from bbfalsify.core.errors import SystemFailure, UserError
+from bbfalsify.core.errors import ExecutorLost, SystemFailure, UserError
 from bbfalsify.core.query import Answer, AnyQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus
@@ -32,7 +34,8 @@ from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.channel import packed
 from bbfalsify.running.workers.execute_query import Assignment, Judge, raise_told
 from bbfalsify.running.workers.host import ANSWERS, UNKNOWN_RUN, answer_there
-from bbfalsify.running.workers.pool import Answers
+from bbfalsify.running.workers.lost_executor import connection, versions_here
+from bbfalsify.running.workers.pool import Answers, WorkerPool
 from bbfalsify.running.workers.worker_log import WorkerLog
 from bbfalsify.systems.interface import BlackBox
 
@@ -76,12 +79,32 @@ class ExecutorPool:
         self._name = f"{os.getpid()}-{uuid.uuid4().hex}"
         self._shared = tuple(shared)
         assignment = Assignment(system, judge, execution, seeds, self._shared)
-        self._introduction = _portable(assignment.for_another_process())
+        self._introduction = pickle.dumps((versions_here(), _portable(assignment.for_another_process())))
+        self._connection = connection(execution.executor)
+        here = replace(execution, executor=None)
+        self._start_local = partial(WorkerPool, system, judge, here, seeds=seeds, shared=shared, log=log)
+        self._stops_when_lost = execution.executor_lost == "stop"
+        self._local: WorkerPool | None = None
         self._log = WorkerLog(log, log_limit_bytes)
         self._seconds_per_query: float | None = None
         self._introduced = 0
 
     def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Answers:
+        given = 0
+        if self._local is None:
+            try:
+                for answer in self._remote_answers(queries, deadline):
+                    given += 1
+                    yield answer
+                return
+            except ExecutorLost as lost:
+                if self._stops_when_lost:
+                    raise
+                self._log.write(f"{lost} The run goes on with workers of this machine.\n".encode())
+                self._local = self._start_local()
+        yield from self._local.answers(queries[given:], deadline=deadline)
+
+    def _remote_answers(self, queries: Sequence[AnyQuery], deadline: float | None) -> Answers:
         waiting, size = deque(range(len(queries))), self._size(len(queries))
         lost: deque[_Task] = deque()
         finished: dict[int, Answer] = {}
@@ -91,12 +114,12 @@ class ExecutorPool:
                 while following not in finished:
                     if deadline is not None and time.monotonic() >= deadline:
                         return
-                    while len(running) < self._parallel and (lost or waiting):
+                    while len(running) < self._parallel and (lost or waiting) and self._connection.is_there:
                         task = lost.popleft() if lost else self._next_task(waiting, size)
                         running[self._submit(task, queries)] = task, time.monotonic()
                     timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
                     learning = self._seconds_per_query is None
-                    for future in wait(running, timeout, FIRST_COMPLETED).done:
+                    for future in self._connection.wait_for_any(running, timeout, FIRST_COMPLETED):
                         task, began = running.pop(future)
                         lost.extend(self._collect(future, task, began, finished))
                     size = self._size(len(waiting)) if learning else size
@@ -119,6 +142,7 @@ class ExecutorPool:
         try:
             return self._executor.submit(answer_there, self._name, payload, introduction)
         except RuntimeError as error:  # broken or shut down
+            self._connection.require()
             raise SystemFailure(f"the executor takes no more tasks: {type(error).__name__}: {error}") from None
 
     def _collect(self, future: Future[bytes], task: _Task, began: float, finished: dict[int, Answer]) -> list[_Task]:
@@ -126,6 +150,8 @@ class ExecutorPool:
         try:
             kind, *content = pickle.loads(future.result())
         except Exception as error:  # whatever an executor raises when it loses a task, or the process it ran in
+            if not self._connection.is_there:  # the cluster may come back, and the task is not to blame
+                return [_Task(task.indices, task.tries, introduce=True)]
             return self._lost(task, error, finished)
         if kind == UNKNOWN_RUN:
             return [_Task(task.indices, task.tries, introduce=True)]
@@ -149,6 +175,8 @@ class ExecutorPool:
         return []
 
     def close(self) -> None:
+        if self._local is not None:
+            self._local.close()
         self._log.close()
 
     def __enter__(self) -> ExecutorPool:

@@ -31,6 +31,7 @@ from bbfalsify.running.workers.execute_query import (
     describe,
 )
 from bbfalsify.running.workers.worker_log import NEXT_SIMULATION
+from bbfalsify.running.workers.worker_process import WORKER_MARK
 from bbfalsify.systems.failures import SessionFailure
 
 _LOOK_EVERY_S = 0.5
@@ -86,6 +87,7 @@ def _settle(output: Any, memory_limit_mb: float | None, with_parent: bool) -> No
         os.setsid()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.environ[WORKER_MARK] = str(os.getpid())
         _die_first()
         _keep_grandchildren()
         if with_parent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -10,11 +11,19 @@ from collections import deque
 
 from bbfalsify.running.workers.channel import PollingChannel
 from bbfalsify.running.workers.worker_log import WorkerOutput
-from bbfalsify.systems.programs.process_tree import descendants, how_it_ended, is_ending, kill
+from bbfalsify.systems.programs.process_tree import descendants, end_family, how_it_ended, is_ending, kill
 
 _ENDING_S = 0.2
 """Seconds that a process may take to begin to end after it has closed its socket, before it is killed."""
 _LONGEST_END_S = 10.0
+WORKER_MARK = "BBFALSIFY_WORKER"
+"""Environment variable that all programs of a worker inherit: its process number."""
+_FROM_OUTSIDE = frozenset((signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGKILL", 0), getattr(signal, "SIGHUP", 0)))
+"""Signals of operators and of the operating system (out of memory); faults and `abort` have others."""
+
+
+def worker_mark(pid: int) -> str:
+    return f"{WORKER_MARK}={pid}"
 
 
 class WorkerProcess:
@@ -36,6 +45,8 @@ class WorkerProcess:
         self.watched_for_writing = False
         self.output_watched = True
         self.started_by_it: set[tuple[int, str]] = set()
+        self.killed_from_outside = False
+        """It ended by a signal that neither the driver nor a fault of its own code sends; known after `destroy`."""
 
     def exited(self) -> bool:
         if os.name != "posix":
@@ -56,20 +67,29 @@ class WorkerProcess:
         ended_by_itself = self.exited() or self._ends_soon()
         self.started_by_it |= descendants(self._pid)
         if os.name == "posix":
-            try:
-                os.killpg(self._pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):  # it had not yet made its own group
-                self.process.kill()
+            self._kill_with_family(idle=ended_by_itself and not self.assigned and not self.started_by_it)
         else:
             self.process.kill()
-        kill(self.started_by_it)
         self.process.join()
         self.output.drain()
         code = self.process.exitcode
+        self.killed_from_outside = ended_by_itself and code is not None and -code in _FROM_OUTSIDE
         self.process.close()
         self.channel.close()
         self.output.close()
         return how_it_ended(code, self.output.last_line()) if ended_by_itself else "killed by the driver"
+
+    def _kill_with_family(self, *, idle: bool) -> None:
+        """Kill everything it started until none is left, then itself: while it lives, orphans come to it."""
+        if not idle:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(self._pid, signal.SIGSTOP)  # so that it starts nothing more
+            end_family(self._pid, worker_mark(self._pid))
+        try:
+            os.killpg(self._pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):  # it had not yet made its own group
+            self.process.kill()
+        kill(self.started_by_it)
 
     def _ends_soon(self) -> bool:
         """Its socket is closed, so it is about to end by itself; wait for the reason rather than kill it."""

@@ -15,14 +15,19 @@ from typing import TYPE_CHECKING
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.systems.fmu.description import Description, read_description
+from bbfalsify.systems.temporary import remove, temporary_folder
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
 
 MOST_MEMBERS = 20_000
 LARGEST_DESCRIPTION = 64 << 20
-LARGEST_ARCHIVE = 2 << 30
+LARGEST_ARCHIVE = 1 << 30
 """Bytes, unpacked."""
+MOST_TIMES_LARGER = 100
+"""Unpacked size beside that of the archive: libraries and tables stay far below, archives that fill a disk do not."""
+_NOT_LARGE = 64 << 20
+"""Bytes, unpacked, that are never too many."""
 _DESCRIPTION = "modelDescription.xml"
 _LEFT_PACKED = ("documentation/", "sources/")
 
@@ -47,9 +52,7 @@ def describe(path: Path) -> Description:
 
 def unpack(path: Path, description: Description) -> Path:
     """Unpack what a simulation needs into a new private folder, which the caller removes."""
-    import tempfile
-
-    folder = Path(tempfile.mkdtemp(prefix="bbfalsify-fmu-"))
+    folder = temporary_folder("fmu")
     try:
         with _opened(path) as archive:
             _check(archive, path)
@@ -68,12 +71,6 @@ def unpack(path: Path, description: Description) -> Path:
         remove(folder)
         raise
     return folder
-
-
-def remove(folder: Path) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -109,6 +106,8 @@ def _check(archive: ZipFile, path: Path) -> None:
         problems.append(f"it has {len(members)} members, more than {MOST_MEMBERS}.")
     if (size := sum(member.file_size for member in members)) > LARGEST_ARCHIVE:
         problems.append(f"it would take {size >> 20} MB, more than {LARGEST_ARCHIVE >> 20}.")
+    elif size > _NOT_LARGE and size > MOST_TIMES_LARGER * (packed := path.stat().st_size):
+        problems.append(f"it would become {size // max(1, packed)} times as large ({size >> 20} MB).")
     if len(_members(archive)) < sum(not member.is_dir() for member in members):
         problems.append("it contains a name twice.")
     for member in members:

@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.systems.fmu.archive import describe, remove, unpack
+from bbfalsify.core.foreign_files import is_file
+from bbfalsify.systems.fmu.archive import describe, unpack
 from bbfalsify.systems.fmu.description import Description
 from bbfalsify.systems.fmu.fmu_settings import FmuSettings, Names, Plan, named
 from bbfalsify.systems.fmu.variable_access import Element
 from bbfalsify.systems.interface import Capabilities, Port
 from bbfalsify.systems.parameters import Values
+from bbfalsify.systems.temporary import remove
 
 
 class FmuSystem:
@@ -68,7 +70,7 @@ class FmuSystem:
         self._instances: Any = None
 
     def _read(self) -> Description:
-        if not self.path.is_file():
+        if not is_file(self.path):
             others = {p.name for p in self.path.parent.glob("*.fmu")}
             closest = unknown_name("file", self.path.name, others).closest
             raise UserError(Problem(f"there is no file {self.path.name}.", file=str(self.path), closest=closest))

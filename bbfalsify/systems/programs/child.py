@@ -23,6 +23,7 @@ from bbfalsify.systems.programs.launching import MARK, Launch
 from bbfalsify.systems.programs.process_cost import memory_mb
 from bbfalsify.systems.programs.process_tree import (
     descendants,
+    end_family,
     how_it_ended,
     is_ending,
     kill,
@@ -330,10 +331,13 @@ class Child:
         if not self.exited():
             signal_group(self.pid, signal.SIGTERM)
             self._wait_for_end(_ENDING_S)
-        started |= descendants(self.pid) | marked(descendants(os.getpid()), f"{MARK}={self._mark}")
+        mark, had_ended = f"{MARK}={self._mark}", self.exited()
+        started |= descendants(self.pid) | marked(descendants(os.getpid()), mark)
         started = {process for process in started if process[0] != self.pid}
         signal_group(self.pid, signal.SIGKILL)
         kill(started)
+        if started or not had_ended:  # it may have started more since we looked
+            started |= end_family(self.pid, mark)
         _, status, usage = os.wait4(self.pid, 0)
         self.code = self._process.returncode = os.waitstatus_to_exitcode(status)
         self._take(usage)

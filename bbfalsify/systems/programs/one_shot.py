@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +31,7 @@ from bbfalsify.systems.programs.child import Child
 from bbfalsify.systems.programs.launching import LaunchOptions, launch_and_rest
 from bbfalsify.systems.programs.line_protocol import portable_seed
 from bbfalsify.systems.signal_files import FORMATS, RESAMPLING, read_outputs, write_inputs
+from bbfalsify.systems.temporary import remove_left_behind, temporary
 
 Format = Literal["csv", "json"]
 _PLACEHOLDERS = ("input", "output", "folder", "here", "seed", "duration")
@@ -109,7 +109,7 @@ class ProgramSystem:
     def prepare(self) -> None:
         if problems := self.launch.problems():
             raise UserError(problems)
-        _remove_left_behind()
+        remove_left_behind()
 
     def open(self, seed: int, parameters: Values | None = None) -> ProgramSession:
         return ProgramSession(self, portable_seed(seed), parameters or {})
@@ -122,8 +122,8 @@ class ProgramSession(NothingToClose):
         self.usage = Usage()
 
     def execute(self, stimulus: Stimulus) -> Mapping[str, Any]:
-        with tempfile.TemporaryDirectory(prefix=_prefix(), ignore_cleanup_errors=True) as folder:
-            return self._execute(stimulus, Path(folder))
+        with temporary("program") as folder:
+            return self._execute(stimulus, folder)
 
     def _execute(self, stimulus: Stimulus, folder: Path) -> Mapping[str, Any]:
         system = self._system
@@ -161,32 +161,15 @@ class ProgramSession(NothingToClose):
         return int(self._values[name]) if self._system.parameters[name].whole else float(self._values[name])
 
     def _file(self, file: Path) -> bytes:
+        """Read the file that the program wrote: an ordinary one within the limit, whatever its name leads to."""
         limit = self._system.launch.output_limit_bytes
         try:
-            if file.stat().st_size > limit:
-                raise MalformedAnswer(f"its file '{file.name}' is longer than {limit / 2**20:g} MB")
-            return file.read_bytes()
+            with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:  # a pipe must not keep us waiting
+                if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                    raise MalformedAnswer(f"its file '{file.name}' is a device, a pipe or a folder, no ordinary file")
+                data = opened.read(limit + 1)
         except OSError as error:
             raise MalformedAnswer(f"it wrote no file '{file.name}' ({error.strerror})") from None
-
-
-def _prefix() -> str:
-    """Prefix of temporary folders, which names their process, so that those of killed workers can be removed later."""
-    return f"bbfalsify-{_machine()}-{os.getpid()}-"
-
-
-def _machine() -> str:
-    """Identifier of the namespace of process numbers: several containers may share /tmp."""
-    try:
-        return os.readlink("/proc/self/ns/pid").strip("pid:[]")
-    except OSError:
-        return "0"
-
-
-def _remove_left_behind() -> None:
-    """Remove folders of workers that were killed at the limit of a simulation."""
-    pattern = re.compile(rf"bbfalsify-{_machine()}-(\d+)-")
-    for folder in Path(tempfile.gettempdir()).glob("bbfalsify-*"):
-        found = pattern.match(folder.name)
-        if found and not Path(f"/proc/{found[1]}").exists():
-            shutil.rmtree(folder, ignore_errors=True)
+        if len(data) > limit:
+            raise MalformedAnswer(f"its file '{file.name}' is longer than {limit / 2**20:g} MB")
+        return data

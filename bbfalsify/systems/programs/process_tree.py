@@ -2,7 +2,8 @@
 
 Killing the worker's process group ends almost everything.  A child that made a group or session of its own (servers
 do) escapes that; on Linux it is found through /proc while the worker is still its ancestor, elsewhere not at all.
-Processes that a program leaves behind in a worker that goes on are recognised by a mark in their environment.
+Processes that have lost their parent are recognised by their session, or by a mark in their environment.  A program
+that forks faster than it is looked at is killed again and again, until none of its processes lives (`end_family`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 
 _EXITING = 0x4
 """Flag of a process in /proc: it is shutting down."""
+_LONGEST_STORM_S = 10.0
+"""Seconds after which no more processes of a family are looked for."""
 Process = tuple[int, str]
 """Number and start time: together they name one process, also after its number has been used again."""
 
@@ -30,6 +33,37 @@ def descendants(pid: int) -> set[Process]:
                 found.add((child, started))
                 waiting.append(child)
     return found
+
+
+def family(leader: int, mark: str) -> set[Process]:
+    """Living processes of a leader, without itself: descendants, its session, and those with this environment variable.
+
+    `mark` is the text NAME=value.  Descendants of any of them belong to it, too.
+    """
+    table = {pid: fields for pid in _numbers() if (fields := _stat(pid))}
+    children: dict[int, list[int]] = {}
+    for pid, fields in table.items():
+        children.setdefault(int(fields[1]), []).append(pid)
+    ours = os.getpid()
+    waiting = [pid for pid, fields in table.items() if int(fields[3]) == leader or _has_mark(pid, mark)]
+    found: set[int] = set()
+    waiting += children.get(leader, ())
+    while waiting:
+        pid = waiting.pop()
+        if pid not in found and pid not in (leader, ours):
+            found.add(pid)
+            waiting += children.get(pid, ())
+    return {(pid, table[pid][19]) for pid in found if table[pid][0] not in "ZX"}
+
+
+def end_family(leader: int, mark: str) -> set[Process]:
+    """Kill all of a family, again and again until none of it lives; return those that were killed."""
+    killed: set[Process] = set()
+    until = time.monotonic() + _LONGEST_STORM_S
+    while (living := family(leader, mark)) and time.monotonic() < until:
+        kill(living)
+        killed |= living
+    return killed
 
 
 def is_ending(pid: int) -> bool:
@@ -63,13 +97,7 @@ def kill(processes: set[Process]) -> None:
 
 def marked(processes: set[Process], mark: str) -> set[Process]:
     """Select the processes that have this text, as in NAME=value, among their environment variables."""
-    wanted = mark.encode()
-    found = set()
-    for pid, started in processes:
-        with contextlib.suppress(OSError):  # gone, or another user's
-            if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-                found.add((pid, started))
-    return found
+    return {(pid, started) for pid, started in processes if _has_mark(pid, mark)}
 
 
 def reap(processes: set[Process], patience_s: float) -> None:
@@ -109,6 +137,21 @@ def how_it_ended(code: int | None, last_line: str) -> str:
     else:
         text = f"the process ended itself with exit code {code}"
     return f"{text}; its last output: {last_line[:200]}" if last_line else text
+
+
+def _has_mark(pid: int, mark: str) -> bool:
+    try:
+        return mark.encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:  # gone, or another user's
+        return False
+
+
+def _numbers() -> list[int]:
+    """Numbers of all processes (on Linux; elsewhere none)."""
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:
+        return []
 
 
 def _children(pid: int) -> list[int]:

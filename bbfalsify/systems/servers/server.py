@@ -19,7 +19,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import uuid
@@ -43,6 +42,7 @@ from bbfalsify.systems.programs.process_tree import (
     signal_group,
     telling_line,
 )
+from bbfalsify.systems.temporary import temporary_folder
 
 START_S = 10.0
 STOP_S = 1.0
@@ -141,7 +141,7 @@ class Server:
         if problems := [p for name in self.secrets if (p := secret_problem(name, self._variables()))]:
             raise UserError(problems)
         for attempt in range(1, tries + 1):
-            self.folder = Path(tempfile.mkdtemp(prefix="bbfalsify-server-"))
+            self.folder = temporary_folder("server")
             self.port = free_port()
             for name, text in self.files.items():
                 (self.folder / name).write_text(self.fill(text), encoding="utf-8")

@@ -66,7 +66,7 @@ def test_mistakes_are_told_with_their_line(old, new, message):
 def test_an_empty_and_a_missing_file(tmp_path):
     with pytest.raises(UserError, match="there is no transition in this file"):
         parse_dot("digraph g {\n}")
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match="there is no such file"):
         read_dot(tmp_path / "none.dot")
 
 

@@ -56,5 +56,5 @@ def test_wrong_lines_are_named(tmp_path):
     with pytest.raises(UserError) as error:
         ObservationTree.load(file)
     assert [p.line for p in error.value.problems] == [3, 4, 5, 6]
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match="there is no such file"):
         ObservationTree.load(tmp_path / "none")

@@ -2,6 +2,7 @@ import dataclasses
 import json
 import math
 import multiprocessing
+import re
 from datetime import datetime
 
 import pytest
@@ -66,7 +67,7 @@ def test_an_unfinished_last_line_is_left_out_and_a_spoilt_one_in_between_is_not(
     file.write_text(whole[:-10])
     assert [e.data["error"] for e in read_events(file)] == ["a"]
     file.write_text("spoilt\n" + whole)
-    with pytest.raises(UserError, match="events.jsonl:1: not an event"):
+    with pytest.raises(UserError, match="events.jsonl:1: damaged, or not an event"):
         list(read_events(file))
 
 
@@ -74,19 +75,26 @@ def test_an_unfinished_last_line_is_left_out_and_a_spoilt_one_in_between_is_not(
     ("damage", "said"),
     [
         (lambda lines: [lines[0], lines[2], lines[1]], "events.jsonl:2: event 2 where event 1 belongs; the 1 events"),
-        (lambda lines: [lines[0], "\0" * 40, lines[2]], "events.jsonl:2: not an event of bbfalsify; the 1 events"),
+        (
+            lambda lines: [lines[0], "\0" * 40, lines[2]],
+            "events.jsonl:2: damaged, or not an event of bbfalsify; the 1 events",
+        ),
         (lambda lines: [lines[0], lines[2]], "events.jsonl:2: event 2 where event 1 belongs"),
+        (lambda lines: [lines[0].replace("page", "paje"), *lines[1:]], "events.jsonl:1: damaged, or not an event"),
         (lambda lines: [*lines[:2], lines[2].replace("error", "eror")], "events.jsonl:3: ListenerFailed without error"),
         (lambda lines: [lines[0].replace('"sequence":0', '"sequence":"x"'), *lines[1:]], "events.jsonl:1: event x"),
     ],
-    ids=["swapped", "zeros", "missing line", "missing field", "wrong number"],
+    ids=["swapped", "zeros", "missing line", "changed", "missing field", "wrong number"],
 )
-def test_a_damaged_record_is_named_with_its_line_and_what_is_whole(tmp_path, damage, said):
+def test_a_damaged_record_is_named_with_its_line_and_what_is_whole(tmp_path, damage, said, request):
     file = tmp_path / "events.jsonl"
     with Recorder(file) as recorder:
         for text in "abc":
             recorder.record(ListenerFailed("page", text))
-    file.write_text("\n".join(damage(file.read_text().splitlines())) + "\n")
+    lines = file.read_text().splitlines()
+    if request.node.callspec.id in ("missing field", "wrong number"):  # a log of an older version, without checksums
+        lines = [re.sub(r',"crc":"\w+"\}$', "}", line) for line in lines]
+    file.write_text("\n".join(damage(lines)) + "\n")
     with pytest.raises(UserError, match=said):
         RecordedAnswers(file)
 

@@ -5,12 +5,14 @@ import pytest
 
 from bbfalsify import reach
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.reachability.concrete_trace import follow
+from bbfalsify.engines.reachability.concrete_trace import TimeIsUp, checked_trace, follow
 from bbfalsify.engines.reachability.schedule import CYCLE, LAST_DEPTH, turns
 from bbfalsify.engines.reachability.search import PORTFOLIO, SearchPlan, Wanted, in_this_process, search
 from bbfalsify.examples.models import FAMILIES, named_model
+from bbfalsify.examples.models.protocols import fischer
+from bbfalsify.examples.models.scheduling import satellite
 from bbfalsify.kernel import compile_network
-from bbfalsify.kernel.target_search import Heuristic, Target
+from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
 from bbfalsify.logic.reach_query import parse_query
 from bbfalsify.modelling import Network, NetworkBuilder
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
@@ -268,3 +270,34 @@ def test_a_trace_that_was_tampered_with_is_not_followed():
     early = [*times[:entering], times[entering - 1], *times[entering + 1 :]]
     with pytest.raises(NotAllowed, match=f"step {entering + 1}: .* it can fire after"):
         follow(Replayer(network), moves, early, None)
+
+
+def test_the_exact_re_check_ends_with_the_time():
+    network = fischer(3)
+    query = parse_query("E<> P(2).cs", network)
+    target = Target(compile_network(network), query.alive, query.dead)
+    search, distributions = TargetSearch(target, Heuristic.RET), np.zeros(1, np.int64)
+    seed = next(
+        s for s in range(1, 200) if search.walks(np.array([s], np.uint64), distributions, 200).ended == "met"
+    )  # fmt: skip
+    recording = search.record(seed, 0, 200)
+    left = iter([True, True])
+    with pytest.raises(TimeIsUp, match="after 2 of"):
+        checked_trace(network, query, recording, lambda: next(left, False))
+    assert len(checked_trace(network, query, recording).steps) == len(recording.times)
+
+
+def test_rates_that_functions_switch_are_replayed_as_the_plain_interpreter_does():
+    network = satellite(70, 5)
+    query = parse_query("E<> Task(4).Last", network)
+    search = TargetSearch(Target(compile_network(network), query.alive), Heuristic.RET)
+    batch = search.walks(np.arange(1, 50, dtype=np.uint64), np.arange(49) % 11, 400)
+    recording = search.record(1 + batch.walk, batch.walk % 11, 400)
+    times = [float(t) for t in recording.times]
+    steps, end = follow(Replayer(network), recording.moves, times, None)
+    plain, state = Replayer(network), Replayer(network).initial_state()
+    for step in steps:
+        state, delay = plain.follow(state, step.moves, float(step.time))
+        assert delay == step.delay
+    assert state == end
+    assert len({name for s in steps for name, _ in s.changes}) > 3

@@ -11,7 +11,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
-from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification import smc, usage
 from bbfalsify.engines.falsification.smc import Progress, SmcOptions, run
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
@@ -250,7 +250,7 @@ def test_the_kept_times_are_a_uniform_sample(monkeypatch):
 
 
 def test_walks_that_stand_still_have_no_verdict(monkeypatch):
-    monkeypatch.setattr(smc, "MAX_STEPS", 50)
+    monkeypatch.setattr(usage, "FIRST_STEPS", 50)
     # One choice in four leads to a place that never lets time pass.
     zeno = heater.PROFILE.replace(
         'S: {invariant: "x <= 5"}', 'S: {invariant: "x <= 5"}\n      Z: {invariant: "x <= 0"}'
@@ -272,3 +272,17 @@ def test_stuck_profiles_and_wrong_options_are_refused_by_name():
         SmcOptions(batch=0)
     with pytest.raises(UserError, match="rule cannot be 'sequental'.*Did you mean 'sequence'"):
         SmcOptions(rule="sequental")
+
+
+def test_walks_longer_than_the_first_look_are_walked_to_the_end(monkeypatch):
+    """A walk that needs more transitions is not zeno: its beginning stays, and it reaches the horizon."""
+    seeds = np.arange(8, dtype=np.uint64)
+    heaters = usage_of(duration=400.0)
+    whole = heaters.stochastic_walks(seeds)
+    assert whole.steps.min() > 80
+    monkeypatch.setattr(usage, "FIRST_STEPS", 20)
+    again = heaters.stochastic_walks(seeds)
+    assert (again.status == whole.status).all() and np.array_equal(again.times, whole.times)
+    # 100 bytes are not enough for more than the first look: memory is bounded.
+    monkeypatch.setattr(usage, "MOST_BYTES", 100)
+    assert heaters.stochastic_walks(seeds).steps.max() == 20

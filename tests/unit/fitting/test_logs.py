@@ -1,4 +1,5 @@
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
@@ -81,3 +82,11 @@ def test_a_name_for_learning_has_no_spaces(tmp_path):
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(UserError, match="there is no such file"):
         read_logs([tmp_path / "nowhere.csv"])
+
+
+def test_times_of_different_precision_are_subtracted_exactly(tmp_path):
+    [session] = log(tmp_path, "time,action\n0,\n3.2,a\n7.9,b\n1.5e1,a\n 15.25,b\n").sessions
+    instants = [event.instant for event in session.events]
+    delays = [later.after(earlier) for earlier, later in pairwise(instants)]
+    assert [delay.exact for delay in delays] == [Fraction(47, 10), Fraction(71, 10), Fraction(1, 4)]
+    assert [delay.ticks / delay.scale for delay in delays] == [4.7, 7.1, 0.25]

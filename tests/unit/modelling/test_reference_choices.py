@@ -3,7 +3,7 @@
 import pytest
 
 from bbfalsify.modelling import Network, NetworkBuilder
-from bbfalsify.modelling.reference.choices import ChoicesMeet, every_choice_enters
+from bbfalsify.modelling.reference.branch_choices import ChoicesMeet, every_choice_enters
 from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from bbfalsify.modelling.reference.step_replay import Replayer
 

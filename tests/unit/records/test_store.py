@@ -16,6 +16,7 @@ from bbfalsify.examples.heater.system import heater as heater_system
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import parse_profile
 from bbfalsify.records.counterexample import Counterexample
+from bbfalsify.records.json_files import read_json
 from bbfalsify.records.store import State, Store, name_of
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import FunctionSystem
@@ -145,7 +146,7 @@ def test_another_system_is_not_asked(store):
 def test_what_cannot_be_read_is_named_and_left_alone(store):
     first, second, *rest = sorted(store.glob("*.json"))
     first.write_text("{ broken")
-    data = json.loads(second.read_text())
+    data = read_json(second)
     second.write_text(json.dumps({**data, "format_version": 99}))
     with (store / "history.jsonl").open("a") as file:
         file.write("nonsense\n")
@@ -236,7 +237,7 @@ def test_a_file_is_no_store(tmp_path):
 
 def test_a_file_put_in_by_hand_counts_and_is_not_doubled(filled, tmp_path):
     file = next(filled[0].glob("*.json"))
-    data = json.loads(file.read_text())
+    data = read_json(file)
     del data["system"]["name"]  # as versions before the store wrote it
     (tmp_path / "from_a_colleague.json").write_text(json.dumps(data))
     assert Counterexample.read(tmp_path / "from_a_colleague.json").system.name == ""

@@ -49,3 +49,15 @@ def test_files_without_a_trace(tmp_path, text, message):
 def test_missing_file(tmp_path):
     with pytest.raises(UserError, match="there is no such file"):
         read_csv(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize("text", ["time,x\n0,1\n1,2.5\n", 'time,x\n0,"1"\n1,2.5\n', "time , x\n 0, 1\n\n1 ,2_5e-1\n"])
+def test_plain_numbers_are_read_fast_and_all_others_with_the_same_result(tmp_path, text):
+    file = tmp_path / "trace.csv"
+    file.write_text(text)
+    [(name, trace)] = read_csv(file).items()
+    assert (name, trace.times.tolist(), {n: v.tolist() for n, v in trace.signals.items()}) == (
+        "",
+        [0, 1],
+        {"x": [1, 2.5]},
+    )

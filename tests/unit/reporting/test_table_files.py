@@ -11,7 +11,7 @@ from pyarrow import parquet
 from bbfalsify import load_campaign
 from bbfalsify.campaigns.run_all import run_all
 from bbfalsify.examples import example_folder
-from bbfalsify.records.json_files import WritingFailed
+from bbfalsify.records.json_files import WritingFailed, read_json
 from bbfalsify.reporting.exports.table_files import write_campaign_tables, write_tables
 
 NAMES = ("simulations", "counterexamples", "requirements", "convergence")
@@ -64,7 +64,7 @@ def test_a_run_without_results_is_left_out(campaign, tmp_path):
 def test_requirements_of_some_runs_only_have_empty_cells_in_others(campaign, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(campaign, copy)
-    results = json.loads((copy / "runs" / "0002" / "results.json").read_text())
+    results = read_json(copy / "runs" / "0002" / "results.json")
     results["requirements"][0]["id"] = "R9"
     (copy / "runs" / "0002" / "results.json").write_text(json.dumps(results))
     write_campaign_tables(copy)

@@ -17,6 +17,7 @@ from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import parse_profile
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.event_log import read_events
+from bbfalsify.records.json_files import read_json
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import system
 from tests import heater
@@ -91,7 +92,7 @@ def test_times_coverage_and_sensitivity_are_part_of_the_result():
 
 def test_everything_is_stored_and_replayable(kept):
     result = kept
-    assert json.loads((result.directory / "results.json").read_text()) == result.as_json()
+    assert read_json(result.directory / "results.json") == result.as_json()
     assert json.loads((result.directory / "manifest.json").read_text())["seed"] == 1
     files = sorted((result.directory / "counterexamples").iterdir())
     assert [c.file for c in result.counterexamples] == [str(f) for f in files]

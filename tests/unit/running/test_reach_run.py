@@ -65,7 +65,7 @@ def test_a_spoilt_standing_costs_time_and_nothing_else(tmp_path):
     (place / "results.json").unlink()
     for text in ("{", "{}", json.dumps({"format_version": 1, "requirement": "Q1", "turn": 1})):
         (place / "standing.json").write_text(text)
-        assert read_standing(Checkpoint(place, "Q1").read(), network) is None
+        assert read_standing(Checkpoint(place, "Q1").read()[0], network) is None
     assert without_times(ask(tmp_path, jobs=1)) == without_times(whole)
 
 

@@ -26,6 +26,7 @@ from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.running import Driver, Execution
 from bbfalsify.systems import FunctionSystem, system
 from tests import heater
+from tests.support.recorded import unsealed
 
 SMALL = Options(simulations=220, passes=2, traces=10)
 
@@ -166,7 +167,7 @@ def test_a_record_of_other_inputs_is_refused(undisturbed, tmp_path):
     """Same manifest, other questions: as when arithmetic differs between machines."""
     whole, _, baseline = undisturbed
     directory = interrupted(whole, tmp_path / "again", None)
-    text = (directory / "events.jsonl").read_text()
+    text = unsealed(directory / "events.jsonl")
     at = text.index('"asked":"') + 9
     (directory / "events.jsonl").write_text(text[:at] + "00000000" + text[at + 8 :])
     with pytest.raises(UserError, match="events.jsonl: this run cannot be continued: it now asks another 'search/1'"):
@@ -174,7 +175,7 @@ def test_a_record_of_other_inputs_is_refused(undisturbed, tmp_path):
 
 
 def test_two_processes_cannot_continue_one_run(undisturbed, tmp_path, monkeypatch):
-    monkeypatch.setattr("bbfalsify.records.line_file._LOCK_WAIT_S", 0.0)
+    monkeypatch.setattr("bbfalsify.records.locks._LOCK_WAIT_S", 0.0)
     whole, _, baseline = undisturbed
     directory = interrupted(whole, tmp_path / "again", 5000)
     with RunDirectory(directory).recorder():

@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -176,6 +178,19 @@ def test_a_system_that_dies_while_it_gets_ready_is_a_failure_of_the_system():
             list(pool.answers(queries(1)))
 
 
+def test_last_words_are_whole_where_secrets_are_known(monkeypatch):
+    """The filter holds back what could be the beginning of a secret, and gives it out once."""
+    monkeypatch.setattr("bbfalsify.core.redaction._values", {"a secret that never comes"})
+
+    def dies(stimulus):
+        os.write(2, b"cannot open display\n")
+        os._exit(4)
+
+    with WorkerPool(box(dies), judge) as pool:
+        [answer] = pool.answers(queries(1))
+    assert answer.message.endswith("its last output: cannot open display")
+
+
 def test_being_killed_from_outside_hints_at_memory():
     def kills_itself(stimulus):
         os.kill(os.getpid(), 9)
@@ -183,6 +198,48 @@ def test_being_killed_from_outside_hints_at_memory():
     with WorkerPool(box(kills_itself), judge) as pool:
         [answer] = pool.answers(queries(1))
     assert answer.message == "the process was killed by SIGKILL (the machine may have run out of memory)"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_worker_killed_from_outside_costs_no_simulation(tmp_path, number):
+    """The system tells its process to the test, which kills it there, and waits; the next worker finds the mark."""
+
+    def killed_once(stimulus):
+        if stimulus.inputs["u"][0] == 2 and not (tmp_path / "mark").exists():
+            (tmp_path / "mark").touch()
+            os.kill(os.getpid(), number)
+            time.sleep(60)
+        return echo(stimulus)
+
+    with WorkerPool(box(killed_once), judge, log=tmp_path / "workers.log") as pool:
+        assert values(pool, 5) == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert (tmp_path / "mark").exists()
+    assert "a fresh worker executes once more" in (tmp_path / "workers.log").read_text()
+
+
+def test_a_worker_that_ends_itself_or_crashes_is_not_tried_again(tmp_path):
+    """Flaky crashes are findings: only signals from outside are forgiven."""
+
+    def crashes_once(stimulus):
+        if not (tmp_path / "mark").exists():
+            (tmp_path / "mark").touch()
+            os.abort()
+        return echo(stimulus)
+
+    with WorkerPool(box(crashes_once), judge) as pool:
+        answers = list(pool.answers(queries(2)))
+    assert [a.status for a in answers] == [SimulationStatus.DIED, SimulationStatus.OK]
+
+
+def test_a_worker_killed_while_it_gets_ready_is_replaced(tmp_path):
+    class Slow(FunctionSystem):
+        def prepare(self):
+            if not (tmp_path / "mark").exists():
+                (tmp_path / "mark").touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    with WorkerPool(Slow(echo, inputs=["u"], outputs=["y"], name="slow"), judge) as pool:
+        assert values(pool, 2) == [0.0, 1.0]
 
 
 def test_limits_that_make_no_sense_are_refused_together():

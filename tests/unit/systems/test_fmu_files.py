@@ -168,6 +168,13 @@ def test_sizes_are_bounded(tmp_path, monkeypatch, fmus):
     assert "too large: 'modelDescription.xml'" in refused(lambda: FmuSystem(fmus.build("heater")))[0]
 
 
+def test_an_archive_made_to_fill_the_disk_is_refused(tmp_path):
+    """200 MB of zeros in 200 KB."""
+    path = packed(tmp_path / "bomb.fmu", ("resources/zeros", bytes(200 << 20)), description="<fmiModelDescription/>")
+    assert path.stat().st_size < 1 << 20
+    assert "the archive is refused: it would become" in refused(lambda: FmuSystem(path))[0]
+
+
 def test_a_damaged_member_is_found_when_unpacking(fmus, tmp_path):
     whole = fmus.build("heater").read_bytes()
     at = whole.index(b"class Heater(Fmi2Slave)")

@@ -1,6 +1,7 @@
 """One process per simulation: files and pipes, CSV and JSON, placeholders, and programs that misbehave."""
 
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -13,6 +14,7 @@ from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import SimulationStatus as Status
 from bbfalsify.systems import Capabilities, MalformedAnswer, Port, ProgramSystem, SystemDied
 from bbfalsify.systems.signal_files import read_outputs, write_inputs
+from bbfalsify.systems.temporary import remove_left_behind, temporary_folder
 from tests.hostile.hostile_systems import queries
 from tests.hostile.processes import descendants
 from tests.hostile.test_hostile_programs import run
@@ -189,3 +191,27 @@ def test_a_header_may_have_spaces_and_quotes():
 def test_csv_input_is_what_the_documentation_says():
     stimulus = Stimulus(np.array([0.0, 0.1]), {"heat": np.array([1.0, 0.0])}, ((0.1, "off"),))
     assert write_inputs("csv", stimulus, 3) == b"time,heat\n0.0,1.0\n0.1,0.0\n"
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "/dev/stdin", "pipe"])
+def test_an_output_file_that_is_a_device_is_no_answer(tmp_path, target):
+    """A link to a file without an end, or to one that nobody writes: neither fills the memory, nor waits."""
+    if target == "pipe":
+        target = str(tmp_path / "pipe")
+        os.mkfifo(target)
+    system = ProgramSystem(["ln", "-s", target, "{output}"], inputs=["u"], outputs=["y"])
+    with pytest.raises(MalformedAnswer, match="is a device, a pipe or a folder"), system.open(0) as session:
+        session.execute(Stimulus(np.array([0.0]), {"u": np.array([1.0])}))
+
+
+def test_folders_of_dead_processes_are_removed_and_others_stay(temporary):
+    with subprocess.Popen(["true"]) as dead:
+        pass
+    mine = temporary_folder("program")
+    gone, of_the_dead = mine.name.split("-"), mine.with_name(mine.name.replace(f"-{os.getpid()}-", f"-{dead.pid}-"))
+    of_the_dead.mkdir()
+    (of_the_dead / "output.csv").write_text("x")
+    elsewhere = mine.with_name("-".join([gone[0], "17", *gone[2:]]))  # another container's, with its own numbers
+    elsewhere.mkdir()
+    remove_left_behind()
+    assert mine.exists() and elsewhere.exists() and not of_the_dead.exists()

@@ -227,7 +227,7 @@ ports:
     [
         ([0, 0, 1, 1], ""),
         ([0, 0, 0, 0], "the model is stuck in Box.Waits: no time can pass after 5"),
-        ([0, 2, 2, 2], "the model is zeno: 20000 transitions brought time only to"),
+        ([0, 2, 2, 2], "the model is zeno: 40000 transitions brought time only to"),
         ([0, 9, 9, 9], "input 'go' takes whole numbers from 0 to 3, got 9"),
         ([0, 0.5, 0, 0], "input 'go' takes whole numbers from 0 to 3, got 0.5"),
     ],

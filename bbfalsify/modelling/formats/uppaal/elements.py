@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree.ElementTree import ParseError
 
 from bbfalsify.core.errors import Place, Problem, UserError
+from bbfalsify.core.foreign_files import read_bytes
 from bbfalsify.records.documents import Text
 
 
@@ -87,7 +88,7 @@ def read_elements(path: Path) -> Element:
     parser.parser.buffer_text = False  # text then arrives piece by piece, while its line is known
     listener.line = lambda: parser.parser.CurrentLineNumber
     try:
-        parser.feed(path.read_bytes())
+        parser.feed(read_bytes(path))
         parser.close()
     except ParseError as error:
         line = error.position[0] if getattr(error, "position", None) else None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from bbfalsify.core.foreign_files import is_file, read_text
 from bbfalsify.modelling.language.model_text import StoredQuery
 
 _PART = re.compile(r"/\*(?P<block>.*?)\*/|//[^\n]*|(?P<query>(?:\\\r?\n|(?!/\*|//)[^\n])+)", re.DOTALL)
@@ -14,9 +15,9 @@ _PART = re.compile(r"/\*(?P<block>.*?)\*/|//[^\n]*|(?P<query>(?:\\\r?\n|(?!/\*|/
 def queries_beside(model: Path) -> Iterator[StoredQuery]:
     """The queries of the file with the model's name and the suffix .q, if there is one."""
     file = model.with_suffix(".q")
-    if not file.is_file():
+    if not is_file(file):
         return
-    text = file.read_text(encoding="utf-8", errors="replace")
+    text = read_text(file, tolerant=True)
     comment = ""
     for part in _PART.finditer(text):
         if part["block"] is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bbfalsify.core.errors import Place, Problem, UserError
+from bbfalsify.core.errors import Place, Problem
 from bbfalsify.modelling.formats.uppaal.query_files import queries_beside
 from bbfalsify.modelling.language.model_text import ModelText
 
@@ -19,8 +19,6 @@ def is_uppaal(path: str | Path) -> bool:
 def uppaal_text(path: str | Path, problems: list[Problem]) -> ModelText:
     """Read the model's texts, and add what is wrong to `problems`."""
     path = Path(path)
-    if not path.is_file():
-        raise UserError(Problem("there is no such file.", file=str(path)))
     model = ModelText(path.stem, Place(str(path), 1), as_uppaal=True)
     if path.suffix.lower() == ".xml":
         from bbfalsify.modelling.formats.uppaal.xml_reader import read_xml

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bbfalsify.core.errors import Place, Problem, UserError
+from bbfalsify.core.errors import Place, Problem
+from bbfalsify.core.foreign_files import read_text
 from bbfalsify.modelling.formats.uppaal.branching import EdgePart, add_edges
 from bbfalsify.modelling.formats.uppaal.scanner import Scanner, Token, conjunction
 from bbfalsify.modelling.formats.uppaal.sections import add_section, modern_declarations, modern_parameters, sections
@@ -28,11 +29,7 @@ _FIELDS = ("select", "guard", "sync", "assign", "probability")
 
 def read_xta(path: Path, model: ModelText, problems: list[Problem]) -> None:
     file = str(path)
-    try:
-        source = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise UserError(Problem(f"the file cannot be read: {error.strerror}.", file=file)) from None
-    scanner = Scanner(Text(source, Place(file, 1)))
+    scanner = Scanner(Text(read_text(path, tolerant=True), Place(file, 1)))
     for section in sections(scanner, problems, model.notes):
         if section.kind != "process":
             add_section(model, section, problems)

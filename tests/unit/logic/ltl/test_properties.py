@@ -176,7 +176,7 @@ def test_the_first_condition_wins():
         ("states: {a: {}}\nbad: a\ninital: a", ["unknown key 'inital'", "'initial'?"]),
         ("states: {a: {X in == b: a, in = b: a}}\nbad: a", ["about one letter", "unexpected '='"]),
         ("states: {a: b}\nbad: a", ["state 'a' needs conditions"]),
-        ("states: [", ["not YAML"]),
+        ("states: [", ["not valid YAML"]),
     ],
 )
 def test_wrong_monitors(content, words):
@@ -283,7 +283,7 @@ def test_wrong_kind_of_words_and_missing_files(tmp_path):
     with pytest.raises(UserError, match="Did you mean 'violations'"):
         hoa(INFINITELY_OFTEN, accepts="violation")
     for read in (hoa, monitor):
-        with pytest.raises(UserError, match="cannot be read"):
+        with pytest.raises(UserError, match="there is no such file"):
             read(tmp_path / "none.hoa")
 
 

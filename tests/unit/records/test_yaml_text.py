@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbfalsify.fitting.profile_writer import as_yaml, number_text
 from bbfalsify.records.documents import parse_yaml
+from bbfalsify.records.yaml_text import as_yaml, number_text
 
 TEXTS = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zl", "Zp")), max_size=20

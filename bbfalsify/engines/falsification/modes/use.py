@@ -1,0 +1,64 @@
+"""A use as modes see it: actions with their times, values with theirs, and when the requirement was violated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import Walk
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A value that changes at some times; a parameter has one time, 0."""
+
+    times: np.ndarray
+    levels: np.ndarray
+
+    def at(self, time: float) -> float:
+        """The level from this time on."""
+        return float(self.levels[max(0, int(np.searchsorted(self.times, time, "right")) - 1)])
+
+    def window(self, start: float, end: float) -> np.ndarray:
+        """The levels between two times."""
+        first = max(0, int(np.searchsorted(self.times, start, "right")) - 1)
+        return self.levels[first : max(first + 1, int(np.searchsorted(self.times, end, "left")))]
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    actions: tuple[str, ...]
+    times: np.ndarray
+    values: Mapping[str, Series] = field(default_factory=dict)
+    violated_at: float = math.inf
+    """Time at which the violation became certain; infinite for a use that passes."""
+    weight: float = 1.0
+    """Probability that it stands for, in a sample to learn from."""
+
+    @property
+    def violating(self) -> bool:
+        return math.isfinite(self.violated_at)
+
+    @property
+    def until_violation(self) -> int:
+        """Number of actions up to the violation, those of its moment included; all of a use that passes."""
+        return int(np.searchsorted(self.times, self.violated_at, "right"))
+
+    @property
+    def word(self) -> tuple[str, ...]:
+        """The actions up to the violation."""
+        return self.actions[: self.until_violation]
+
+
+def use_of(usage: Usage, walk: Walk, violated_at: float = math.inf, weight: float = 1.0) -> Use:
+    """Describe a walk over the profile as a use; inputs that actions set are left out, the actions tell them."""
+    times = np.concatenate([[0.0], walk.times])
+    values = {name: Series(times, levels) for name, levels in usage.computed_values(walk).items()}
+    drawn = usage.values.values(walk.values)
+    values |= {name: Series(np.array(curve.times), np.array(curve.values)) for name, curve in drawn.curves.items()}
+    values |= {name: Series(np.zeros(1), np.array([value])) for name, value in drawn.parameters.items()}
+    return Use(walk.actions(usage.model), walk.times, values, violated_at, weight)

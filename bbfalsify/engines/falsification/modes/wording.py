@@ -1,0 +1,93 @@
+"""Sentences and names of failure modes.
+
+    sentence   on, then on 4 to 5 later, then on within 5
+    name       on×3
+
+A name is made of the core alone (of a mode without actions: of its values), so it survives other seeds and releases,
+where limits of conditions move.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+from bbfalsify.engines.falsification.modes.pattern import Condition, Gap, Level, Pattern, Window
+
+
+def name_of(pattern: Pattern) -> str:
+    """on×3·off; or, without actions, throttle high, brake low."""
+    if pattern.core:
+        runs = ((action, len(list(group))) for action, group in itertools.groupby(pattern.core))
+        return "·".join(action if count == 1 else f"{action}×{count}" for action, count in runs)
+    sides = [f"{_subject(c)} {_side(c)}" for c in pattern.conditions]
+    return ", ".join(dict.fromkeys(sides)) or "any use"
+
+
+def names_of(patterns: Sequence[Pattern]) -> list[str]:
+    """Names that differ, also where two patterns have one core: the later one gets a number."""
+    names: list[str] = []
+    seen: dict[str, int] = {}
+    for pattern in patterns:
+        name = name_of(pattern)
+        seen[name] = seen.get(name, 0) + 1
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return names
+
+
+def sentence_of(pattern: Pattern, units: Mapping[str, str]) -> str:
+    """The pattern in words; `units` of the values."""
+    gaps = {c.feature.action: c for c in pattern.conditions if isinstance(c.feature, Gap)}
+    parts = []
+    for number, action in enumerate(pattern.core):
+        text = f"then {action}" if number else action
+        if number in gaps:
+            text += f" {_delay(gaps[number], first=number == 0)}"
+        levels = [c for c in pattern.conditions if isinstance(c.feature, Level) and c.feature.action == number]
+        if levels:
+            text += " with " + " and ".join(_limits(c, units) for c in levels)
+        parts.append(text)
+    windows = [(c, c.feature) for c in pattern.conditions if isinstance(c.feature, Window)]
+    windows.sort(key=lambda pair: (pair[1].start, pair[1].end, pair[1].name))
+    return ", ".join([*_counted(parts), *(_limits(c, units) + _when(at) for c, at in windows)]) or "any use"
+
+
+def _counted(parts: Sequence[str]) -> list[str]:
+    """Say "on, then on, then on" shorter: on 3 times."""
+    repeated = parts and len(parts) > 2 and all(part == f"then {parts[0]}" for part in parts[1:])
+    return [f"{parts[0]} {len(parts)} times"] if repeated else list(parts)
+
+
+def _delay(condition: Condition, *, first: bool) -> str:
+    low, high = condition.low, condition.high
+    if math.isinf(low):
+        return f"by {high:g}" if first else f"within {high:g}"
+    if math.isinf(high):
+        return f"at {low:g} or later" if first else f"after {low:g} or more"
+    return f"between {low:g} and {high:g}" if first else f"{low:g} to {high:g} later"
+
+
+def _limits(condition: Condition, units: Mapping[str, str]) -> str:
+    subject, low, high = _subject(condition), condition.low, condition.high
+    unit = f" {units[subject]}" if subject in units else ""
+    if math.isinf(low):
+        return f"{subject} ≤ {high:g}{unit}"
+    if math.isinf(high):
+        return f"{subject} ≥ {low:g}{unit}"
+    return f"{subject} from {low:g} to {high:g}{unit}"
+
+
+def _when(window: Window) -> str:
+    if math.isinf(window.end):
+        return ""
+    return f" until {window.end:g}" if window.start <= 0 else f" from {window.start:g} to {window.end:g}"
+
+
+def _subject(condition: Condition) -> str:
+    feature = condition.feature
+    return "time" if isinstance(feature, Gap) else feature.name
+
+
+def _side(condition: Condition) -> str:
+    return "low" if math.isinf(condition.low) else "high" if math.isinf(condition.high) else "within limits"

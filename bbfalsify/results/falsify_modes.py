@@ -1,0 +1,53 @@
+"""Failure modes of a falsification: what is wrong, how often it hits, which rows show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.records.stored import Stored
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureMode(Stored):
+    """A pattern that violating uses share."""
+
+    rank: int
+    requirement: str
+    name: str
+    """Made of its actions alone, so that it survives other seeds."""
+    sentence: str
+    actions: tuple[str, ...]
+    """Its core: the actions that matter, in order, up to the violation."""
+    probability: Estimate
+    """Probability that a use meets it."""
+    precision: Estimate
+    """How often a use with this pattern violates."""
+    share: Estimate
+    """Part of all known violations of the requirement."""
+    counterexamples: tuple[int, ...] = ()
+    """Ranks of the rows that show it."""
+    typical: str | None = None
+    """File of the most probable of them."""
+
+
+@dataclass(frozen=True)
+class Unseen(Stored):
+    """Violations that are not on the list, match no mode, and were never met."""
+
+    high: float
+    """Upper bound of their probability."""
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True)
+class RequirementModes:
+    """The modes of one requirement and what they leave open."""
+
+    modes: tuple[FailureMode, ...]
+    other: Estimate
+    """Known violations that belong to no mode."""
+    violation: Estimate
+    """All known violations: those on the list, and those that plain simulations met."""
+    unseen: Unseen | None
+    """None where the list holds all violations there are: a profile without actions."""

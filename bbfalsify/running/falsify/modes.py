@@ -1,0 +1,107 @@
+"""Name the failure modes of a run: learn patterns, then estimate them on simulations that no pattern was learned from.
+
+The engine learns and estimates (`engines/falsification/modes`); here it gets its simulations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bbfalsify.core.events import StageStarted
+from bbfalsify.core.query import Ask
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import Judgement
+from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.engine import pass_plan
+from bbfalsify.engines.falsification.finding import Finding
+from bbfalsify.engines.falsification.modes.estimating import Modes, estimate_modes
+from bbfalsify.engines.falsification.modes.learning import learn
+from bbfalsify.engines.falsification.modes.sampling import Unlisted, learning_passes, learning_uses, plain_simulations
+from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import Walk
+from bbfalsify.results.falsify_modes import FailureMode, RequirementModes, Unseen
+from bbfalsify.running.falsify.finding_listener import Scribe
+
+
+@dataclass
+class Naming:
+    """Failure modes by requirement; a requirement without any was not falsified, or the run was stopped before."""
+
+    modes: dict[int, Modes] = field(default_factory=dict)
+
+    def result(
+        self, requirement: int, name: str, ranks: Mapping[Finding, int], files: Mapping[int, str], units: dict[str, str]
+    ) -> RequirementModes | None:
+        """The modes of a requirement as results hold them."""
+        named = self.modes.get(requirement)
+        if named is None:
+            return None
+        names = names_of([mode.pattern for mode in named.modes])
+        rows = []
+        for rank, (mode, called) in enumerate(zip(named.modes, names, strict=True), start=1):
+            own = tuple(sorted(ranks[row] for row in mode.rows))
+            rows.append(
+                FailureMode(
+                    rank=rank,
+                    requirement=name,
+                    name=called,
+                    sentence=sentence_of(mode.pattern, units),
+                    actions=mode.pattern.core,
+                    probability=mode.probability,
+                    precision=mode.precision,
+                    share=mode.share,
+                    counterexamples=own,
+                    typical=files.get(own[0]) if own else None,
+                )
+            )
+        unseen = None if named.unseen is None else Unseen(named.unseen, named.total.confidence)
+        return RequirementModes(tuple(rows), named.other, named.total, unseen)
+
+
+def name_modes(ask: Ask, usage: Usage, scribe: Scribe, naming: Naming, seeds: SeedTree) -> None:
+    """Name the modes of every requirement that was falsified."""
+    lists = {number: scribe.progress.ranking(number) for number in range(len(scribe.requirements))}
+    lists = {number: rows for number, rows in lists.items() if any(row.met for row in rows)}
+    plan = pass_plan(scribe.options)
+    rows = sum(map(len, lists.values()))
+    if not lists:
+        return
+    plain = plain_simulations(usage, rows, plan)
+    learning = rows * learning_passes(usage, plan.passes) * plan.traces
+    scribe.driver.recorder.record(StageStarted("naming failure modes", learning + plain))
+    patterns = {
+        number: learn(*learning_uses(ask, usage, rows, plan, seeds.child(number))) for number, rows in lists.items()
+    }
+    unlisted = _simulate_plainly(ask, usage, scribe, lists, plain, seeds.child("plain"))
+    for number, listed in lists.items():
+        seeds_of, confidence = seeds.child(number, "occurrences"), scribe.options.confidence
+        naming.modes[number] = estimate_modes(usage, patterns[number], listed, unlisted[number], confidence, seeds_of)
+
+
+def _simulate_plainly(
+    ask: Ask, usage: Usage, scribe: Scribe, lists: Mapping[int, list[Finding]], simulations: int, seeds: SeedTree
+) -> dict[int, Unlisted]:
+    """Meet violations that are not on the lists; the number of simulations does not depend on what they show."""
+    unlisted = {number: Unlisted(usage, frozenset(row.actions for row in rows)) for number, rows in lists.items()}
+
+    def met(number: int, walk: Walk, judgement: Judgement, located: bool) -> None:
+        if number in unlisted:
+            unlisted[number].add(walk, judgement, located=located)
+
+    progress = smc.Progress(on_violation=met)
+    never = smc.SmcOptions(epsilon=1e-12, simulations=simulations)  # so narrow that only the number ends it
+    smc.run(
+        ask,
+        usage,
+        progress,
+        never,
+        requirements=len(scribe.requirements),
+        seeds=seeds,
+        listener=scribe,
+        names="modes/plain",
+    )
+    for of_one in unlisted.values():
+        of_one.simulations = progress.iterations
+    return unlisted

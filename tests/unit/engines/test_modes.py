@@ -1,0 +1,134 @@
+"""Failure modes: patterns, how they are learned, and what they are called."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bbfalsify.engines.falsification.modes.learning import learn
+from bbfalsify.engines.falsification.modes.pattern import Condition, Gap, Level, Pattern, Window, embeddings
+from bbfalsify.engines.falsification.modes.use import Series, Use
+from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
+
+
+def use(*steps, violated_at=math.inf, **values):
+    """steps: (time, action)"""
+    times, actions = ([t for t, _ in steps], tuple(a for _, a in steps)) if steps else ([], ())
+    series = {name: Series(np.array(at), np.array(levels)) for name, (at, levels) in values.items()}
+    return Use(actions, np.array(times, float), series, violated_at)
+
+
+def test_places_of_a_core_come_latest_first():
+    assert list(embeddings("ab", "aabb")) == [(1, 3), (0, 3), (1, 2), (0, 2)]
+    assert list(embeddings("ba", "aabb")) == []
+    assert list(embeddings("", "ab")) == [()]
+
+
+@pytest.mark.parametrize(
+    ("high", "matches"),
+    [(90.0, True), (49.0, False)],
+)
+def test_a_pattern_matches_wherever_its_conditions_hold(high, matches):
+    """The second and third shower are 50 apart; the first and the third are not."""
+    pattern = Pattern(("shower", "shower"), (Condition(Gap(1), high=high),))
+    assert pattern.matches(use((0, "shower"), (200, "shower"), (210, "wash"), (250, "shower"))) is matches
+
+
+def test_actions_after_the_violation_do_not_belong_to_a_mode():
+    violating = use((1, "on"), (2, "on"), (3, "off"), violated_at=2.5)
+    assert violating.word == ("on", "on")
+    assert not Pattern(("off",)).matches(violating)
+    assert use((1, "on"), (2, "on"), violated_at=2.0).word == ("on", "on")  # the action at its moment does
+
+
+def test_conditions_on_values():
+    fast = use((5, "go"), throttle=([0.0, 5.0, 10.0], [20.0, 95.0, 97.0]))
+    assert Pattern(("go",), (Condition(Level("throttle", 0), low=90.0),)).matches(fast)
+    assert Pattern((), (Condition(Window("throttle", 5.0, 12.0, "least"), low=95.0),)).matches(fast)
+    assert not Pattern((), (Condition(Window("throttle", 0.0, 12.0, "least"), low=95.0),)).matches(fast)
+
+
+def household(seed, violating):
+    """Showers among other actions; two within 90 are too many, whatever stands between them."""
+    rng = np.random.default_rng(seed)
+    times = np.cumsum(rng.uniform(20, 120, size=8))
+    actions = rng.choice(["shower", "wash", "cook"], size=8, p=[0.4, 0.3, 0.3])
+    showers = times[actions == "shower"]
+    soon = np.flatnonzero(np.diff(showers) <= 90)
+    if bool(len(soon)) is not violating:
+        return None
+    at = float(showers[soon[0] + 1]) + 1.0 if violating else math.inf
+    return Use(tuple(map(str, actions)), times, {}, at)
+
+
+def uses(violating, count):
+    made = (household(seed, violating) for seed in range(100 * count))
+    return [u for u in made if u is not None][:count]
+
+
+def test_the_fault_of_a_household_is_learned():
+    """Actions that do not matter are left out, and the limit between the showers is found."""
+    [pattern] = learn(uses(True, 150), uses(False, 400))
+    assert pattern.core == ("shower", "shower")
+    [condition] = [c for c in pattern.conditions if c.feature == Gap(1)]
+    assert condition.high == pytest.approx(90, abs=3)
+    fresh = [household(seed, True) for seed in range(10_000, 10_400)]
+    fresh = [u for u in fresh if u is not None]
+    assert np.mean([pattern.matches(u) for u in fresh]) > 0.97
+
+
+def test_two_faults_are_two_modes_and_the_special_one_comes_first():
+    """Four presses nearly always fail, three seldom: the list asks for four first."""
+    rng = np.random.default_rng(1)
+
+    def presses(count, violated):
+        times = np.cumsum(rng.uniform(1, 2, size=count))
+        return Use(("press",) * count, times, {}, float(times[-1]) + 0.5 if violated else math.inf)
+
+    bad = [presses(4, True) for _ in range(80)] + [presses(3, True) for _ in range(20)]
+    good = [presses(4, False) for _ in range(10)] + [presses(3, False) for _ in range(200)]
+    patterns = learn(bad, good)
+    assert [p.core for p in patterns] == [("press",) * 4, ("press",) * 3]
+    assert names_of(patterns) == ["press×4", "press×3"]
+
+
+def test_a_mode_without_actions_is_a_condition_on_values():
+    """A car that is too fast when the throttle is high in its first two pieces."""
+    rng = np.random.default_rng(2)
+    bad, good = [], []
+    for levels in rng.uniform(0, 100, size=(4000, 3)):
+        fails = levels[0] >= 80 and levels[1] >= 60
+        made = Use(
+            (), np.zeros(0), {"throttle": Series(np.array([0.0, 5.0, 10.0]), levels)}, 9.0 if fails else math.inf
+        )
+        (bad if fails else good).append(made)
+    [pattern] = learn(bad, good)
+    assert pattern.core == ()
+    assert np.mean([pattern.matches(u) for u in bad]) > 0.95
+    assert np.mean([pattern.matches(u) for u in good]) < 0.05
+    assert "throttle ≥" in sentence_of(pattern, {"throttle": "%"})
+
+
+def test_nothing_to_learn_gives_no_pattern():
+    assert learn([], uses(False, 10)) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sentence"),
+    [
+        (Pattern(("on",) * 4), "on 4 times"),
+        (Pattern(("a", "b"), (Condition(Gap(1), high=90.0),)), "a, then b within 90"),
+        (Pattern(("a", "b"), (Condition(Gap(1), low=4.0, high=5.5),)), "a, then b 4 to 5.5 later"),
+        (Pattern(("a",), (Condition(Gap(0), low=3.0),)), "a at 3 or later"),
+        (Pattern(("a",), (Condition(Level("T", 0), high=-28.0),)), "a with T ≤ -28 degC"),
+        (Pattern((), (Condition(Window("v", 0.0, 14.0, "least"), low=93.0),)), "v ≥ 93 until 14"),
+        (Pattern(()), "any use"),
+    ],
+)
+def test_sentences(pattern, sentence):
+    assert sentence_of(pattern, {"T": "degC"}) == sentence
+
+
+def test_names_do_not_change_with_limits_and_differ():
+    first = Pattern(("a", "a", "b"), (Condition(Gap(1), high=90.0),))
+    assert names_of([first, Pattern(("a", "a", "b")), Pattern(("b",))]) == ["a×2·b", "a×2·b (2)", "b"]
