@@ -22,7 +22,7 @@ from bbfalsify.records.json_files import as_number, plain_number
 
 MESSAGE_LIMIT = 500
 """Characters of the longest message from a worker."""
-_NOTHING_TO_SAY = (None, None, repr(math.inf), False, [], [])
+_NOTHING_TO_SAY: tuple[Any, ...] = (None, None, repr(math.inf), False, [], [])
 """Per place of a judgement's record: what need not be written."""
 
 

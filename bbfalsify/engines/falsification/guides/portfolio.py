@@ -16,7 +16,7 @@ from itertools import cycle
 
 import numpy as np
 
-from bbfalsify.core.choices import ChoiceSequence, Guide, Space
+from bbfalsify.core.choices import ChoiceSequence, Guide, GuideFactory, Space
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.guides.cma_es import CmaEs
@@ -27,9 +27,9 @@ from bbfalsify.engines.falsification.guides.stretch_mutation import StretchMutat
 from bbfalsify.engines.falsification.guides.trust_region import TrustRegion
 from bbfalsify.engines.falsification.plain_guides import PlainGuide
 
-DRAWS = {"corners": Corners, "few_stretches": FewStretches, "plain": PlainGuide}
-LEARNERS = {"trust_region": TrustRegion, "cma_es": CmaEs}
-ANYWHERE = {"stretch_mutation": StretchMutation, "cross_entropy": CrossEntropy}
+DRAWS: dict[str, GuideFactory] = {"corners": Corners, "few_stretches": FewStretches, "plain": PlainGuide}
+LEARNERS: dict[str, GuideFactory] = {"trust_region": TrustRegion, "cma_es": CmaEs}
+ANYWHERE: dict[str, GuideFactory] = {"stretch_mutation": StretchMutation, "cross_entropy": CrossEntropy}
 """Learning guides for spaces that no other can search, those of automata and very large ones."""
 FIRST = (
     ("corners", "few_stretches", "corners", "plain") * 2
@@ -42,7 +42,7 @@ SAME = 0.01
 """Relative difference up to which scores are the same."""
 REWARDED = 0.1
 """Share of simulations whose scores count as the best ones."""
-FORGETTING = 0.97
+FORGETTING = 0.9
 
 
 class Bandit:

@@ -31,7 +31,7 @@ CENTRES = 3
 CHANGED = 4
 """Choices that a candidate changes, on average."""
 WIDTH, WIDEST, NARROWEST = 0.2, 0.4, 0.02
-SUCCESSES, FAILURES, FACTOR = 2, 8, 1.5
+SUCCESSES, FAILURES, FACTOR = 2, 5, 2.0
 LENGTH_SCALES = (0.25, 0.5, 1.0, 2.0, 4.0)
 REFIT = 10
 """Proposals after which the length scale is chosen again, by likelihood."""
@@ -149,11 +149,12 @@ class TrustRegion:
 def warped(values: np.ndarray) -> np.ndarray:
     """Targets of the process: the mean of standardised logarithms and of normal scores of the ranks."""
     from scipy.special import ndtri
-    from scipy.stats import rankdata
 
     logarithms = np.log(np.maximum(values, 0.0) + SMALLEST_SCORE)
     standard = (logarithms - logarithms.mean()) / (logarithms.std() or 1.0)
-    return 0.5 * (standard + ndtri((rankdata(values) - 0.5) / len(values)))
+    _, kinds, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[kinds]  # equal values share their mean rank
+    return 0.5 * (standard + ndtri((ranks - 0.5) / len(values)))
 
 
 def kept_points(values: np.ndarray) -> np.ndarray:
