@@ -43,6 +43,7 @@ class Answer:
     """For formulas with a bound; None: undecided."""
     asks_number: bool
     states: int
+    """States in which time passes; all states of a discrete chain."""
     lumped: int
     """States of the largest chain solved."""
     discrete: bool
@@ -50,7 +51,8 @@ class Answer:
     @property
     def method(self) -> str:
         kind = "discrete chain" if self.discrete else "Markov chain"
-        return f"{kind} of {self.states} states, lumped to {self.lumped}"
+        lumped = f", lumped to {self.lumped}" if 0 < self.lumped < self.states else ""
+        return f"{kind} of {self.states} states{lumped}"
 
     def estimate(self) -> Estimate | None:
         if self.value is None:
@@ -67,10 +69,10 @@ def answer_csl(chain: Chain, query: str | csl.Formula, *, file: str | None = Non
         low, high, value = (float(v[0]) for v in solver.bounds(formula))
         verdict = None if formula.bound is None else formula.bound.verdict(low, high)
         asks = formula.bound is None
-        return Answer(text, value, low, high, verdict, asks, chain.states, solver.lumped, chain.discrete)
+        return Answer(text, value, low, high, verdict, asks, chain.lasting, solver.lumped, chain.discrete)
     certain, possible = solver.truth(formula)
     verdict = True if certain[0] else None if possible[0] else False
-    return Answer(text, None, math.nan, math.nan, verdict, False, chain.states, solver.lumped, chain.discrete)
+    return Answer(text, None, math.nan, math.nan, verdict, False, chain.lasting, solver.lumped, chain.discrete)
 
 
 def _clipped(found: Values) -> tuple[np.ndarray, np.ndarray]:

@@ -118,7 +118,8 @@ def _trace(file: Path, data: dict[str, Any]) -> Told:
     key = "example" if "example" in data else "model"
     if not isinstance(data.get(key), str):
         raise UserError(Problem("not a complete trace file: it names neither a model nor an example.", str(file)))
-    network = named_model(data[key])[0] if key == "example" else load_network(data[key])
+    constants = data.get("constants")
+    network = named_model(data[key], constants)[0] if key == "example" else load_network(data[key], constants)
     result = replay_trace(file, network)
     facts = {"explanation": result.explanation, "query": data["query"], "seed": data["seed"]}
     model = f"model: {data.get('model', data.get('example'))}"

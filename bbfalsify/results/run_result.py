@@ -119,7 +119,7 @@ class RunResult(Stored):
         violated = [
             {"requirement": row["id"], "actions": (*row["prefix"], *row["loop"])}
             for row in data["requirements"]
-            if row.get("verdict") == "violated"
+            if row.get("verdict") == "violated" and "prefix" in row
         ]
         older = {"counterexamples": violated, "simulations": data.get("queries", 0)}
         return super().from_json({**older, **data})

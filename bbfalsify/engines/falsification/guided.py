@@ -85,12 +85,18 @@ class GuidedSearch:
                 self._turn(wanted, requirements)
 
     def _turn(self, wanted: int, requirements: int) -> None:
+        count = min(self.plan.batch, self.plan.simulations - self.search.iterations)
+        before = self.search.iterations
+        for run in self.proposed(count, requirements):
+            for finding in self.search.read(self.usage, run, wanted):
+                self.listener.found(finding)
+        if self.search.iterations == before:
+            self.search.stopped = StopReason.COMPLETED
+
+    def proposed(self, count: int, requirements: int) -> list[Run]:
+        """Execute at most so many proposals of the guide and tell it; none if it has nothing left to try."""
         search = self.search
-        count = min(self.plan.batch, self.plan.simulations - search.iterations)
         proposals = self.guide.ask(count)[:count]
-        if not proposals:
-            search.stopped = StopReason.COMPLETED
-            return
         first = search.iterations + 1
         played = {
             number: self.space.run(proposal, self.seeds.child("play", number).word())
@@ -102,10 +108,9 @@ class GuidedSearch:
         scores = np.full((len(played), requirements), np.inf)
         rows = [number - first for number in runs]
         scores[rows] = self.score([run.answer for run in runs.values()], requirements)
-        self.guide.tell([p.choices for p in played.values()], scores)
-        for run in runs.values():
-            for finding in search.read(self.usage, shortest_failing(self.ask, self.usage, run), wanted):
-                self.listener.found(finding)
+        if proposals:
+            self.guide.tell([p.choices for p in played.values()], scores)
+        return [shortest_failing(self.ask, self.usage, run) for run in runs.values()]
 
     def _execute(self, played: dict[int, PlayedRun]) -> dict[int, Run]:
         queries = [Query(query_name(number), self.usage.draft(p.walk), shortfalls=True) for number, p in played.items()]

@@ -26,7 +26,8 @@ def modes_section(result: FalsificationResult) -> dict[str, Any]:
 
 
 def _mode(mode: FailureMode, places: dict[tuple[str, int], int], top: float) -> dict[str, Any]:
-    rows = [(anchor(places[mode.requirement, rank]), rank) for rank in mode.counterexamples]
+    ranks = [rank for rank in mode.counterexamples if (mode.requirement, rank) in places]
+    rows = [(anchor(places[mode.requirement, rank]), rank) for rank in ranks]
     return {
         "rank": mode.rank,
         "requirement": mode.requirement,
