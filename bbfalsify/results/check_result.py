@@ -32,6 +32,22 @@ class CheckVerdict(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class UseRisk(Stored):
+    """The risk that a use meets any violation of a requirement, if the learned machine is right."""
+
+    within: float | None = None
+    """The time to which `probability` refers."""
+    probability: Estimate | None = None
+    """Probability of a violation within that time."""
+    ever: Estimate | None = None
+    """Probability of a violation at any time."""
+    mean_time: Estimate | None = None
+    """Mean time to the first violation; infinite where there may be none."""
+    rate: Estimate | None = None
+    """Violations per unit of time in the long run."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckedRequirement(Stored):
     id: str
     text: str = ""
@@ -50,6 +66,8 @@ class CheckedRequirement(Stored):
     """confirmed, flaky, or observed (seen once, in a system that cannot be reset); None without a violation."""
     probability: Estimate | None = None
     """Probability that a use begins with the prefix and one round of the loop, where there is a profile."""
+    risk: UseRisk | None = None
+    """Risk of any violation in use, where there is a profile."""
     file: str | None = None
     expected: str | None = member("expected", written=False, default=None)
     """The outcome that a campaign expects; the campaign writes it."""
