@@ -31,11 +31,10 @@ class Inputs:
     not_checked: Sequence[Problem] = ()
     """What could not be checked without running code."""
 
-    @property
-    def own_name(self) -> str:
+    def own_name(self, engine: str) -> str:
         """The name of a run that is described on the command line."""
         named = next(iter(self.systems.values()), None)
-        return named.name if named is not None else f"reach-{next(m.name for m in self.models.values() if m)}"
+        return named.name if named is not None else f"{engine}-{next(m.name for m in self.models.values() if m)}"
 
     def of_signals(self) -> list[System]:
         """Return the systems that take and give signals."""
@@ -66,6 +65,7 @@ def load_inputs(
     from bbfalsify.systems.declared import NotRead, declared_system
 
     not_checked: list[Problem] = []
+    [constants] = sections.get("constants", [None])
 
     def system_of(name: str) -> System | SymbolSystem | None:
         path = _key_path(reader, "system", name)
@@ -80,7 +80,7 @@ def load_inputs(
     inputs = Inputs(
         {name: system_of(name) for name in dict.fromkeys(sections.get("system", []))},
         _with_values(reader, profiles) if "signals" in about else profiles,
-        {name: model_of(reader, base, name) for name in dict.fromkeys(sections.get("model", []))},
+        {name: model_of(reader, base, name, constants) for name in dict.fromkeys(sections.get("model", []))},
         not_checked,
     )
     for profile in inputs.usages() if "signals" in about else ():
@@ -155,10 +155,12 @@ def _usage(file: Path) -> Profile | Network:
     return load_profile(file) if isinstance(data, dict) and "inputs" in data else load_network(file)
 
 
-def model_of(reader: Reader, base: Path, reference: str) -> PlannedModel | None:
+def model_of(
+    reader: Reader, base: Path, reference: str, constants: Mapping[str, Any] | None = None
+) -> PlannedModel | None:
     from bbfalsify.campaigns.requirements.queries import load_planned_model
 
-    return reader.attempt(_key_path(reader, "model", reference), load_planned_model, reference, base)
+    return reader.attempt(_key_path(reader, "model", reference), load_planned_model, reference, base, constants)
 
 
 def signals_of(inputs: Inputs) -> list[str] | None:

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
-from bbfalsify.campaigns.engine_entries import check_needs, named_kinds, read_engines, spoken_about
+from bbfalsify.campaigns.engine_entries import check_needs, check_subjects, named_kinds, read_engines, spoken_about
 from bbfalsify.campaigns.inputs import Inputs, acceptances_of, check_early_stop, load_inputs, signals_of
 from bbfalsify.campaigns.reading import Reader
-from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, collect_items, parse_items
+from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, collect_items, fits, parse_items
 from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.engine_kind import EngineKind, Engines
@@ -112,6 +112,7 @@ def plan_document(
 ) -> Campaign:
     """Check a campaign given as a document; relative paths are relative to `base`."""
     reader = Reader(document, [], label)
+    _refuse_models(document)
     sections = reader.sections(CAMPAIGN_SECTIONS, "campaign")
     sections |= _overruling(given, reader)
     [engine] = sections.get("engine", [None])
@@ -120,13 +121,15 @@ def plan_document(
     # Where an engine's settings are wrong, its name still says what the rest of the campaign is about.
     about = {spoken_about(point, kinds) for point in points_of_engines}
     about = about or {kind.about for kind in kinds.values()} or {"signals"}
+    check_subjects(reader, about, kinds)
     inputs = load_inputs(reader, sections, base, about, declared_only=given.get("declared_only", False))
     items = collect_items(reader, sections["requirements"][0], base) if "requirements" in sections else None
     if len(about) > 1:
         names = " and ".join(f"about {what}" for what in sorted(about))
         reader.problem(("engine",), f"engines {names} need campaigns of their own.")
     [expected] = sections.get("expected", [None])
-    requirements = _requirements(reader, base, items, points_of_engines, about, inputs, expected)
+    items = None if items is None else [item for item in items if fits(item, about)]
+    requirements = _requirements(reader, base, items, points_of_engines, about, inputs, expected, kinds)
     _check_sections(reader, sections, about, inputs)
     store = _path(given.get("store"), sections, "store", base)
     if store is not None and store.exists() and not store.is_dir():
@@ -139,7 +142,7 @@ def plan_document(
     if "seed" not in sections:
         drawn_seed = given.get("drawn_seed")
         drawn_seed = draw_seed() if drawn_seed is None else drawn_seed
-    [name] = sections.get("name", [Path(document.file).stem or inputs.own_name])
+    [name] = sections.get("name", [Path(document.file).stem or inputs.own_name(next(iter(kinds), "run"))])
     points = _points(sections, inputs, points_of_engines, drawn_seed)
     runs = tuple(
         RunPlan(
@@ -162,6 +165,17 @@ def plan_document(
         for number, (point, varies) in enumerate(points, start=1)
     )
     return Campaign(name, document.file, runs, drawn_seed, tuple(inputs.not_checked))
+
+
+def _refuse_models(document: Document) -> None:
+    """Say where a profile or a model was given; each of its keys would be a problem of its own."""
+    if isinstance(document.data, dict) and "automata" in document.data and "engine" not in document.data:
+        name = document.file
+        text = (
+            "this is a profile or a model, not a campaign: 'bbfalsify falsify --profile' takes one, "
+            "'bbfalsify simulate' walks in one, 'bbfalsify new campaign NAME' writes a campaign."
+        )
+        raise UserError(Problem(text, file=name or None, line=document.line(("automata",))))
 
 
 def _overruling(given: Given, reader: Reader) -> dict[str, list[Any]]:
@@ -232,13 +246,15 @@ def _requirements(
     about: Collection[str],
     inputs: Inputs,
     expected: str | None,
+    kinds: Mapping[str, EngineKind],
 ) -> dict[str | None, list[PlannedRequirement]]:
     """Return the requirements of each model that is named; where none is, those of the campaign under None."""
     if about == {"states"}:
         from bbfalsify.campaigns.requirements.queries import plan_queries
 
         loaded = {name: model for name, model in inputs.models.items() if model is not None}
-        return {name: plan_queries(reader, items, model, expected) for name, model in loaded.items()}
+        kind = next(iter(kinds.values()))
+        return {name: plan_queries(reader, items, model, expected, kind) for name, model in loaded.items()}
     if about == {"symbols"}:
         from bbfalsify.campaigns.requirements.ltl import plan_claims, settings_problems
         from bbfalsify.systems import SymbolSystem

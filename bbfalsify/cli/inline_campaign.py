@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
@@ -26,6 +27,7 @@ _RENAMED = {
     "accepted": "accept",
     "requirements": "require",
     "symbols": "symbol",
+    "constants": "set",
     "signals": "signal",
     "parameters": "parameter",
 }
@@ -62,6 +64,17 @@ def requirement(number: int, text: str, form: str) -> str | dict[str, str]:
     return text if text.endswith(SPECIFICATIONS) else {"id": f"R{number}", form: text}
 
 
+def read_constants(given: Sequence[str]) -> dict[str, str] | None:
+    """Read what --set was given: NAME=VALUE, where a value is a number, true or false."""
+    values = {}
+    for text in given:
+        match = re.fullmatch(r"\s*(\w+)\s*=\s*([-+0-9.eE/]+|true|false)\s*", text)
+        if match is None:
+            raise UserError(f"--set {text}: write NAME=NUMBER, such as --set nu=6.")
+        values[match.group(1)] = match.group(2)
+    return values or None
+
+
 def _option(path: Sequence[str | int]) -> str:
     """Return the option that gave the value: --horizon for engine.horizon, --require 2 for requirements[1].stl, and
     --query for the only question of `reach`."""
@@ -69,6 +82,8 @@ def _option(path: Sequence[str | int]) -> str:
         return "--query"
     if path and path[0] == "requirements":
         return f"--require {int(path[1]) + 1}" if len(path) > 1 else "--require"
+    if path == ("model",):
+        return "--example or MODEL"
     names = [str(key) for key in path if isinstance(key, str) and key != "engine"]
     return f"--{_RENAMED.get(names[-1], names[-1]).replace('_', '-')}" if names else "--options"
 

@@ -19,7 +19,9 @@ class Things(StrEnum):
 
 
 def list_things(
-    what: Annotated[Things, typer.Argument(help="examples, models, engines or units", show_default=False)],
+    what: Annotated[
+        Things | None, typer.Argument(help="examples, models, engines or units; all without it.", show_default=False)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the built-in examples, the models of --example, the engines or the known units.
@@ -28,13 +30,16 @@ def list_things(
     Example:  bbfalsify list examples
     """
     listed = {Things.EXAMPLES: _examples, Things.MODELS: _models, Things.ENGINES: _engines, Things.UNITS: _units}
-    rows = listed[what]()
+    wanted = {thing: listed[thing]() for thing in ([what] if what else Things)}
     if as_json:
-        print_json({what.value: [{"name": name, "text": text} for name, text in rows]})
+        print_json({thing.value: [{"name": n, "text": t} for n, t in rows] for thing, rows in wanted.items()})
         return
-    width = max(len(name) for name, _ in rows)
-    for name, text in rows:
-        say(f"{name:{width}}  {text}")
+    for thing, rows in wanted.items():
+        width = max(len(name) for name, _ in rows)
+        if what is None:
+            say(f"{thing.value}:")
+        for name, text in rows:
+            say(f"{'' if what else '  '}{name:{width}}  {text}")
 
 
 def _examples() -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ Nothing heavy is imported here: `--help` must answer at once.  Each command impo
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -19,9 +20,11 @@ from bbfalsify.cli import (
     compare,
     convert,
     doctor,
+    estimate,
     export,
     falsify,
     fit,
+    info,
     listing,
     monitor,
     new,
@@ -43,11 +46,14 @@ from bbfalsify.registry import ENGINES
 
 EXIT_CODES = "Exit codes: 0 nothing found, 1 found, 2 your input, 3 the system failed, 4 inconclusive, 130 interrupted."
 
+WIDTH = {"max_content_width": max(80, shutil.get_terminal_size().columns)}
+"""Help uses the width of the terminal; click's own limit is 80 columns."""
+
 app = typer.Typer(
     name="bbfalsify",
     help="Find the failures of a black box, and tell which of them its users will actually meet.",
     rich_markup_mode=None,
-    add_completion=False,
+    context_settings=WIDTH,
     pretty_exceptions_enable=False,
     epilog=EXIT_CODES,
 )
@@ -57,6 +63,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "falsify": falsify.falsify,
     "reach": reach.reach,
     "check": check.check,
+    "estimate": estimate.estimate,
     "simulate": simulate.simulate,
     "fit": fit.fit,
     "monitor": monitor.monitor,
@@ -68,20 +75,22 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "accept": accept.accept,
     "validate": validate.validate,
     "convert": convert.convert,
+    "info": info.info,
     "doctor": doctor.doctor,
+    "init": new.init,
     "new": new.new,
     "schema": schema.schema,
     "list": listing.list_things,
 }
 for name, command in COMMANDS.items():
-    app.command(name, cls=GroupedCommand)(boundary(command))
+    app.command(name, cls=GroupedCommand, context_settings=WIDTH)(boundary(command))
 
 
 def add_engine(name: str) -> None:
     """Add the command of an engine of another package, where there is one; it is looked for only when it is called."""
     if name not in COMMANDS and name in ENGINES.names():
         COMMANDS[name] = engine_command(name)
-        app.command(name, cls=GroupedCommand)(boundary(COMMANDS[name]))
+        app.command(name, cls=GroupedCommand, context_settings=WIDTH)(boundary(COMMANDS[name]))
 
 
 def name_engines() -> None:

@@ -47,34 +47,78 @@ def new(
 ) -> int:
     """Write a commented adapter, campaign or profile that works as it is.  Nothing is overwritten.
 
+    A campaign comes with the adapter and the profile of its name, where they are missing.
+
     \b
     Example:  bbfalsify new adapter pump --kind stepwise
               bbfalsify new profile pump
               bbfalsify new campaign pump && bbfalsify run experiments/pump/campaign.yaml
               bbfalsify new campaign protocol --engine reach
     """
-    from bbfalsify.core.errors import UserError
-
-    if not name.isidentifier():
-        raise UserError(f"the name must consist of letters, digits and underscores; found '{name}'.")
+    _check_name(name)
     if what is What.ADAPTER:
         return _adapter(name, kind, folder or Path("adapters"), quiet)
     if what is What.PROFILE:
         from bbfalsify.cli.new_files import PROFILE
 
         file, text = (folder or Path("profiles")) / f"{name}.yaml", PROFILE.replace("NAME", name)
-        then = f"bbfalsify simulate {file}"
-    else:
-        from bbfalsify.cli.new_files import campaign_text
+        _write_new(file, text)
+        if not quiet:
+            say(f"{file} is written. Try it:  bbfalsify simulate {file}")
+        return Exit.NOTHING_FOUND
+    return _campaign(name, engine, folder or Path("experiments"), quiet)
 
-        file = (folder or Path("experiments")) / name / "campaign.yaml"
-        places = _from(file, "adapters", name), _from(file, "profiles", f"{name}.yaml")
-        text = campaign_text(engine, name, *places)
-        then = f"bbfalsify validate {file}"
+
+def init(
+    name: Annotated[str, typer.Argument(help="Its name: letters, digits, underscores.")] = "mine",
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="NAME", help="What to ask; one of 'bbfalsify list engines'.")
+    ] = "falsify",
+    quiet: Quiet = False,
+) -> int:
+    """Write an adapter, a profile, a requirement and a campaign that run together.  Nothing is overwritten.
+
+    \b
+    Example:  bbfalsify init pump && bbfalsify run experiments/pump/campaign.yaml
+    """
+    _check_name(name)
+    return _campaign(name, engine, Path("experiments"), quiet, specification=Path("specs", f"{name}.yaml"))
+
+
+def _check_name(name: str) -> None:
+    from bbfalsify.core.errors import UserError
+
+    if not name.isidentifier():
+        raise UserError(f"the name must consist of letters, digits and underscores; found '{name}'.")
+
+
+def _campaign(name: str, engine: str, folder: Path, quiet: bool, *, specification: Path | None = None) -> int:
+    """Write a campaign, and the adapter, profile and specification it needs where they are missing."""
+    from bbfalsify.cli.new_files import ADAPTER_KINDS, PROFILE, campaign_text, needs
+
+    file = folder / name / "campaign.yaml"
+    adapter, profile = Path("adapters", name), Path("profiles", f"{name}.yaml")
+    beside = None if specification is None else _from(file, *specification.parts)
+    text, requirements = campaign_text(engine, name, _from(file, *adapter.parts), _from(file, *profile.parts), beside)
     _write_new(file, text)
+    needed = needs(engine)
+    if "profile" in needed and not profile.exists():
+        _write_new(profile, PROFILE.replace("NAME", name))
+        _written(profile, quiet)
+    if specification is not None and not specification.exists():
+        _write_new(specification, requirements)
+        _written(specification, quiet)
+    if "system" in needed and not adapter.exists():
+        _adapter(name, Kind(ADAPTER_KINDS[engine]), adapter.parent, quiet=True)
+        _written(adapter / "adapter.py", quiet)
     if not quiet:
-        say(f"{file} is written. Try it:  {then}")
+        say(f"{file} is written. Try it:  bbfalsify run {file}")
     return Exit.NOTHING_FOUND
+
+
+def _written(file: Path, quiet: bool) -> None:
+    if not quiet:
+        say(f"{file} is written.")
 
 
 def _from(file: Path, *target: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 from bbfalsify.core.engine_kind import EngineKind
@@ -102,14 +104,36 @@ _EXAMPLES = {
 }
 
 
-def campaign_text(engine: str, name: str, system: str, profile: str) -> str:
-    """A campaign with everything that can be set: what is needed, and the rest as comments with its defaults."""
+_REQUIREMENTS = re.compile(r"^requirements:\n((?:  - .*\n)+)", re.MULTILINE)
+_SPECIFICATION = """# The requirements of NAME; campaigns name this file.
+format_version: 1
+requirements:
+"""
+ADAPTER_KINDS: Mapping[str, str] = defaultdict(lambda: "function", check="symbols")
+"""Kind of the adapter that fits the campaign of an engine."""
+
+
+def needs(engine: str) -> tuple[str, ...]:
+    """Return the sections that a campaign of this engine must have."""
+    return ENGINES.kind(engine).needs
+
+
+def campaign_text(
+    engine: str, name: str, system: str, profile: str, specification: str | None = None
+) -> tuple[str, str]:
+    """A campaign with everything that can be set: what is needed, and the rest as comments with its defaults.
+
+    Where a specification file is named, it holds the requirements: the second text.
+    """
     from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
 
     if engine not in ENGINES.names():
         raise UserError(unknown_name("engine", engine, ENGINES.names()))
     kind = ENGINES.kind(engine)
     question, content = CAMPAIGNS.get(engine) or _of_another_package(engine, kind)
+    requirements = _SPECIFICATION + "".join(_REQUIREMENTS.findall(content))
+    if specification is not None:
+        content = _REQUIREMENTS.sub(f"requirements: [{specification}]\n", content)
     settings = [
         f"  # {key}: {_yaml(declared.default)}"
         for key, declared in keys_of(kind.named("settings")).items()
@@ -122,7 +146,8 @@ def campaign_text(engine: str, name: str, system: str, profile: str) -> str:
     ]
     tail = _TAIL.replace("SETTINGS", "\n".join(settings)).replace("SECTIONS", "\n".join(sections))
     text = _HEAD.replace("QUESTION", question) + content + tail
-    return text.replace("NAME", name).replace("SYSTEM", system).replace("PROFILE", profile)
+    text = text.replace("NAME", name).replace("SYSTEM", system).replace("PROFILE", profile)
+    return text, requirements.replace("NAME", name)
 
 
 def _of_another_package(engine: str, kind: EngineKind) -> tuple[str, str]:

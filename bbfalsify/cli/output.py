@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -29,15 +30,33 @@ class Guarded:
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self._line_begins = True
+        self._closed = False
 
     def write(self, text: str) -> int:
+        if self._closed:
+            return len(text)
         shown = escaped(without_secrets(text), _OBEYED)
         # The rest of a line that was begun before is no beginning of a line.
         first = 0 if self._line_begins else shown.find("\n") + 1 or len(shown)
         if text:
             self._line_begins = text.endswith("\n")
-        self.stream.write(shown[:first] + _COMMAND.sub(r"\1\\", shown[first:]))
+        with self._reader_may_leave():
+            self.stream.write(shown[:first] + _COMMAND.sub(r"\1\\", shown[first:]))
         return len(text)
+
+    def flush(self) -> None:
+        with self._reader_may_leave():
+            self.stream.flush()
+
+    @contextlib.contextmanager
+    def _reader_may_leave(self) -> Iterator[None]:
+        """Go on without a reader that has seen enough (`| head`): files are still to be written."""
+        try:
+            yield
+        except BrokenPipeError:
+            self._closed = True
+            # Python flushes once more at its end, and must not fail then.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
 
     def writelines(self, lines: list[str]) -> None:
         for line in lines:

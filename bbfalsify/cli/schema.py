@@ -14,6 +14,7 @@ from bbfalsify.cli.output import print_json
 class What(StrEnum):
     CAMPAIGN = "campaign"
     SPECIFICATION = "specification"
+    PROFILE = "profile"
 
 
 def schema(what: Annotated[What, typer.Argument(help="The kind of file.")] = What.CAMPAIGN) -> int:
@@ -24,7 +25,8 @@ def schema(what: Annotated[What, typer.Argument(help="The kind of file.")] = Wha
               # yaml-language-server: $schema=campaign.schema.json      (first line of a campaign)
     """
     from bbfalsify.campaigns.json_schema import schema_of
+    from bbfalsify.modelling.profiles.profile_schema import profile_schema
     from bbfalsify.registry import ENGINES
 
-    print_json(schema_of(what.value, ENGINES), indent=2)
+    print_json(profile_schema() if what is What.PROFILE else schema_of(what.value, ENGINES), indent=2)
     return Exit.NOTHING_FOUND

@@ -45,7 +45,7 @@ def run_campaign(
     files, as_json = session.files(), session.as_json
     results: list[dict[str, Any]] = []
     codes: list[int] = []
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[str | None, str]] = []
     folder: Path | None = None
     several, many = len(campaign.runs) > 1, len(campaign.runs) > MOST_REPORTS
     clock = CampaignClock(len(campaign.runs))
@@ -118,15 +118,16 @@ def _resumable(campaign: Campaign) -> Iterator[None]:
         raise UserError([*error.problems, Problem(f"What is recorded stays. Make room and go on: {command}")]) from None
 
 
-def _told(done: Done) -> dict[str, Any]:
-    """Return what the summary of a campaign says about a run."""
-    news = [
-        f"{row['id']} {row['outcome'].replace('_', ' ')}"
-        for row in done.results["requirements"]
-        if row.get("expected") is None and row["outcome"] in FOUND
-    ]
-    told = {key: done.results.get(key) for key in ("name", "category", "outcome")}
-    return {**told, "varies": done.plan.varies, "news": news}
+def _told(done: Done) -> tuple[str | None, str]:
+    """Return the category of a run, and what the summary of a campaign says about it."""
+    from bbfalsify.results.run_result import RunResult
+
+    result = RunResult.from_json(done.results)
+    name = f"{result.name} ({varied(done.plan.varies)})"
+    if result.category not in ("correct", None):
+        return result.category, f"{result.category}: {name}: {plain(result.outcome)}"
+    news = [f"{r.id} {plain(r.outcome)}" for r in result.requirements if r.expected is None and r.outcome in FOUND]
+    return result.category, f"nobody said what to expect: {name}: {', '.join(news)}" if news else ""
 
 
 def _progress_of(plan: RunPlan, campaign: Campaign, progress: Progress, clock: CampaignClock) -> Any:
@@ -168,30 +169,35 @@ def varied(varies: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {value}" for key, value in varies.items())
 
 
+def plain(word: str) -> str:
+    return word.replace("_", " ")
+
+
 def show_in_one_line(data: dict[str, Any], varies: Mapping[str, Any]) -> None:
     """heater (seed 1): R1 falsified; 4 counterexamples, 7032 simulations"""
-    outcomes = ", ".join(f"{row['id']} {row['outcome'].replace('_', ' ')}" for row in data["requirements"])
-    cost = f"{len(data['counterexamples'])} counterexamples, {data['simulations']} simulations"
-    say(f"{data['name']} ({varied(varies)}): {outcomes}; {cost}")
+    from bbfalsify.results.run_result import RunResult
+
+    result = RunResult.from_json(data)
+    outcomes = ", ".join(f"{row.id} {plain(row.outcome)}" for row in result.requirements)
+    cost = f"{len(result.counterexamples)} counterexamples, {result.simulations} simulations"
+    say(f"{result.name} ({varied(varies)}): {outcomes}; {cost}")
 
 
-def show_summary(rows: list[dict[str, Any]]) -> None:
+def show_summary(runs: list[tuple[str | None, str]]) -> None:
     """After several runs: how many went as expected, and which did not."""
     from collections import Counter
 
     from bbfalsify.campaigns.categories import CATEGORIES
 
-    counts = Counter(row["category"] for row in rows)
+    counts = Counter(category for category, _ in runs)
     told = [f"{counts[word]} {word}" for word in reversed(CATEGORIES) if counts[word]]
     if counts[None]:
         told.append(f"{counts[None]} without an expectation")
     say()
-    say(f"{len(rows)} runs: {', '.join(told)}")
-    for row in rows:
-        if row["category"] not in ("correct", None):
-            say(f"  {row['category']}: {row['name']} ({varied(row['varies'])}): {row['outcome'].replace('_', ' ')}")
-        elif row["news"]:
-            say(f"  nobody said what to expect: {row['name']} ({varied(row['varies'])}): {', '.join(row['news'])}")
+    say(f"{len(runs)} runs: {', '.join(told)}")
+    for _, line in runs:
+        if line:
+            say(f"  {line}")
 
 
 def worst_exit(codes: list[int]) -> int:

@@ -23,7 +23,7 @@ def show(
 ) -> int:
     """Show the results of a run in full: the list, what decides its order, profile coverage, times.
 
-    \\b
+    \b
     Example:  bbfalsify show runs/heater-2026-01-31-1 --counterexample 2
     """
     from bbfalsify.cli.session import show_run

@@ -28,7 +28,7 @@ _REAL_NAMES = (
     "ode_step", "chosen", "share", "won", "expected", "wanted", "whole", "share_lower", "share_uniform",
     "moment_number", "choice_number",
 )  # fmt: skip
-_TRUTH_NAMES = ("first_only", "full", "incremental", "by_weight", "adding", "lists", "with_deadlines")
+_TRUTH_NAMES = ("first_only", "full", "incremental", "by_weight", "counted", "adding", "lists", "with_deadlines")
 _ARGUMENT_TYPES = {
     **dict.fromkeys(_REAL_NAMES, _F8),
     **dict.fromkeys(_TRUTH_NAMES, _B1),
@@ -46,6 +46,9 @@ _ARGUMENT_TYPES = {
     "states_integers": _I8[:, ::1],
     "states_reals": _F8[:, ::1],
     "states_time": _F8[::1],
+    "ends_locations": _I4[:, ::1],
+    "ends_integers": _I8[:, ::1],
+    "ends_reals": _F8[:, ::1],
     "states_rng": _U8[:, ::1],
     "status": types.int8[::1],
     "steps": _I4[::1],
@@ -72,6 +75,7 @@ _ARGUMENT_TYPES = {
     "codes": _I8[::1],
     "rows": _I8[::1],
     "goal": _I8[::1],
+    "avoid": _I8[::1],
     "affects": _I8[::1],
     "coverage": _I8[::1],
     "coverage_before": _I8[::1],

@@ -220,7 +220,8 @@ class TargetSearch:
             if outcome != walk.NO_ROOM:
                 break
             length, room = min(4 * length, depth + 1), 4 * room
-        steps = max(0, int(progress[walk.P_STEPS]))
+        # a walk that ended without meeting its target is not the current one any more
+        steps = int(progress[walk.P_STEPS] if progress[walk.P_STEPS] >= 0 else progress[walk.P_TOTAL])
         rows, place, moves = arrays[1], 0, []
         for _ in range(steps):
             count = int(rows[place])

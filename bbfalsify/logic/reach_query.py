@@ -1,4 +1,8 @@
-"""Parse queries over models: can a state be reached (`E<> φ`), and does a condition always hold (`A[] φ`)?
+"""Parse queries over models for searches by walks.
+
+    ReachQuery       can a state be reached (`E<> φ`), does a condition always hold (`A[] φ`)?
+    LivenessQuery    does each run meet a condition (`A<> φ`, `φ --> ψ`), does some run keep one (`E[] φ`)?
+    ExtremesQuery    how large and how small do expressions get (`sup`, `inf`, `bounds`)?
 
     query = parse_query("A[] forall (i : id_t) forall (j : id_t) P(i).cs && P(j).cs imply i == j", network)
 
@@ -14,12 +18,15 @@ from dataclasses import dataclass
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.logic.uppaal_queries import Elsewhere, Extremes, LeadsTo, StateQuery, UppaalQuery, read_query
-from bbfalsify.modelling import Network, parse_condition
+from bbfalsify.modelling import Network, parse_condition, parse_expression
 from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary, make_unary
 from bbfalsify.modelling.network.expressions import Binary, Builtin, Call, Expression, Kind, Unary
 from bbfalsify.modelling.network.visit import subexpressions
 
-_FORMS = ("E<> φ (can φ be reached?)", "A[] φ (falsified by a state without φ)")
+_FORMS = (
+    "E<> φ (can φ be reached?)", "A[] φ (falsified by a state without φ)", "A<> φ", "φ --> ψ", "E[] φ", "sup: e",
+    "inf: e", "bounds: e",
+)  # fmt: skip
 _DEADLOCK = re.compile(r"\bdeadlock\b")
 
 
@@ -42,8 +49,68 @@ class ReachQuery:
         return self.dead if deadlocked and self.dead is not None else self.alive
 
 
+@dataclass(frozen=True)
+class LivenessQuery:
+    """`A<> φ`, `φ --> ψ` and `E[] φ`: about whole runs, decided here by one run of which the end is known.
+
+    The run avoids a condition for ever, from its beginning or from a state that satisfies the trigger.
+    """
+
+    text: str
+    universal: bool
+    """Finding such a run falsifies it (`A<>`, `-->`); `E[]` asks for one."""
+    avoided: Expression
+    trigger: Expression | None = None
+
+    @property
+    def holds_word(self) -> str:
+        return "violated" if self.universal else "witnessed"
+
+
+@dataclass(frozen=True)
+class ExtremesQuery:
+    """`sup`, `inf` and `bounds`: extreme values of expressions over the states that satisfy a condition."""
+
+    text: str
+    condition: Expression
+    wanted: tuple[tuple[str, str, Expression], ...]
+    """sup or inf, text of the expression, expression."""
+    universal: bool = False
+    holds_word: str = "reached"
+
+
+Asked = ReachQuery | LivenessQuery | ExtremesQuery
+
+
+def parse_asked(text: str, network: Network, *, file: str | None = None, line: int | None = None) -> Asked:
+    """Parse any query that walks can answer, or raise a UserError that names the command that answers it."""
+    asked = read_query(text, file=file, line=line)
+
+    def condition(part: str, *, negated: bool = False) -> Expression:
+        if _DEADLOCK.search(part):
+            problem = f"query '{asked.text}': 'deadlock' is only understood under E<> and A[]."
+            raise UserError(Problem(problem, file, line))
+        return simplified(parse_condition(part, network, {}, file=file, line=line), negated=negated)
+
+    match asked:
+        case StateQuery(quantifier="E[]"):
+            return LivenessQuery(asked.text, False, condition(asked.condition, negated=True))
+        case StateQuery(quantifier="A<>"):
+            return LivenessQuery(asked.text, True, condition(asked.condition))
+        case LeadsTo():
+            return LivenessQuery(asked.text, True, condition(asked.conclusion), condition(asked.premise))
+        case Extremes():
+            words = ("inf", "sup") if asked.word == "bounds" else (asked.word,)
+            wanted = [
+                (word, part, parse_expression(part, network, file=file, line=line, what="query")[0])
+                for part in asked.expressions for word in words
+            ]  # fmt: skip
+            return ExtremesQuery(asked.text, condition(asked.condition or "true"), tuple(wanted))
+    return parse_query(text, network, file=file, line=line)
+
+
 def parse_query(text: str, network: Network, *, file: str | None = None, line: int | None = None) -> ReachQuery:
-    """Parse a query, or raise a UserError that says what cannot be asked."""
+    """Parse a query about reachable states (`E<>`, `A[]`), or raise a UserError that says what cannot be asked."""
     asked = read_query(text, file=file, line=line)
     if not isinstance(asked, StateQuery) or asked.quantifier not in ("E<>", "A[]"):
         raise UserError(_refusal(asked, file, line))
@@ -58,18 +125,14 @@ def parse_query(text: str, network: Network, *, file: str | None = None, line: i
 
 def _refusal(asked: UppaalQuery, file: str | None, line: int | None) -> Problem:
     match asked:
-        case StateQuery(quantifier="E[]"):
-            reason = "E[] asks for a whole run; look for a state that breaks it with E<>"
         case StateQuery(quantifier=word) | LeadsTo(word=word):
-            reason = f"{word} is about liveness, which no finite trace refutes"
+            reason = f"{word} is about whole runs, not about a state"
         case Extremes(word=word):
-            reason = f"{word} asks for extreme values; look for larger or smaller ones with E<>"
+            reason = f"{word} asks for extreme values, not for a state"
         case Elsewhere(word=word, reason=why):
             reason = f"'{word}' {why}"
         case _:
-            reason = (
-                f"it asks for a probability, an expectation or simulations: '{asked.command}' is the command for that"
-            )
+            reason = f"it asks for probabilities or simulations: 'bbfalsify {asked.command}' is the command for that"
     return Problem(f"query '{asked.text}': {reason}.", file, line, allowed=_FORMS)
 
 

@@ -174,6 +174,17 @@ def read_query(text: str, *, file: str | None = None, line: int | None = None) -
         raise UserError(Problem(f"query '{query}': {problem}", file, line, allowed=FORMS)) from None
 
 
+def answered_elsewhere(text: str) -> str | None:
+    """Say who answers a query that `reach` does not; None if it is for `reach`, or no query at all."""
+    try:
+        query = read_query(text)
+    except UserError:
+        return None
+    if isinstance(query, Elsewhere):
+        return f"'{query.word}' {query.reason}"
+    return None if query.command == "reach" else f"'bbfalsify {query.command}' is the command for that"
+
+
 class _Unreadable(Exception):
     pass
 

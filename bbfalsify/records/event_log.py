@@ -75,6 +75,11 @@ class Recorder:
             if self._file.dropped:
                 self.record(damage_at_end(self._file))
 
+    @property
+    def is_empty(self) -> bool:
+        """Nothing has been recorded yet."""
+        return self._sequence == 0
+
     def repeat(self, again: Iterable[RecordedEvent]) -> None:
         """Expect these events once more: they are recorded already."""
         self._again.update(_content(event.kind, event.data) for event in again)

@@ -44,6 +44,7 @@ def member(name: str | None, *, written: bool = True, **options: Any) -> Any:
 class Member(NamedTuple):
     field: str
     name: str
+    hint: Any
     read: Reader
     required: bool
     written: bool
@@ -70,12 +71,18 @@ def _members(kind: type) -> list[Member]:
         name, written = part.metadata.get("member", part.name), part.metadata.get("written", True)
         if name is not None:
             required = part.default is MISSING and part.default_factory is MISSING
-            members.append(Member(part.name, name, _reader(hints[part.name]), required, written))
+            hint = hints[part.name]
+            members.append(Member(part.name, name, hint, _reader(hint), required, written))
     return members
+
+
+_PLAIN = {str, int, bool}
 
 
 def to_json(value: Any, number: Callable[[float], Any] = finite_or_null) -> Any:
     """Plain data; `number` says how numbers that are not finite are written."""
+    if value is None or type(value) in _PLAIN:
+        return value
     if hasattr(value, "as_json"):
         return value.as_json()
     if isinstance(value, float):
@@ -168,12 +175,12 @@ def _misfits(hint: Any, value: Any, path: KeyPath) -> Iterator[Problem]:
             for key, item in value.items():
                 yield from _misfits(parts[1], item, (*path, key))
         else:
-            hints, members = get_type_hints(hint), {member.name: member for member in _members(hint)}
+            members = {member.name: member for member in _members(hint)}
             unknown = [key for key in value if key not in members]
             yield from (_problem((*path, key), "is not known", **closest_choice(key, members)) for key in unknown)
             for name, one in members.items():
                 if name in value:
-                    yield from _misfits(hints[one.field], value[name], (*path, name))
+                    yield from _misfits(one.hint, value[name], (*path, name))
                 elif one.required:
                     yield _problem((*path, name), "is missing")
     elif origin is Literal or issubclass(hint, StrEnum):

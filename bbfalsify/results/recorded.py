@@ -61,7 +61,7 @@ def _results_file(path: Path) -> Path:
     return path / "results.json" if is_folder(path) else path
 
 
-_PATHS = ("run_directory", "file", "model")
+_PATHS = ("run_directory", "file", "model", "typical")
 """Keys of results that name files of the run."""
 
 

@@ -1,5 +1,7 @@
 import pytest
 
+from bbfalsify.cli.main import COMMANDS as COMMANDS_OF_APP
+
 COMMANDS = ["run", "falsify", "simulate", "fit", "monitor", "show", "replay", "accept", "validate", "convert", "list"]
 
 
@@ -41,7 +43,6 @@ def test_a_wrong_choice_is_told_what_is_allowed_and_what_comes_closest(cli):
         "Invalid value for 'what': unknown choice 'exmaples'. Allowed: engines, examples, models, units. "
         "Did you mean 'examples'? See 'bbfalsify list --help'."
     ]
-    assert len(cli("list").problems) == 1
     assert "Did you mean 'report'" in cli("reprot").err
 
 
@@ -50,6 +51,29 @@ def test_wrong_usage_with_json(cli):
     assert called.code == 2
     assert called.json["error"]["kind"] == "input"
     assert called.json["error"]["problems"] == called.problems
+
+
+def test_list_alone_lists_everything(cli):
+    listed = cli("list").out
+    assert all(f"{what}:\n" in listed for what in ("examples", "models", "engines", "units"))
+    assert "  heater  " in listed and "  degC   degree Celsius\n" in listed
+    assert set(cli("list", "--json").json) == {"examples", "models", "engines", "units"}
+
+
+def test_help_of_every_command_shows_its_examples_as_written(cli):
+    for name in COMMANDS_OF_APP:
+        shown = cli(name, "--help").out
+        assert "\\b" not in shown, name
+
+
+def test_completion_names_commands_and_options(cli, monkeypatch):
+    monkeypatch.setenv("_BBFALSIFY_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "bbfalsify fals")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert cli().out.split() == ["falsify"]
+    monkeypatch.setenv("COMP_WORDS", "bbfalsify falsify --horiz")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    assert cli().out.split() == ["--horizon"]
 
 
 def test_lists(cli):

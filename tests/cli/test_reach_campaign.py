@@ -107,6 +107,25 @@ def test_queries_stored_with_a_model(cli, campaign, tmp_path):
     assert many.code == 2 and "the file stores 2, choose one by number. Allowed: 1: E<> Q.B, 2: A[] Q.A" in many.err
 
 
+def test_stored_queries_of_every_kind_are_answered_or_handed_on(cli, campaign, tmp_path):
+    (tmp_path / "two.xta").write_text(
+        "clock x; process P() { state A { x <= 2 }, B; init A; trans A -> A { assign x = 0; }, A -> B { }; }\n"
+        "Q = P();\nsystem Q;\n"
+    )
+    (tmp_path / "two.q").write_text("A<> Q.B\n\nsup: x\n\nPr[<=9](<> Q.B)\n\ncontrol: A<> Q.B\n\nQ.B --> Q.A\n")
+    stored = "format_version: 1\nmodel: two.xta\nengine: {kind: reach, walks: 11}\nseed: 1\n"
+    rows = cli("run", campaign(stored), "--json", "-q").json["requirements"]
+    assert [row["outcome"] for row in rows] == ["falsified", "reached", "inconclusive", "inconclusive", "falsified"]
+    assert rows[0]["ends"].startswith("then repeats step")
+    assert rows[1]["extremes"][0]["unbounded"]
+    assert [row["stopped"] for row in rows[2:4]] == ["handed on", "handed on"]
+    assert "'bbfalsify estimate' is the command for that" in rows[2]["in_words"]
+    assert rows[4]["ends"] == "then waits for ever"
+    for row in (rows[0], rows[4]):
+        again = cli("replay", row["file"])
+        assert again.code == 1 and "the query is violated: the run then" in again.out
+
+
 def test_every_mistake_at_once_with_its_line(cli, campaign):
     wrong = cli("run", campaign("""format_version: 1
 model: [nowhere.xml, "example:fisher:4", "example:fischer:4"]
@@ -116,7 +135,7 @@ budget: {simulations: 10}
 requirements:
   - {id: Q1, query: "A[] P(1).ccs"}
   - {id: Q1, query: "E<> P(1).cs", expected: falsified}
-  - {id: Q3, query: "A<> P(1).cs"}
+  - {id: Q3, query: "Pr[<=9](<> P(1).cs)"}
   - {id: Q4, stl: "always(T <= 3)"}
 engine: {kind: reach}
 """))  # fmt: skip
@@ -130,7 +149,7 @@ engine: {kind: reach}
         (7, "ccs"),
         (8, "requirement 'Q1' is given twice."),
         (8, "'Q1' asks E<>, so its outcome cannot be 'falsified'."),
-        (9, "A<> is about liveness"),
+        (9, "'bbfalsify estimate' is the command for that"),
         (10, "unknown key 'stl'"),
     ):
         assert any(f"campaign.yaml:{place}: " in problem and words in problem for problem in wrong.problems), words

@@ -9,13 +9,13 @@ An item that is plain text is the path of a specification file, whose requiremen
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.campaigns.reading import Reader
-from bbfalsify.campaigns.schema import SPECIFICATION_SECTIONS, RequirementEntry
+from bbfalsify.campaigns.schema import FORMS, SPECIFICATION_SECTIONS, RequirementEntry
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.foreign_files import is_file
 from bbfalsify.records.documents import KeyPath, read_yaml
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from bbfalsify.engines.checking.claims import Claim
     from bbfalsify.logic import Requirement
     from bbfalsify.running.reach.reach_run import Question
+
+
+FORMS_ABOUT = {"signals": ("stl",), "symbols": FORMS, "states": ("query",)}
+ENGINES_ABOUT = {"signals": "falsify", "symbols": "check", "states": "reach"}
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,24 @@ def items_of_file(reader: Reader, path: KeyPath, file: Path) -> list[Requirement
         inner.problem(("requirements",), "requirements must be a list with at least one entry.")
         return []
     return [RequirementItem(inner, ("requirements", i), entry) for i, entry in enumerate(entries)]
+
+
+def fits(item: RequirementItem, about: Collection[str]) -> bool:
+    """Tell whether an entry is of the form that the engines take; of another one, say whose form it is."""
+    written = set(item.data) if isinstance(item.data, dict) else set()
+    if len(about) != 1 or written & set(FORMS_ABOUT[next(iter(about))]):
+        return True
+    wanted = FORMS_ABOUT[next(iter(about))]
+    for other, forms in FORMS_ABOUT.items():
+        for form in forms:
+            if form in written:
+                message = (
+                    f"'{form}' is about {other}, for engines such as {ENGINES_ABOUT[other]}; "
+                    f"this engine takes {' or '.join(wanted)}."
+                )
+                item.reader.problem((*item.path, form), message)
+                return False
+    return True
 
 
 def parse_items(

@@ -162,6 +162,7 @@ def _search(
     kinds = options.delays, options.guiding, options.adaptive_duration
     plan = WalkPlan(options.counterexamples, limit, options.batch, *kinds, options.patience)
     search.possible = count_words(usage, options.counterexamples - 1, seeds.child("words"))
+    guided = None
     if (guide := chosen_guide(usage, options)) is not None:
         space = ProfileSpace(usage)
         guided = GuidedSearch(
@@ -174,7 +175,8 @@ def _search(
             seeds,
             listener,
         )
-        return partial(guided.run, requirements, out_of_time)
+        if space.fixed or options.search == "first":
+            return partial(guided.run, requirements, out_of_time)
     if options.search == "first":
         return partial(
             accelerate,
@@ -199,6 +201,7 @@ def _search(
         plain_walks=options.plain_walks,
         seeds=seeds,
         listener=listener,
+        guided=guided,
     )
     return partial(probable.run, requirements, out_of_time)
 

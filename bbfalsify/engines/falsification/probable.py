@@ -1,12 +1,13 @@
 """Search for the most probable counterexamples, not only the first ones.
 
 The accelerator (`accelerator.py`) finds rare violations soon, but the first words it finds are not those that users
-meet most.  So this search goes on, and keeps a pool of words from three sources.  In every round:
+meet most.  So this search goes on, and keeps a pool of words from several sources.  In every round:
 
     accelerated walks   Algorithm 4, which finds rare usage, too;
     plain walks         drawn from the profile itself, so that a violating one is probable;
     runs along words    of the pool, to count how often they violate, and of their neighbours (`neighbours.py`), which
-                        may be more probable; only if the word is more probable than the last one of the list.
+                        may be more probable; only if the word is more probable than the last one of the list;
+    proposals           of a guide (`guided.py`), if the profile draws values or the user asks for one.
 
 The list has the best words by their rough masses (`word_pool.py`).  The search ends when no requirement's list got a
 word that matters within the last `patience` simulations, or with its budget.  A source that adds nothing to the list
@@ -36,6 +37,7 @@ from bbfalsify.engines.falsification.accelerator import (
 from bbfalsify.engines.falsification.cylinders import Cylinders
 from bbfalsify.engines.falsification.finding import Finding, query_name
 from bbfalsify.engines.falsification.genealogy import Split
+from bbfalsify.engines.falsification.guided import GuidedSearch
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration
 from bbfalsify.engines.falsification.instants import whole_moments
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
@@ -50,6 +52,8 @@ RUNS = 4
 """Runs along a word at a time: the first ones show whether it violates at all."""
 FURTHER = 2
 """Actions by which runs along a word are extended: a violation may come a little later, and have another word."""
+GUIDED_SHARE = 0.5
+"""Proposals of a guide per walk of a round."""
 QUIET_SHARE = 4
 """Factor by which the simulations of a source are reduced if it added nothing to the list in the last round."""
 
@@ -74,6 +78,8 @@ class ProbableSearch:
     """Share of plain walks."""
     seeds: SeedTree
     listener: Listener
+    guided: GuidedSearch | None = None
+    """Proposes some of the runs."""
     pools: list[Pool] = field(init=False, default_factory=list)
     _rounds: list[int] = field(init=False, default_factory=list)
     _quiet: set[str] = field(init=False, default_factory=set)
@@ -116,7 +122,7 @@ class ProbableSearch:
         """True if a list does not improve any more; one that cannot be filled need not be full."""
         if self.search.has_all(requirement):
             return True
-        enough = pool.full or self.search.possible is not None
+        enough = pool.full or (self.search.possible is not None and bool(pool.found))
         return enough and self.search.iterations - pool.improved >= self.patience
 
     # ------------------------------------------------------------------ a round
@@ -128,7 +134,7 @@ class ProbableSearch:
         plain = round(self._share("plain", self.plan.batch * self.plain_walks))
         for run in self._accelerator.runs(self._next(self.plan.batch - plain), until):
             self._read(run)
-        sources = {"plain": self._plain(plain), "along": self._along_words()}
+        sources = {"plain": self._plain(plain), "guided": self._guided(), "along": self._along_words()}
         self._weigh()
         self._rounds.append(self.search.iterations)
         brought = self._list()
@@ -179,6 +185,20 @@ class ProbableSearch:
         for _ in range(len(iterations) - len(reached)):
             self.search.plain.count((), judged=False)
         return iterations
+
+    def _guided(self) -> range:
+        """Execute proposals of the guide, as many at a time as it learns from."""
+        first = self.search.iterations + 1
+        if self.guided is not None:
+            last = self.search.iterations + round(self._share("guided", self.plan.batch * GUIDED_SHARE))
+            last, size = min(last, self.plan.simulations), self.guided.plan.batch
+            while self.search.iterations < last:
+                before = self.search.iterations
+                for run in self.guided.proposed(min(size, last - before), len(self.pools)):
+                    self._read(run)
+                if self.search.iterations == before:
+                    break
+        return range(first, self.search.iterations + 1)
 
     def _execute(self, walks: dict[int, Walk], *, stop: bool) -> Iterator[Run]:
         """Execute walks, each under its number; only up to its last action with `stop`."""

@@ -49,13 +49,13 @@ VALUE_KEYS = ("signals", "parameters")
 PORT_KEYS = ("inputs", "outputs", "uncertainty", *VALUE_KEYS, "ports")
 """Keys of profiles, and of models that are simulated as black boxes."""
 _NEVER = 1_000_000_000
-_MODEL_KEYS = ("dialect", "declarations", "automata", "instances", "system", "priorities", "alphabets", "queries")
+MODEL_KEYS = ("dialect", "declarations", "automata", "instances", "system", "priorities", "alphabets", "queries")
 """Keys that stand in the other file if `model` names one."""
-_TOP_KEYS = ("format_version", "name", "model", "ode_step", *_MODEL_KEYS, *PORT_KEYS)
-_AUTOMATON_KEYS = ("parameters", "declarations", "initial", "locations", "edges")
-_LOCATION_KEYS = ("invariant", "rates", "exponential_rate", "urgent", "committed", "cost_rate")
-_EDGE_KEYS = ("from", "to", "action", "select", "guard", "sync", "update", "weight", "cost", "branches")
-_BRANCH_KEYS = ("to", "weight", "update")
+TOP_KEYS = ("format_version", "name", "model", "ode_step", *MODEL_KEYS, *PORT_KEYS)
+AUTOMATON_KEYS = ("parameters", "declarations", "initial", "locations", "edges")
+LOCATION_KEYS = ("invariant", "rates", "exponential_rate", "urgent", "committed", "cost_rate")
+EDGE_KEYS = ("from", "to", "action", "select", "guard", "sync", "update", "weight", "cost", "branches")
+BRANCH_KEYS = ("to", "weight", "update")
 
 
 def root_node(document: Document, problems: list[Problem]) -> Node:
@@ -68,7 +68,7 @@ def read_model(document: Document, problems: list[Problem], *, named: bool = Fal
     model = ModelText("", Place(document.file, 1))
     elsewhere = "model" in root
     idle = "automata" not in root and not elsewhere and any(key in root for key in VALUE_KEYS)
-    if not root.mapping(_TOP_KEYS, required=("name",) if elsewhere or idle else ("name", "automata")):
+    if not root.mapping(TOP_KEYS, required=("name",) if elsewhere or idle else ("name", "automata")):
         return model
     check_format_version(root)
     if elsewhere and named:
@@ -127,7 +127,7 @@ def _other_file(root: Node, model: ModelText) -> ModelText:
     """Read the model in the file that `model` names, relative to this file's folder."""
     from bbfalsify.modelling.formats.uppaal import is_uppaal, uppaal_text
 
-    for key in _MODEL_KEYS:
+    for key in MODEL_KEYS:
         if key in root:
             root.child(key).problem(f"'{key}' stands in the file that 'model' names; it cannot be given here as well.")
     name = root.child("model").string()
@@ -198,7 +198,7 @@ def _text(node: Node, key: str) -> Text | None:
 
 def _automaton(name: str, node: Node) -> TemplateText:
     template = TemplateText(name, node.place, None)
-    if not node.mapping(_AUTOMATON_KEYS, required=("initial", "locations")):
+    if not node.mapping(AUTOMATON_KEYS, required=("initial", "locations")):
         return template
     template.parameters = _text(node, "parameters")
     declarations = _text(node, "declarations")
@@ -223,7 +223,7 @@ def _automaton(name: str, node: Node) -> TemplateText:
 def _location(name: str, node: Node) -> LocationText:
     if node.value is None:  # `S:` alone is a location without anything
         return LocationText(name, node.place)
-    if not node.mapping(_LOCATION_KEYS):
+    if not node.mapping(LOCATION_KEYS):
         return LocationText(name, node.place)
     rates: list[tuple[Text, Text]] = []
     rate_node = node.get("rates")
@@ -246,7 +246,7 @@ def _location(name: str, node: Node) -> LocationText:
 
 
 def _edge(node: Node) -> EdgeText | None:
-    if not node.mapping(_EDGE_KEYS, required=("from",)):
+    if not node.mapping(EDGE_KEYS, required=("from",)):
         return None
     branches: list[BranchText] = []
     if "branches" in node:
@@ -254,7 +254,7 @@ def _edge(node: Node) -> EdgeText | None:
             if key in node:
                 node.child(key).problem(f"an edge with branches has no '{key}' of its own; each branch has one.")
         for child in node.child("branches").elements():
-            if child.mapping(_BRANCH_KEYS, required=("to",)):
+            if child.mapping(BRANCH_KEYS, required=("to",)):
                 branches += _branch(child)
         if node.value["branches"] == []:
             node.child("branches").problem("'branches' is empty.")

@@ -24,7 +24,7 @@ from bbfalsify.records.yaml_node import Node
 
 SHAPES = ("constant", "linear", "spline")
 FREE = "free"
-_SIGNAL_KEYS = (*LAW_KEYS, "every", "pieces", "shape", "unit")
+SIGNAL_KEYS = (*LAW_KEYS, "every", "pieces", "shape", "unit")
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def read_signals(root: Node) -> list[SignalInput]:
 
 
 def _signal(name: str, node: Node) -> SignalInput | None:
-    if not node.mapping(_SIGNAL_KEYS):
+    if not node.mapping(SIGNAL_KEYS):
         return None
     law, unit, shape = read_law(node), unit_of(node), _shape(node)
     every, pieces = node.get("every"), node.get("pieces")

@@ -16,6 +16,7 @@ from bbfalsify.core.trace import Trace, thinned
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.reporting.formatting import interval, number, replay_command, values_text
 from bbfalsify.reporting.html.curves import moments_of
+from bbfalsify.reporting.html.limits import limits_of
 from bbfalsify.reporting.html.signals import exact, fan_points, packed_fan, points_for, thin_line
 from bbfalsify.reporting.terminal.counterexamples import MEANINGS
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample
@@ -94,6 +95,7 @@ class Details:
             "inputs": {name: exact(thin.signals[name]) for name in found.inputs},
             "outputs": {name: exact(thin.signals[name]) for name in found.outputs},
             "units": {name: unit for name, unit in self.result.units.items() if name in signals},
+            "limits": limits_of(_formula(found.requirement.stl).root, end),
             "robustness": _robustness(found, trace, most),
             "fan": None if fan is None else packed_fan(fan, self._fan_points),
             "word": [list(step) for step in found.word],
@@ -171,6 +173,9 @@ def _with_method(estimate: Estimate) -> str:
 def _notes(row: RankedCounterexample) -> Iterator[str]:
     core = row.shrunk
     if core is None:
+        return
+    if not row.acts:
+        yield f"Simpler values that violate, too: {values_text(core.values)}."
         return
     if core.same_as == row.rank:
         yield "No action can be left out." if core.settled else "Too few simulations to shrink it."

@@ -9,11 +9,13 @@ from typing import Any
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.accepted import ACCEPTED
 from bbfalsify.records.run_directory import readable_manifest
-from bbfalsify.reporting.formatting import interval, number, replay_command, shorten_word
+from bbfalsify.reporting.formatting import interval, number, replay_command, values_text
 from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.curves import search_plots, time_plots
 from bbfalsify.reporting.html.details import Details
-from bbfalsify.reporting.html.parts import badge, compared, outcome_badges
+from bbfalsify.reporting.html.modes import modes_section
+from bbfalsify.reporting.html.parts import anchor, badge, compared, interval_bar, outcome_badges
+from bbfalsify.reporting.terminal.counterexamples import row_text
 from bbfalsify.reporting.terminal.falsify import effort_line, store_lines, unmet_lines
 from bbfalsify.reporting.terminal.insight_lines import (
     KINDS,
@@ -23,6 +25,7 @@ from bbfalsify.reporting.terminal.insight_lines import (
     sampling_lines,
     swap_lines,
 )
+from bbfalsify.reporting.terminal.modes import explanation, violated_in
 from bbfalsify.results.falsify_insights import Coverage, Elasticity
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample, RequirementResult
 from bbfalsify.results.recorded import result_from_json
@@ -45,6 +48,7 @@ def falsified_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any
         "effort": f"{effort_line(result)}; seed {result.seed}{_varies(results)}",
         "requirements": [_requirement(row, result) for row in result.requirements],
         "several": len(result.requirements) > 1,
+        **modes_section(result),
         "notes": [
             *result.notes,
             *sampling_lines(result.sampling),
@@ -64,9 +68,10 @@ def falsified_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any
         "how": how_to_reproduce(manifest, replay_command(details.files[0]) if details.files else None),
     }
     names = (
-        ("overview", "requirements", "Requirements"), ("counterexamples", "rows", "Counterexamples"),
-        ("search", "searches", "Search"), ("when", "moments", "When"), ("sensitivity", "sensitivities", "What decides"),
-        ("profile", "coverage", "Profile"), ("reproduce", "how", "Reproduce"),
+        ("overview", "requirements", "Requirements"), ("modes", "modes", "Failure modes"),
+        ("counterexamples", "rows", "Counterexamples"), ("search", "searches", "Search"), ("when", "moments", "When"),
+        ("sensitivity", "sensitivities", "What decides"), ("profile", "coverage", "Profile"),
+        ("reproduce", "how", "Reproduce"),
     )  # fmt: skip
     page["sections"] = [(section, text) for section, key, text in names if page[key]]
     return page
@@ -84,6 +89,8 @@ def _requirement(row: RequirementResult, result: FalsificationResult) -> dict[st
     facts = [("counterexamples listed", str(listed))] if listed else []
     if row.found_words > listed:
         facts.append(("found by the search", str(row.found_words)))
+    if mass is not None and row.violation is not None:
+        facts.append(("probability of the listed ones", interval(mass)))
     if mass is not None:
         facts.append(("method", f"{mass.method}, {mass.samples} traces, {mass.confidence:.0%} confidence"))
     if plain is not None:
@@ -107,6 +114,8 @@ def _requirement(row: RequirementResult, result: FalsificationResult) -> dict[st
         "mass": None if mass is None else interval(mass),
         "mass_says": "probability that a use meets one of the counterexamples"
         + (", the profile's uncertainty included" if row.found_probability_with_uncertainty else ""),
+        "sentence": None if row.violation is None else violated_in(row.violation),
+        "explained": None if row.violation is None else explanation(row, result.modes_of(row.id)),
         "facts": facts,
         "lines": lines,
     }
@@ -117,10 +126,6 @@ def _estimate(estimate: Estimate) -> str:
 
 
 # --- the table -------------------------------------------------------------------------------------------------------
-
-
-def anchor(index: int) -> str:
-    return f"n{index + 1}"
 
 
 def _rows(result: FalsificationResult) -> list[dict[str, Any]]:
@@ -135,11 +140,11 @@ def _rows(result: FalsificationResult) -> list[dict[str, Any]]:
                 "anchor": anchor(index),
                 "rank": row.rank,
                 "requirement": row.requirement,
-                "word": shorten_word(row.actions, WORD_WIDTH),
-                "title": "·".join(row.actions),
+                "word": row_text(row, WORD_WIDTH),
+                "title": "·".join(row.actions) if row.acts else values_text(row.values),
                 "badges": [badge(word) for word in _states(row) if word not in ("confirmed", ACCEPTED)],
                 "probability": interval(shown),
-                "bar": _bar(shown, top) if shown.samples and top > 0 else None,
+                "bar": interval_bar(shown, top) if shown.samples and top > 0 else None,
                 "share": "–" if row.share is None else f"{100 * row.share:.3g} %",
                 "length": len(row.actions),
                 "at": number(row.first_violation_time, 4),
@@ -156,6 +161,8 @@ def _core_text(row: RankedCounterexample) -> str:
     if core is None:
         return "–"
     if core.same_as == row.rank:
+        if not row.acts:
+            return values_text(core.values, WORD_WIDTH)
         return "all of it" if core.settled else "(not settled)"
     return f"#{core.same_as}" if core.same_as is not None else f"{len(core.actions)} actions"
 
@@ -164,11 +171,6 @@ def _states(row: RankedCounterexample) -> list[str]:
     """confirmed or flaky; known from the store; accepted, new, …"""
     artefact = ["sampling artefact"] if row.sampling_artefact else []
     return [row.status, *artefact, *(["known"] if row.known else []), *([row.accepted] if row.accepted else [])]
-
-
-def _bar(shown: Estimate, top: float) -> list[str]:
-    low, high, value = (100 * part / top for part in (shown.low, shown.high, shown.value))
-    return [f"{low:.2f}", f"{max(high - low, 0):.2f}", f"{value:.2f}"]
 
 
 def _keys(row: RankedCounterexample) -> list[Any]:

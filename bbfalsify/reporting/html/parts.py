@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bbfalsify.core.errors import UserError
+from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.event_log import RecordedEvent, read_events
 
 Badge = dict[str, str]
@@ -21,6 +22,17 @@ _KINDS = {
 
 def badge(word: str, text: str | None = None) -> Badge:
     return {"kind": _KINDS.get(word, ""), "text": text or word.replace("_", " ")}
+
+
+def anchor(index: int) -> str:
+    """Place of a counterexample on its page."""
+    return f"n{index + 1}"
+
+
+def interval_bar(shown: Estimate, top: float) -> list[str]:
+    """Start, width and value of an interval, in per cent of a scale that ends at `top`."""
+    low, high, value = (100 * part / top for part in (shown.low, shown.high, shown.value))
+    return [f"{low:.2f}", f"{max(high - low, 0):.2f}", f"{value:.2f}"]
 
 
 _COMPARED = {"correct": "as expected", "wrong": "not as expected", "unknown": "no answer"}

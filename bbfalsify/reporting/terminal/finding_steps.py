@@ -28,7 +28,8 @@ def counterexample_steps(row: Row) -> tuple[dict[str, Any], list[str]]:
         fewer = len(core.actions) < len(found.actions)
         kept = f"{len(core.actions)} of {len(found.actions)} actions"
         same = "" if core.same_as in (None, found.rank) else f", as #{core.same_as}"
-        title = f"shrunk: {kept if fewer else 'the same actions with more ordinary delays'}{same}"
+        ordinary = "the same actions with more ordinary delays" if found.acts else "simpler values"
+        title = f"shrunk: {kept if fewer else ordinary}{same}"
         data["shrunk"], more = _timed(row["shrunk"], core, title)
         lines += more if core.file != found.file else []
     return data, lines

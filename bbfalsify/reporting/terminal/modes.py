@@ -15,6 +15,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from bbfalsify.core.estimate import Estimate
 from bbfalsify.reporting.formatting import odds, odds_interval, percent, ranks
 from bbfalsify.reporting.terminal.lines import new_table
 from bbfalsify.results.falsify_modes import FailureMode
@@ -39,11 +40,14 @@ def mode_lines(row: RequirementResult, modes: Sequence[FailureMode], width: int)
 
 def violation_sentence(row: RequirementResult) -> str:
     """R1, never above 75 degrees: violated in 1 of 206 uses [1 in 199 to 1 in 215]"""
-    known = row.violation
-    assert known is not None
+    assert row.violation is not None
+    return f"{row.id}, {row.text or row.stl}: {violated_in(row.violation)}"
+
+
+def violated_in(known: Estimate) -> str:
     often = odds(known.value).replace("1 in ", "1 of ")
-    uses = "" if often.endswith("uses") else " of uses" if often.endswith("%") else " uses"
-    return f"{row.id}, {row.text or row.stl}: violated in {often}{uses} [{odds(known.high)} to {odds(known.low)}]"
+    uses = "of uses" if often.endswith("%") else "uses"
+    return f"violated in {often} {uses} [{odds(known.high)} to {odds(known.low)}]"
 
 
 def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:

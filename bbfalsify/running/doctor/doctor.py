@@ -100,7 +100,7 @@ def examine(
     return report
 
 
-def _no_judgement(trace: Trace, *, outliers: bool = False) -> tuple[Judgement, ...]:
+def _no_judgement(trace: Trace, *, outliers: bool = False, shortfalls: bool = False) -> tuple[Judgement, ...]:
     return ()
 
 

@@ -83,6 +83,8 @@ def worker_notes(system: BlackBox, jobs: int) -> list[str]:
 
 def duration_notes(requirements: Sequence[Requirement], horizon: float) -> list[str]:
     """A formula that looks further ahead than uses last is judged all the same, by simulations that go on."""
+    if horizon == 0 and not any(r.duration(0.0) for r in requirements):
+        return ["the horizon is 0 and no formula looks ahead: only time 0 is judged"]
     return [
         f"{r.id} looks further ahead than the horizon of {horizon:g}: to judge it, simulations go on until "
         f"{r.duration(horizon):g}"

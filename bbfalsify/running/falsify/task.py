@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.errors import Problem, UserError
@@ -16,7 +16,7 @@ from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
-from bbfalsify.logic import Requirement
+from bbfalsify.logic import Formula, Requirement
 from bbfalsify.modelling import Profile, check_profile
 from bbfalsify.modelling.formats.model_files import model_hash
 from bbfalsify.records.counterexample import SystemRecord
@@ -117,7 +117,8 @@ def prepare(
     record: SystemRecord | None,
 ) -> Task:
     """Check the arguments and complete them; all problems are told at once."""
-    requirements = (requirements,) if isinstance(requirements, Requirement) else tuple(requirements or ())
+    alone = isinstance(requirements, Requirement) or not isinstance(requirements, Iterable)
+    requirements = (cast(Requirement, requirements),) if alone else tuple(cast(Iterable[Requirement], requirements))
     _check_arguments(system, profile, requirements, settings.horizon)
     duration = max(r.duration(settings.horizon) for r in requirements)
     grid = choose_grid(system, profile, requirements, duration, settings.period)
@@ -139,6 +140,12 @@ def prepare(
     )
 
 
+_NOT_A_REQUIREMENT = {
+    Formula: "a Requirement is needed, not a formula alone: Requirement('R1', 'in your words', formula).",
+    str: "a Requirement is needed, not a text: Requirement('R1', 'in your words', parse_stl('always[0:20](y <= 1)')).",
+}
+
+
 def _check_arguments(system: System, profile: Profile, requirements: Sequence[Requirement], horizon: float) -> None:
     """Check for callers from Python what the command line checks in files."""
     problems = []
@@ -148,8 +155,10 @@ def _check_arguments(system: System, profile: Profile, requirements: Sequence[Re
         problems.append(Problem(f"a Profile is needed, not {type(profile).__name__}; load_profile reads one."))
     else:
         problems += check_profile(profile)
-    if not requirements or not all(isinstance(r, Requirement) for r in requirements):
+    if not requirements:
         problems.append(Problem("a list with at least one Requirement is needed."))
+    for kind in {type(r) for r in requirements if not isinstance(r, Requirement)}:
+        problems.append(Problem(_NOT_A_REQUIREMENT.get(kind, f"a Requirement is needed, not {kind.__name__}.")))
     problems += [
         Problem(f"no finite trace can violate {r.id}, '{r.formula}': give its eventually or until a bound.")
         for r in requirements

@@ -14,21 +14,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import Outcome
+from bbfalsify.engines.reachability.endless_runs import Ending, search_endless
+from bbfalsify.engines.reachability.extremes import Extreme, search_extremes
 from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, SearchPlan, Standing, search
 from bbfalsify.engines.reachability.settings import ReachSettings, Wanted
-from bbfalsify.kernel import compile_network
+from bbfalsify.kernel import CompiledModel, compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
-from bbfalsify.logic.reach_query import ReachQuery, parse_query
+from bbfalsify.logic.reach_query import Asked, ExtremesQuery, LivenessQuery, ReachQuery, parse_asked
 from bbfalsify.modelling import Network, load_network
 from bbfalsify.results.notebook import steps_frame, trace_html
-from bbfalsify.results.reach_result import Improvement, QueryResult
+from bbfalsify.results.reach_result import ExtremeValue, Improvement, QueryResult
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.reach.team import Team
 from bbfalsify.running.reach.trace_files import trace_json
@@ -42,12 +45,16 @@ class SearchResult:
     """The search for one query, with the exact trace; `row` is what is stored of it."""
 
     network: Network
-    query: ReachQuery
+    query: Asked
     heuristic: str
     """The name asked for; the finding names the winner of a portfolio."""
     wanted: Wanted
     seed: int
     found: Found
+    ending: Ending | None = None
+    """How the run of a query about whole runs goes on for ever."""
+    extremes: tuple[Extreme, ...] = ()
+    """The values of sup, inf and bounds."""
 
     @property
     def outcome(self) -> Outcome:
@@ -79,11 +86,15 @@ class SearchResult:
     def in_words(self) -> str:
         """The outcome as a sentence."""
         query, best, failure = self.query, self.found.best, self.found.failure
+        if best is not None and self.extremes:
+            values = "; ".join(extreme.in_words() for extreme in self.extremes)
+            return f"{query.text}: {values} (values that were reached; walks cannot say that none is beyond)"
         if best is not None:
-            trace = best.trace
+            after = "" if self.ending is None else f", {self.ending.in_words()}"
+            trace, heuristic = best.trace, best.heuristic.value
             return (
                 f"{query.text}: {query.holds_word.upper()}{' (deadlock)' if trace.deadlocked else ''} after "
-                f"{len(trace.steps)} steps and {float(trace.time):g} time units, by {best.heuristic.value} in its "
+                f"{len(trace.steps)} steps and {float(trace.time):g} time units{after}, by {heuristic} in its "
                 f"walk {best.walk}; every step re-checked by the exact interpreter"
             )
         if failure is not None:
@@ -119,6 +130,11 @@ class SearchResult:
                 for f in found.findings
             ),
             actions=() if trace is None else tuple(step.action for step in trace.steps),
+            extremes=tuple(
+                ExtremeValue(e.word, e.expression, None if e.value is None else float(e.value), e.unbounded)
+                for e in self.extremes
+            ),
+            ends=None if self.ending is None else self.ending.in_words(),
             file=file,
         )
 
@@ -134,7 +150,8 @@ def reach(
     report: Callable[[Standing], None] = lambda standing: None,
     standing: Standing | None = None,
 ) -> SearchResult:
-    """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
+    """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`); for a run without end that does
+    (`E[]`, `A<>`, `-->`); for large and small values (`sup`, `inf`, `bounds`).
 
     The settings are explained by `bbfalsify.reach`.  `watch` is told what was found so far, now and then; `report` how
     the search stands between two turns: a search that was interrupted goes on from such a `standing` and ends as it
@@ -144,16 +161,37 @@ def reach(
     if settings.timeout is None and settings.walks is None:
         raise UserError("a search for a state that may not exist needs a timeout or a number of walks.")
     network = model if isinstance(model, Network) else load_network(model)
-    asked = parse_query(query, network)
-    target = Target(compile_network(network), asked.alive, asked.dead)
+    asked = parse_asked(query, network)
+    tables = compile_network(network)
     TargetSearch.warm_up()  # compiling does not count
     seed = draw_seed() if seed is None else seed
     used = 0.0 if standing is None else standing.found.seconds
     ends = None if settings.timeout is None else time.monotonic() + settings.timeout - used
-    with Team(target, ends, execution) as team:
-        seeds, wanted = SeedTree(seed).child("reach"), Wanted(settings.trace)
-        plan = SearchPlan(heuristics, seeds, wanted, settings.depth, settings.walks)
-        found = search(
-            target, asked, team.execute, plan, go_on=team.go_on, watch=watch, report=report, standing=standing
-        )
-    return SearchResult(network, asked, settings.heuristic, wanted, seed, found)
+    wanted = Wanted(settings.trace)
+    plan = SearchPlan(heuristics, SeedTree(seed).child("reach"), wanted, settings.depth, settings.walks)
+
+    def search_state(state: ReachQuery, plan: SearchPlan, standing: Standing | None) -> Found:
+        target = Target(tables, state.alive, state.dead)
+        with Team(target, ends, execution) as team:
+            return search(
+                target, state, team.execute, plan, go_on=team.go_on, watch=watch, report=report, standing=standing
+            )
+
+    result = partial(SearchResult, network, asked, settings.heuristic, wanted, seed)
+    if isinstance(asked, ReachQuery):
+        return result(search_state(asked, plan, standing))
+    if isinstance(asked, ExtremesQuery):
+        first = replace(plan, wanted=Wanted.SOME)
+        found, extremes = search_extremes(network, asked, lambda state: search_state(state, first, None))
+        return result(found, extremes=extremes)
+    return result(*_search_endless(asked, tables, plan, ends, watch))
+
+
+def _search_endless(
+    asked: LivenessQuery, model: CompiledModel, plan: SearchPlan, ends: float | None, watch: Callable[[Found], None]
+) -> tuple[Found, Ending | None]:
+    """Look for an endless run; walks that meet what a run from the beginning must avoid end there."""
+    target = Target(model, asked.avoided if asked.trigger is None else None)
+    return search_endless(
+        target, asked, plan, go_on=lambda: ends is None or time.monotonic() < ends, watch=watch
+    )  # fmt: skip

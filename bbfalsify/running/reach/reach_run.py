@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bbfalsify.core.budget import Budget
@@ -46,14 +46,17 @@ class Question:
     id: str
     text: str
     query: str
+    elsewhere: str | None = None
+    """Who answers it, if walks do not: it is listed, not searched."""
 
     def written(self) -> dict[str, Any]:
         """The query as a specification file has it."""
         return {"query": self.query}
 
     def not_searched(self) -> QueryResult:
-        in_words = f"{self.query}: not searched to the end"
-        return QueryResult(id=self.id, text=self.text, query=self.query, in_words=in_words)
+        in_words = f"{self.query}: {self.elsewhere or 'not searched to the end'}"
+        stopped = "not searched" if self.elsewhere is None else "handed on"
+        return QueryResult(id=self.id, text=self.text, query=self.query, in_words=in_words, stopped=stopped)
 
 
 def reach_all(
@@ -96,7 +99,7 @@ def reach_all(
                 continue
             if reason is StopReason.COMPLETED and left is not None and left <= 0:
                 reason = StopReason.BUDGET_TIME
-            if reason is not StopReason.COMPLETED:
+            if reason is not StopReason.COMPLETED or question.elsewhere is not None:
                 rows.append(question.not_searched())
                 continue
             try:
@@ -174,6 +177,7 @@ class _Asking:
         about = {
             **self.about, "requirement": question.id, "asked": self.settings.as_json(), "query": result.query.text,
             "heuristic": result.finding.heuristic.value, "seed": result.seed,
+            **({} if result.ending is None else {"ends": asdict(result.ending)}),
         }  # fmt: skip
         write_trace(file, result.network, result.finding, about)
         return str(file)

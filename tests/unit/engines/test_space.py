@@ -8,12 +8,16 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.engines.falsification.accelerator import Search, WalkPlan
-from bbfalsify.engines.falsification.guided import MOST_CHOICES, GuidedSearch, open_guide, robustness_scores
+from bbfalsify.engines.falsification.engine import Progress, run
+from bbfalsify.engines.falsification.guided import MOST_CHOICES, GuidedSearch, open_guide
+from bbfalsify.engines.falsification.guides.scores import Scores
 from bbfalsify.engines.falsification.plain_guides import AcceleratorGuide, PlainGuide
+from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.modelling import parse_profile
+from tests.unit.engines.test_falsification import Quiet
 
 FIXED = """
 format_version: 1
@@ -141,7 +145,7 @@ def test_scores_below_zero_are_violations_and_nothing_else():
         Answer(SimulationStatus.OK, (Judgement(Verdict.SATISFIED, np.nan),)),
         Answer(SimulationStatus.DIED),
     ]
-    scores = robustness_scores(answers, 1)[:, 0]
+    scores = Scores()(answers, 1)[:, 0]
     assert scores[:2].tolist() == [-2.0, 3.0] and scores[2] < 0 and scores[3:].tolist() == [np.inf, np.inf]
 
 
@@ -219,3 +223,25 @@ def test_a_guide_that_cannot_manage_many_choices_is_replaced_and_that_is_said(mo
     search = Search()
     assert isinstance(open_guide("none", space, search, 1, SeedTree(0)), AcceleratorGuide)
     assert "more than the guide 'none' manages (10000): 'accelerator' took over" in search.notes[0]
+
+
+def test_a_search_for_probable_words_takes_proposals_of_a_guide_too(monkeypatch):
+    """Mixed profiles: the guide is asked in every round, and what it finds is listed with its choices."""
+    asked = []
+
+    class Watched(PlainGuide):
+        def ask(self, count):
+            asked.append(count)
+            return [np.array([0.625])] * count
+
+    monkeypatch.setattr("bbfalsify.engines.falsification.guided.guide_factory", lambda name: Watched)
+    progress, usage = Progress(), space_of(MIXED).usage
+
+    def ask(queries):
+        return [judged(abs(62.5 - float(q.stimulus.inputs["throttle"][0])) - 0.001) for q in queries]
+
+    options = Options(simulations=300, counterexamples=2, guide="none", proposals=5, passes=0, patience=50)
+    run(ask, usage, progress, options, requirements=1, seeds=SeedTree(1), listener=Quiet())
+    assert asked and set(asked) <= {1, 2, 3, 4, 5}
+    assert {f.actions for f in progress.search.findings} == {("begin", "on"), ("begin", "off")}
+    assert all(f.choices is not None and f.choices.quantiles[0] == 0.625 for f in progress.search.findings)

@@ -136,6 +136,14 @@ def test_lost_manifests_and_damaged_results_are_named_and_made_anew(tmp_path):
     assert "recorded answers are used" in told[0].what and "made anew from the events" in told[1].what
 
 
+def test_lost_events_are_named(tmp_path):
+    begun(tmp_path / "run", [])
+    (tmp_path / "run" / "events.jsonl").unlink()
+    told: list = []
+    begun(tmp_path / "run", told)
+    assert "the events are lost: the run begins anew" in told[0].what and told[0].file.endswith("events.jsonl")
+
+
 def test_the_seed_of_a_run_survives_its_manifest(tmp_path):
     recording = Recording(None, tmp_path / "run")
     with recording.begin("x", 77, {}) as record:

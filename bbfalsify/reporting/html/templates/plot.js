@@ -72,7 +72,8 @@ function pathOf(xs, ys, from, to, x, y, step) {
   return path;
 }
 
-/* spec: {x: [from, to], label, panels: [{title, lines: [{name, xs, ys, step, kind}], fan, zero}],
+/* spec: {x: [from, to], label, panels: [{title, lines: [{name, xs, ys, step, kind}], fan, zero,
+                                       limits: [{at, operator, text, from, to}]}],
           lanes: [{title, events: [[time, action]], key}], marks: [{at, name, kind}], around: [from, to],
           fans: which traces of fans are drawn: [those that do not violate, those that do]}
    A fan is {samples, violated, times, ys}: traces one after the other. */
@@ -122,7 +123,7 @@ class Plot {
   paint() {
     const spec = this.spec, [from, to] = this.view;
     const width = this.width = Math.max(280, this.host.clientWidth);
-    const left = 62, right = 14, laneHeight = 34, panelHeight = spec.height || 118, gap = 26;
+    const left = 62, right = 14, laneHeight = 34, panelHeight = spec.height || 160, gap = 26;
     const inner = width - left - right;
     this.x = value => left + inner * (value - from) / (to - from);
     this.time = pixel => from + (to - from) * (pixel - left) / inner;
@@ -194,6 +195,7 @@ class Plot {
       }
     }
     if (panel.zero) take(0);
+    for (const limit of panel.limits || []) take(limit.at);
     if (low > high) { low = 0; high = 1; }
     const margin = 0.06 * (high - low) || Math.max(Math.abs(high), 1) * 0.1;
     if (!(panel.floor && low === 0)) low -= margin;
@@ -207,12 +209,26 @@ class Plot {
     const room = Math.floor(inner / 7.2), cut = panel.title.length > room ? panel.title.slice(0, room - 1) + "…" : panel.title;
     draw(draw(svg, "text", {x: left, y: top - 6, class: "title"}, cut), "title", {}, panel.title);
     const group = draw(svg, "g", {"clip-path": `url(#${clip})`});
+    for (const limit of panel.limits || []) this.limit(group, limit, y, top, height, left, inner);
     if (panel.fan) this.fan(group, panel, y);
     panel.lines.forEach((line, number) => {
       const d = pathOf(line.xs, line.ys, 0, line.xs.length, this.x, y, line.step);
       draw(group, "path", {d, class: `line ${kindOf(line, number)}`});
     });
     draw(svg, "rect", {x: left, y: top, width: inner, height, class: "frame"});
+  }
+
+  // A threshold of the formula, and the time in which it counts; the side where it does not hold is shaded.
+  limit(group, limit, y, top, height, left, inner) {
+    const from = Math.max(left, this.x(limit.from)), to = Math.min(left + inner, Math.max(this.x(limit.to), from + 2));
+    const at = y(limit.at), over = limit.operator.startsWith("<");
+    if (to <= from) return;
+    if (over || limit.operator.startsWith(">")) {
+      draw(group, "rect", {x: from, width: to - from, y: over ? top : at, class: "forbidden",
+                           height: Math.max(0, over ? at - top : top + height - at)});
+    }
+    draw(group, "path", {d: `M${from} ${at}H${to}`, class: "limit"});
+    draw(group, "text", {x: from + 4, y: at + (over ? -4 : 12), class: "limited"}, limit.text);
   }
 
   // Violating traces and the others, each kind as one path.

@@ -31,7 +31,7 @@ function specOf(data, fans) {
   for (const [signals, step] of [[data.outputs, false], [data.inputs, true]]) {
     for (const [name, values] of Object.entries(signals)) {
       const title = data.units[name] ? `${name} [${data.units[name]}]` : name;
-      panels.push({title, step, fan: fanOf(data, name),
+      panels.push({title, step, fan: fanOf(data, name), limits: (data.limits || {})[name],
                    lines: [{name, xs: times, ys: unpack(values), step, kind: step ? "input" : "output"}]});
     }
   }
