@@ -132,6 +132,7 @@ def check(
     learner: str = CheckSettings.learner,
     tester: str = CheckSettings.tester,
     stop_at_first: bool = False,
+    within: float | None = None,
     max_queries: int | None = None,
     max_symbols: int | None = None,
     max_time: float | None = None,
@@ -164,14 +165,14 @@ def check(
 
     `executor` is as for `falsify`.  A system of signals is sampled: each of `symbols` sets its inputs for one `period`,
     and requirements are STL.  Where the actions of `profile` are the symbols, violations get the probability that a use
-    begins with them.
+    begins with them, and the risk of any violation of the same requirement (`within` a time, on average, per time).
     """
     from bbfalsify.running.check.check import check as run
     from bbfalsify.running.check.check_task import Settings
 
     options = CheckSettings(
-        max_states=max_states, learner=learner, tester=tester, stop_at_first=stop_at_first, max_queries=max_queries,
-        max_symbols=max_symbols, max_time=max_time, period=period,
+        max_states=max_states, learner=learner, tester=tester, stop_at_first=stop_at_first, within=within,
+        max_queries=max_queries, max_symbols=max_symbols, max_time=max_time, period=period,
     )  # fmt: skip
     if resume is not None:
         directory = RunDirectory.open(resume).path

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The programs that tests use: GNU Octave and the MQTT broker mosquitto as black boxes, Chromium to open reports.
+# The programs that tests use: GNU Octave and the MQTT broker mosquitto as black boxes, Chromium to open reports,
+# bubblewrap to isolate programs.
 #
 # Quick when they are there.  Otherwise they are installed with apt-get, as root or through a sudo that asks for no
 # password.  Where that is not possible this says so and goes on: the tests that need a missing program then fail, each
@@ -8,7 +9,7 @@
 PATH="$PATH:/usr/sbin:/sbin"
 
 missing() {
-    for program in octave:octave-cli mosquitto:mosquitto chromium:chromium; do
+    for program in octave:octave-cli mosquitto:mosquitto chromium:chromium bubblewrap:bwrap; do
         command -v "${program#*:}" >/dev/null || printf '%s ' "${program%%:*}"
     done
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from bbfalsify.campaigns.reading import Reader
@@ -68,4 +68,21 @@ def check_needs(reader: Reader, kinds: Mapping[str, EngineKind]) -> None:
 
 def spoken_about(engine: Any, kinds: Mapping[str, EngineKind]) -> str:
     """Return what requirements speak about; an engine that samples a system takes signals and makes symbols of them."""
-    return "signals" if getattr(engine, "period", None) is not None else kinds[engine.kind].about
+    own = getattr(engine, "about", None)
+    sampled = "signals" if getattr(engine, "period", None) is not None else None
+    return own or sampled or kinds[engine.kind].about
+
+
+def check_subjects(reader: Reader, about: Collection[str], kinds: Mapping[str, EngineKind]) -> None:
+    """Note what is missing for engines that take a model, or a system with a profile."""
+    data = reader.document.data if isinstance(reader.document.data, dict) else {}
+    if data and kinds and not any(kind.needs for kind in kinds.values()):
+        states = set(about) == {"states"}
+        for section in ("model",) if states else ("system", "profile", "requirements"):
+            given = VALUE_KEYS if section == "profile" else ()
+            if not any(key in data for key in (section, *given)):
+                hint = " (or engine.horizon, for a system with a profile)" if states else ""
+                reader.problem((), f"{reader.label((section,))} is missing{hint}.")
+        for section in ("system", "profile", *VALUE_KEYS) if states else ("model", "constants"):
+            if section in data:
+                reader.wrong((section,), f"means nothing with{'out' if states else ''} a horizon.")

@@ -85,7 +85,11 @@ def origin_of(campaign: Campaign) -> dict[str, Any]:
 
 def configuration_of(plan: RunPlan, campaign: Campaign, origin: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return everything needed to write this run down as a campaign; `origin` is `origin_of` the campaign."""
-    subject = {"system": plan.system_reference} if plan.model is None else {"model": plan.model.reference}
+    subject: dict[str, Any] = {"system": plan.system_reference}
+    if plan.model is not None:
+        subject = {"model": plan.model.reference}
+        if "constants" in plan.model.about:
+            subject["constants"] = plan.model.about["constants"]
     return {
         "campaign": origin or origin_of(campaign),
         "name": plan.name,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.campaigns.compatibility import parameter_problems, port_problems
+from bbfalsify.campaigns.compatibility import parameter_problems, port_problems, units_of
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
 from bbfalsify.core.errors import Problem
@@ -31,11 +31,10 @@ class Inputs:
     not_checked: Sequence[Problem] = ()
     """What could not be checked without running code."""
 
-    @property
-    def own_name(self) -> str:
+    def own_name(self, engine: str) -> str:
         """The name of a run that is described on the command line."""
         named = next(iter(self.systems.values()), None)
-        return named.name if named is not None else f"reach-{next(m.name for m in self.models.values() if m)}"
+        return named.name if named is not None else f"{engine}-{next(m.name for m in self.models.values() if m)}"
 
     def of_signals(self) -> list[System]:
         """Return the systems that take and give signals."""
@@ -66,6 +65,7 @@ def load_inputs(
     from bbfalsify.systems.declared import NotRead, declared_system
 
     not_checked: list[Problem] = []
+    [constants] = sections.get("constants", [None])
 
     def system_of(name: str) -> System | SymbolSystem | None:
         path = _key_path(reader, "system", name)
@@ -74,13 +74,14 @@ def load_inputs(
             text = f"the ports of '{name}' were not checked: {found.reason} (--load does)."
             not_checked.append(reader.document.problem(path, text))
             return None
-        return None if found is None else _speaking(reader, path, name, found, about)
+        return None if found is None else _speaking(reader, path, name, found, about, units)
 
     profiles = {name: profile_of(reader, base, name, about) for name in dict.fromkeys(sections.get("profile", []))}
+    units = {unit for profile in profiles.values() for unit in units_of(profile)}
     inputs = Inputs(
         {name: system_of(name) for name in dict.fromkeys(sections.get("system", []))},
         _with_values(reader, profiles) if "signals" in about else profiles,
-        {name: model_of(reader, base, name) for name in dict.fromkeys(sections.get("model", []))},
+        {name: model_of(reader, base, name, constants) for name in dict.fromkeys(sections.get("model", []))},
         not_checked,
     )
     for profile in inputs.usages() if "signals" in about else ():
@@ -97,9 +98,14 @@ def _key_path(reader: Reader, key: str, value: str) -> KeyPath:
 
 
 def _speaking(
-    reader: Reader, path: KeyPath, reference: str, system: System | SymbolSystem, answers: Collection[str]
+    reader: Reader,
+    path: KeyPath,
+    reference: str,
+    system: System | SymbolSystem,
+    answers: Collection[str],
+    agreed: Collection[str],
 ) -> System | SymbolSystem | None:
-    """Return the system if the engines can talk to it."""
+    """Return the system if the engines can talk to it; its units are known ones, or those of the profiles."""
     from bbfalsify.systems import SymbolSystem
     from bbfalsify.systems.interface import unit_problems
 
@@ -110,7 +116,7 @@ def _speaking(
         reader.problem(path, f"'{reference}' takes signals; check needs a system that answers symbols.")
         return None
     if not isinstance(system, SymbolSystem):
-        reader.adopt(path, unit_problems(system))
+        reader.adopt(path, unit_problems(system, agreed))
     return system
 
 
@@ -155,10 +161,12 @@ def _usage(file: Path) -> Profile | Network:
     return load_profile(file) if isinstance(data, dict) and "inputs" in data else load_network(file)
 
 
-def model_of(reader: Reader, base: Path, reference: str) -> PlannedModel | None:
+def model_of(
+    reader: Reader, base: Path, reference: str, constants: Mapping[str, Any] | None = None
+) -> PlannedModel | None:
     from bbfalsify.campaigns.requirements.queries import load_planned_model
 
-    return reader.attempt(_key_path(reader, "model", reference), load_planned_model, reference, base)
+    return reader.attempt(_key_path(reader, "model", reference), load_planned_model, reference, base, constants)
 
 
 def signals_of(inputs: Inputs) -> list[str] | None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
-from bbfalsify.campaigns.engine_entries import check_needs, named_kinds, read_engines, spoken_about
+from bbfalsify.campaigns.engine_entries import check_needs, check_subjects, named_kinds, read_engines, spoken_about
 from bbfalsify.campaigns.inputs import Inputs, acceptances_of, check_early_stop, load_inputs, signals_of
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, collect_items, fits, parse_items
@@ -121,6 +121,7 @@ def plan_document(
     # Where an engine's settings are wrong, its name still says what the rest of the campaign is about.
     about = {spoken_about(point, kinds) for point in points_of_engines}
     about = about or {kind.about for kind in kinds.values()} or {"signals"}
+    check_subjects(reader, about, kinds)
     inputs = load_inputs(reader, sections, base, about, declared_only=given.get("declared_only", False))
     items = collect_items(reader, sections["requirements"][0], base) if "requirements" in sections else None
     if len(about) > 1:
@@ -128,7 +129,7 @@ def plan_document(
         reader.problem(("engine",), f"engines {names} need campaigns of their own.")
     [expected] = sections.get("expected", [None])
     items = None if items is None else [item for item in items if fits(item, about)]
-    requirements = _requirements(reader, base, items, points_of_engines, about, inputs, expected)
+    requirements = _requirements(reader, base, items, points_of_engines, about, inputs, expected, kinds)
     _check_sections(reader, sections, about, inputs)
     store = _path(given.get("store"), sections, "store", base)
     if store is not None and store.exists() and not store.is_dir():
@@ -141,7 +142,7 @@ def plan_document(
     if "seed" not in sections:
         drawn_seed = given.get("drawn_seed")
         drawn_seed = draw_seed() if drawn_seed is None else drawn_seed
-    [name] = sections.get("name", [Path(document.file).stem or inputs.own_name])
+    [name] = sections.get("name", [Path(document.file).stem or inputs.own_name(next(iter(kinds), "run"))])
     points = _points(sections, inputs, points_of_engines, drawn_seed)
     runs = tuple(
         RunPlan(
@@ -245,13 +246,15 @@ def _requirements(
     about: Collection[str],
     inputs: Inputs,
     expected: str | None,
+    kinds: Mapping[str, EngineKind],
 ) -> dict[str | None, list[PlannedRequirement]]:
     """Return the requirements of each model that is named; where none is, those of the campaign under None."""
     if about == {"states"}:
         from bbfalsify.campaigns.requirements.queries import plan_queries
 
         loaded = {name: model for name, model in inputs.models.items() if model is not None}
-        return {name: plan_queries(reader, items, model, expected) for name, model in loaded.items()}
+        kind = next(iter(kinds.values()))
+        return {name: plan_queries(reader, items, model, expected, kind) for name, model in loaded.items()}
     if about == {"symbols"}:
         from bbfalsify.campaigns.requirements.ltl import plan_claims, settings_problems
         from bbfalsify.systems import SymbolSystem

@@ -89,6 +89,7 @@ class _Subject(Settings):
         "Parameters of the system, drawn by a law before each use: `{mass: {uniform: [900, 1500]}}`.", default=None
     )
     model: str = setting("A model file, or example:NAME:SIZE, for engines that need no system.", default=None)
+    constants: dict[str, Any] = _single("Values of the model's constants, instead of those in its file.", default=None)
     requirements: Any = _single(
         "A list of requirements; plain text in it is the path of a specification file.", default=None
     )

@@ -43,6 +43,7 @@ class Answer:
     """For formulas with a bound; None: undecided."""
     asks_number: bool
     states: int
+    """States in which time passes; all states of a discrete chain."""
     lumped: int
     """States of the largest chain solved."""
     discrete: bool
@@ -50,7 +51,8 @@ class Answer:
     @property
     def method(self) -> str:
         kind = "discrete chain" if self.discrete else "Markov chain"
-        return f"{kind} of {self.states} states, lumped to {self.lumped}"
+        lumped = f", lumped to {self.lumped}" if 0 < self.lumped < self.states else ""
+        return f"{kind} of {self.states} states{lumped}"
 
     def estimate(self) -> Estimate | None:
         if self.value is None:
@@ -67,10 +69,10 @@ def answer_csl(chain: Chain, query: str | csl.Formula, *, file: str | None = Non
         low, high, value = (float(v[0]) for v in solver.bounds(formula))
         verdict = None if formula.bound is None else formula.bound.verdict(low, high)
         asks = formula.bound is None
-        return Answer(text, value, low, high, verdict, asks, chain.states, solver.lumped, chain.discrete)
+        return Answer(text, value, low, high, verdict, asks, chain.lasting, solver.lumped, chain.discrete)
     certain, possible = solver.truth(formula)
     verdict = True if certain[0] else None if possible[0] else False
-    return Answer(text, None, math.nan, math.nan, verdict, False, chain.states, solver.lumped, chain.discrete)
+    return Answer(text, None, math.nan, math.nan, verdict, False, chain.lasting, solver.lumped, chain.discrete)
 
 
 def _clipped(found: Values) -> tuple[np.ndarray, np.ndarray]:
@@ -141,10 +143,10 @@ class Solver:
         everywhere = np.ones(self.chain.states, bool)
         left = (everywhere, everywhere) if path.left is None else self.truth(path.left)
         right = self.truth(path.right)
-        first = self._until(left[0], right[0], path.low, path.high)
+        first = self.until(left[0], right[0], path.low, path.high)
         low, high = _clipped(first)
         if not (np.array_equal(*left) and np.array_equal(*right)):
-            high = _clipped(self._until(left[1], right[1], path.low, path.high))[1]
+            high = _clipped(self.until(left[1], right[1], path.low, path.high))[1]
         return low, high, first.values
 
     def _whole_steps(self, *times: float) -> None:
@@ -153,7 +155,7 @@ class Solver:
                 Problem("in this model nothing takes time: bounds count steps and must be whole.", self.file, self.line)
             )
 
-    def _until(self, left: np.ndarray, right: np.ndarray, low: float, high: float) -> Values:
+    def until(self, left: np.ndarray, right: np.ndarray, low: float, high: float) -> Values:
         """P(left U[low, high] right) in every state."""
         absorbing = right | ~left
         after = self._arriving(absorbing, right.astype(float), high - low)
@@ -265,6 +267,14 @@ class Solver:
         )
         spread = _mixed(small, found.values[quotient.blocks]) + (small.before if impulse else 0.0)
         return Values(spread, _mixed(small, found.errors[quotient.blocks]))
+
+    def expected_time(self, goal: np.ndarray) -> Values:
+        """Mean time until the goal, from every state."""
+        return self._until_goal(np.ones(self.chain.states), False, _frozen(goal))
+
+    def long_run_cost(self) -> Values:
+        """Cost per unit of time in the long run, from every state."""
+        return self._long_run(self.chain.cost_rates(), impulse=True)
 
     def _over_time(self, gain: np.ndarray, impulse: bool, formula: csl.Reward) -> Values:
         small = reduced(self.chain, np.zeros(self.chain.states, bool))

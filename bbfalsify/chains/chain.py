@@ -62,6 +62,11 @@ class Chain:
         return len(self.immediate)
 
     @property
+    def lasting(self) -> int:
+        """Number of states that are left when immediate ones are eliminated."""
+        return self.states if self.discrete else int((~self.immediate).sum())
+
+    @property
     def transitions(self) -> int:
         return int(self.matrix.nnz)
 

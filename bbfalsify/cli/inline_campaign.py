@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
@@ -26,6 +27,7 @@ _RENAMED = {
     "accepted": "accept",
     "requirements": "require",
     "symbols": "symbol",
+    "constants": "set",
     "signals": "signal",
     "parameters": "parameter",
 }
@@ -60,6 +62,17 @@ def entries(option: str, texts: Sequence[str] | None) -> dict[str, Any] | None:
 def requirement(number: int, text: str, form: str) -> str | dict[str, str]:
     """Return the entry that --require was given: a specification file, or a formula of this form."""
     return text if text.endswith(SPECIFICATIONS) else {"id": f"R{number}", form: text}
+
+
+def read_constants(given: Sequence[str]) -> dict[str, str] | None:
+    """Read what --set was given: NAME=VALUE, where a value is a number, true or false."""
+    values = {}
+    for text in given:
+        match = re.fullmatch(r"\s*(\w+)\s*=\s*([-+0-9.eE/]+|true|false)\s*", text)
+        if match is None:
+            raise UserError(f"--set {text}: write NAME=NUMBER, such as --set nu=6.")
+        values[match.group(1)] = match.group(2)
+    return values or None
 
 
 def _option(path: Sequence[str | int]) -> str:

@@ -27,6 +27,10 @@ StoreFolder = Annotated[
 AcceptFile = Annotated[
     Path | None, typer.Option("--accept", metavar="FILE", help="Accepted failures; see 'bbfalsify accept'.")
 ]
+SetConstants = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Another value for a constant of the model; repeat."),
+]
 JunitFile = Annotated[
     Path | None, _output("--junit", metavar="FILE", help="Write JUnit XML: a requirement is a test case.")
 ]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import Seed, Session
+from bbfalsify.cli.options import Seed, Session, SetConstants
 
 _SETTINGS = {one.name: one for one in settings_of_engine("reach")}
 _JOBS = _SETTINGS["jobs"]
@@ -32,6 +32,7 @@ def reach(
     example: Annotated[
         str | None, typer.Option("--example", metavar="NAME:SIZE", help="A model of 'bbfalsify list models'.")
     ] = None,
+    constants: SetConstants = None,
     seed: Seed = None,
     given: dict[str, Any],
     session: Session,
@@ -43,7 +44,7 @@ def reach(
     Example:  bbfalsify reach fischer.yaml --query "A[] not (P(1).cs && P(2).cs)"
     """
     from bbfalsify.campaigns.requirements.queries import EXAMPLE, STORED
-    from bbfalsify.cli.inline_campaign import described
+    from bbfalsify.cli.inline_campaign import described, read_constants
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.errors import UserError
 
@@ -51,6 +52,7 @@ def reach(
         raise UserError("give either a MODEL or --example.")
     sections = {
         "model": f"{EXAMPLE}{example}" if model is None else str(model),
+        "constants": read_constants(constants or []),
         "requirements": [{"id": "Q1", "query": STORED if query is None else query}],
         "seed": seed,
     }

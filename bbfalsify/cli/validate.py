@@ -80,14 +80,23 @@ def check_file(file: Path, *, load: bool = False) -> tuple[str, str, list[Proble
         return "profile", _profile(file), []
     if keys & {"automata", "model"}:
         return "model", *_model(file)
+    if "base" in keys and keys & {"calls", "openapi"}:
+        return "service", _service(file), []
     raise UserError(
         Problem(
             "cannot tell what this file is. A campaign has 'engine' and 'requirements', a specification "
-            "'requirements', a profile 'automata' and 'inputs', a model 'automata', accepted failures 'accepted'.",
+            "'requirements', a profile 'automata' and 'inputs', a model 'automata', accepted failures 'accepted', "
+            "a service 'base' and 'calls'.",
             file=str(file),
             line=1,
         )
     )
+
+
+def _service(file: Path) -> str:
+    from bbfalsify.systems.servers.http import load_http
+
+    return f"{len(load_http(file).alphabet)} calls"
 
 
 def _system(file: Path) -> tuple[str, str, list[Problem]]:

@@ -23,10 +23,14 @@ class EngineKind:
     """(plan, recording) -> results; executes a plan."""
     needs: tuple[str, ...] = ("system", "profile", "requirements")
     """Sections of the campaign without which it cannot run."""
-    ignores: tuple[str, ...] = ("model",)
+    ignores: tuple[str, ...] = ("model", "constants")
     """Sections that mean nothing to it, and are refused rather than left unread."""
     about: str = "signals"
     """Subject of its requirements: signals over time, symbols, or states of a model."""
+    query: str | None = None
+    """(text, network, file, line) -> None; checks a query about states.  None: those of `reach`."""
+    stored: str | None = None
+    """(text) -> bool; tells which of the queries stored with a model it answers.  None: all."""
     shown: str | None = None
     """(results, width, verbose) -> the lines and tables of a terminal."""
     finding: str | None = None

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+NONE_SEEN = "none seen"
+"""Part of the method of an estimate without a single hit: only its upper limit rests on evidence."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -18,6 +21,10 @@ class Estimate:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    @property
+    def none_seen(self) -> bool:
+        return NONE_SEEN in self.method
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Estimate:

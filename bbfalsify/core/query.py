@@ -39,6 +39,8 @@ class Query:
     """Repeat another query: take the simulation's seed from that name instead of this one."""
     outliers: bool = False
     """Also ask when the requirements came unusually close to a violation (`Judgement.outlier_times`)."""
+    shortfalls: bool = False
+    """Also ask what is lacking for a violation (`Judgement.shortfalls`)."""
 
     @cached_property
     def stimulus(self) -> Stimulus:

@@ -28,6 +28,9 @@ class Judgement:
     """The requirement holds only because its trigger never occurred."""
     outlier_times: tuple[float, ...] = ()
     """If requested: times at which the requirement came unusually close to a violation, closest first."""
+    shortfalls: tuple[tuple[float, float, float], ...] = ()
+    """If requested, and not violated: what is lacking for a violation, per comparison, with the lowest and highest
+    margin in the trace (`logic/stl/shortfall.py`)."""
 
 
 class SimulationStatus(StrEnum):

@@ -250,6 +250,12 @@ def stochastic_transition(T, F, S, X, R, incremental):
         return RUNTIME_ERROR, -1, 0.0
     if winner < 0:
         return (DEADLOCK if deadline == math.inf else TIMELOCK), -1, 0.0
+    return fire_winner(T, F, S, X, R, winner, t, deadline, strict, incremental)
+
+
+@compiled
+def fire_winner(T, F, S, X, R, winner, t, deadline, strict, incremental):
+    """Let the winner of the race take one of its enabled edges at t; return (status, edge, moment)."""
     count = component_windows(T, F, S, X, R, winner, deadline, strict)
     label_draws(R, DRAWN_EDGE, winner)
     e = pick_output(T, F, S, X, R, count, t, -1)

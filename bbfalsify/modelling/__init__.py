@@ -2,6 +2,7 @@
 
     load_network, parse_network      YAML or UPPAAL → Network; load_model: and the queries stored in the file
     load_profile, parse_profile      YAML → Profile (a network that drives a system's inputs)
+    value_profile                    a profile of signals and parameters, drawn by laws
     NetworkBuilder                   a network in a few lines of Python
     parse_expression                 an expression over a finished network (inputs)
     parse_condition                  a condition over a finished network (queries)
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from bbfalsify.modelling.profiles.profile import load_profile as load_profile
     from bbfalsify.modelling.profiles.profile import parse_network as parse_network
     from bbfalsify.modelling.profiles.profile import parse_profile as parse_profile
+    from bbfalsify.modelling.profiles.profile import value_profile as value_profile
     from bbfalsify.modelling.profiles.profile import with_values as with_values
     from bbfalsify.modelling.profiles.profile_checks import check_profile as check_profile
 else:

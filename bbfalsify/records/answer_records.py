@@ -22,6 +22,8 @@ from bbfalsify.records.json_files import as_number, plain_number
 
 MESSAGE_LIMIT = 500
 """Characters of the longest message from a worker."""
+_NOTHING_TO_SAY: tuple[Any, ...] = (None, None, repr(math.inf), False, [], [])
+"""Per place of a judgement's record: what need not be written."""
 
 
 def answer_record(name: str, answer: Answer) -> dict[str, Any]:
@@ -55,6 +57,7 @@ def answer_from_record(record: Mapping[str, Any], trace: Trace | None = None) ->
             as_number(rest[0]) if rest else math.inf,
             len(rest) > 1 and rest[1],
             tuple(rest[2]) if len(rest) > 2 else (),
+            _as_shortfalls(rest[3]) if len(rest) > 3 else (),
         )
         for verdict, robustness, *rest in record["judgements"]
     )
@@ -77,15 +80,22 @@ def _shortened(text: str) -> str:
 
 
 def _judgement_record(judgement: Judgement) -> list[Any]:
-    """[verdict, robustness] and, when there is more to say, first violation time, vacuity and outliers."""
-    record: list[Any] = [judgement.verdict.value, plain_number(judgement.robustness)]
-    if judgement.first_violation_time != math.inf or judgement.vacuous or judgement.outlier_times:
-        record.append(plain_number(judgement.first_violation_time))
-    if judgement.vacuous or judgement.outlier_times:
-        record.append(judgement.vacuous)
-    if judgement.outlier_times:
-        record.append(list(judgement.outlier_times))
+    """[verdict, robustness], first violation time, vacuity, outliers, shortfalls; without an end that says nothing."""
+    record: list[Any] = [
+        judgement.verdict.value,
+        plain_number(judgement.robustness),
+        plain_number(judgement.first_violation_time),
+        judgement.vacuous,
+        list(judgement.outlier_times),
+        [[plain_number(number) for number in row] for row in judgement.shortfalls],
+    ]
+    while len(record) > 2 and record[-1] == _NOTHING_TO_SAY[len(record) - 1]:
+        del record[-1]
     return record
+
+
+def _as_shortfalls(rows: list[list[Any]]) -> tuple[tuple[float, float, float], ...]:
+    return tuple((as_number(amount), as_number(low), as_number(high)) for amount, low, high in rows)
 
 
 # ---------------------------------------------------------------------- which query it answered

@@ -161,6 +161,9 @@ class Recording:
         if not manifest_found and answers.started:
             text = f"it was lost, and is made anew; the {answers.answers} recorded answers are used"
             record.recorder.record(RecordDamaged(str(place.path / "manifest.json"), None, text))
+        if manifest_found and record.recorder.is_empty and place.has_more_than_a_manifest:
+            text = "the events are lost: the run begins anew, a check with the words that it knows"
+            record.recorder.record(RecordDamaged(str(place.events), None, text))
         if (place.path / "results.json").is_file():
             try:
                 place.read_results()

@@ -110,6 +110,16 @@ class RunDirectory:
         return file.is_file() and file.read_bytes().rstrip(b"\0\n").endswith(b"}")
 
     @property
+    def has_more_than_a_manifest(self) -> bool:
+        """There is something that only a run with events can have left."""
+        seen = self.path / "observations.jsonl"
+        return (
+            (self.path / "results.json").is_file()
+            or (seen.is_file() and seen.stat().st_size > 0)
+            or any((self.path / "counterexamples").glob("*.json"))
+        )
+
+    @property
     def finished(self) -> bool:
         """Its record came to its end; its results are there with all their files, and it was not interrupted."""
         if not (self.path / "results.json").is_file() or not ends_with_its_end(self.events):

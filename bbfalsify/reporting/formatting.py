@@ -107,9 +107,11 @@ def probability(value: float) -> str:
 
 
 def interval(estimate: Estimate) -> str:
-    """9.55e-4 [9.1e-4, 1.0e-3]; what is only bounded from above: < 1.6e-13"""
+    """9.55e-4 [9.1e-4, 1.0e-3]; of what was never seen: < 1.6e-13, none seen"""
     if estimate.samples == 0:
         return "not estimated"
+    if estimate.none_seen:
+        return f"< {probability(estimate.high)}, none seen"
     if estimate.low == 0 and estimate.value == estimate.high:
         return f"< {probability(estimate.high)}"
     return f"{probability(estimate.value)} [{probability(estimate.low)}, {probability(estimate.high)}]"
@@ -132,7 +134,7 @@ def odds_interval(estimate: Estimate) -> str:
     """1 in 206 [199, 215]; what is only bounded from above: less than 1 in 640"""
     if estimate.samples == 0:
         return "not estimated"
-    if estimate.low == 0 and estimate.value in (0.0, estimate.high):
+    if estimate.none_seen or estimate.low == 0 and estimate.value in (0.0, estimate.high):
         return f"less than {odds(estimate.high)}"
     value, often, seldom = map(odds, (estimate.value, estimate.high, estimate.low))
     return f"{value} [{_short(often, value)}, {_short(seldom, value)}]"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.records.stored import Stored, member, to_json
+from bbfalsify.records.stored import Stored, member
 from bbfalsify.results.notebook import check_html, requirements_frame
-from bbfalsify.results.run_result import CounterexampleRow
+from bbfalsify.results.run_result import ConcludedResult, CounterexampleRow
 
 if TYPE_CHECKING:
     import pandas
@@ -30,6 +29,22 @@ class CheckVerdict(StrEnum):
     """Not violated by what is known, but the system has more states than the bound."""
     STOPPED = "stopped"
     """Not violated by what is known when the budget was spent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UseRisk(Stored):
+    """The risk that a use meets any violation of a requirement, if the learned machine is right."""
+
+    within: float | None = None
+    """The time to which `probability` refers."""
+    probability: Estimate | None = None
+    """Probability of a violation within that time."""
+    ever: Estimate | None = None
+    """Probability of a violation at any time."""
+    mean_time: Estimate | None = None
+    """Mean time to the first violation; infinite where there may be none."""
+    rate: Estimate | None = None
+    """Violations per unit of time in the long run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +66,8 @@ class CheckedRequirement(Stored):
     """confirmed, flaky, or observed (seen once, in a system that cannot be reset); None without a violation."""
     probability: Estimate | None = None
     """Probability that a use begins with the prefix and one round of the loop, where there is a profile."""
+    risk: UseRisk | None = None
+    """Risk of any violation in use, where there is a profile."""
     file: str | None = None
     expected: str | None = member("expected", written=False, default=None)
     """The outcome that a campaign expects; the campaign writes it."""
@@ -105,9 +122,8 @@ class CheckedRequirement(Stored):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckResult(Stored):
-    name: str
-    seed: int
+class CheckResult(ConcludedResult):
+    engine = "check"
     requirements: tuple[CheckedRequirement, ...]
     states: int
     """States of the last hypothesis."""
@@ -116,12 +132,8 @@ class CheckResult(Stored):
     symbols: int
     hypotheses: int
     tested_bound: int = 0
-    stop_reason: StopReason
-    seconds: float
     model: str | None = None
     """The file with the learned machine, in DOT."""
-    directory: Path | None = member("run_directory", default=None)
-    notes: tuple[str, ...] = ()
     machine: MealyMachine | None = member(None, default=None)
     """The last hypothesis, as learned in this process."""
 
@@ -168,17 +180,9 @@ class CheckResult(Stored):
             for rank, row in enumerate(self.violated, start=1)
         )  # fmt: skip
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "engine": "check",
-            "outcome": self.outcome.value,
-            **super().as_json(),
-            "counterexamples": to_json(self.counterexamples),
-            "found_probability": None,
-            "smc": None,
-            "simulations": self.queries,
-            "seconds": round(self.seconds, 3),
-        }
+    @property
+    def simulations(self) -> int:
+        return self.queries
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row per requirement (needs pandas)."""

@@ -24,9 +24,9 @@ class RequirementsJudge:
     def __init__(self, requirements: Sequence[Requirement]) -> None:
         self.requirements = tuple(requirements)
 
-    def __call__(self, trace: Trace, *, outliers: bool = False) -> tuple[Judgement, ...]:
-        """With `outliers`, also say when requirements that hold came close (see `Query.outliers`)."""
-        return tuple(_judge(requirement, trace, outliers=outliers) for requirement in self.requirements)
+    def __call__(self, trace: Trace, *, outliers: bool = False, shortfalls: bool = False) -> tuple[Judgement, ...]:
+        """If asked, add for requirements that hold when they came close, and what is lacking (see `Query`)."""
+        return tuple(_judge(requirement, trace, outliers, shortfalls) for requirement in self.requirements)
 
     def warm_up(self) -> None:
         """Compile before the first trace; done once before workers are forked, so they all inherit the result."""
@@ -35,14 +35,21 @@ class RequirementsJudge:
         warm_up({requirement.time for requirement in self.requirements})
 
 
-def _judge(requirement: Requirement, trace: Trace, *, outliers: bool) -> Judgement:
+def _judge(requirement: Requirement, trace: Trace, outliers: bool, shortfalls: bool) -> Judgement:
     times, signals = (trace.times, trace.signals) if requirement.period is None else on_grid(trace, requirement.period)
     judgement = requirement.judge(times, signals)
-    if not outliers or judgement.verdict is Verdict.VIOLATED or requirement.formula.discrete_only:
+    if judgement.verdict is Verdict.VIOLATED:
         return judgement
-    from bbfalsify.logic.stl.stl_monitor import robustness_over_time
+    if shortfalls:
+        from bbfalsify.logic.stl.shortfall import shortfalls as lacking
 
-    return replace(judgement, outlier_times=outlier_times(*robustness_over_time(requirement.formula, times, signals)))
+        judgement = replace(judgement, shortfalls=lacking(requirement.formula, times, signals))
+    if outliers and not requirement.formula.discrete_only:
+        from bbfalsify.logic.stl.stl_monitor import robustness_over_time
+
+        moments = outlier_times(*robustness_over_time(requirement.formula, times, signals))
+        judgement = replace(judgement, outlier_times=moments)
+    return judgement
 
 
 def outlier_times(times: np.ndarray, robustness: np.ndarray) -> tuple[float, ...]:

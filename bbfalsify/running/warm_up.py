@@ -43,6 +43,16 @@ def walks_notice() -> str | None:
     return f"compiling the walks once (about {_KERNEL_S} s); later runs start at once"
 
 
+def estimate_notice() -> str | None:
+    """Announce the compilation of judged runs and of the exploration of chains."""
+    from bbfalsify.kernel.exploration import explore
+    from bbfalsify.kernel.path_walks import path_batch
+
+    if _is_cached(_dispatcher(explore)) and _is_cached(_dispatcher(path_batch)):
+        return None
+    return f"compiling exploration and runs once (about {_KERNEL_S} s); later estimates start at once"
+
+
 def tests_notice() -> str | None:
     """Announce the compilation of the conformance tests of `check`."""
     from bbfalsify.engines.checking.conformance.suites import enter_apart

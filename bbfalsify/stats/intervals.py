@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.estimate import NONE_SEEN, Estimate
 
 FEW = 10
 """With fewer violating or fewer satisfying traces than this, the binomial interval replaces Student's."""
@@ -134,15 +134,23 @@ class Passes:
 def splitting_estimate(passes: Passes, *, method: str, confidence: float = 0.95) -> Estimate:
     """The probability that a run follows the word and is first violated in its last step.
 
-    Without a single hit the value is the upper bound itself, never 0: the counterexample exists.
+    Without a single hit the value counts half a hit (the mean under Jeffreys' prior) and is never 0: the counterexample
+    exists.
     """
     low, high, how = _limits(passes, confidence)
     if passes.unknown is not None and any(passes.unknown):
         hits = tuple(h + u for h, u in zip(passes.hits, passes.unknown, strict=True))
         high = _limits(replace(passes, hits=hits, unknown=None), confidence)[1]
         how += f", {sum(passes.unknown)} traces could not be judged"
-    value = float(passes.values.mean()) if passes.total_hits else high
+    value = float(passes.values.mean()) if passes.total_hits else _half_a_hit(passes, high, confidence)
     return Estimate(value, low, high, confidence, f"{method}, {how}", passes.total_traces)
+
+
+def _half_a_hit(passes: Passes, high: float, confidence: float) -> float:
+    """The value of an estimate without hits; the upper limit where not even a trace was seen."""
+    if not passes.total_traces:
+        return high
+    return min(high, passes.cylinder(confidence)[0] * 0.5 / (passes.total_traces * passes.independence + 1))
 
 
 def _limits(passes: Passes, confidence: float) -> tuple[float, float, str]:
@@ -158,7 +166,7 @@ def _limits(passes: Passes, confidence: float) -> tuple[float, float, str]:
     f_low, f_high = clopper_pearson(share * worth, worth, confidence)
     how = "exact cylinder × Clopper–Pearson" if passes.exact else "Clopper–Pearson × cylinder"
     if passes.total_hits == 0:
-        how = f"upper bound (no violating trace in {n})"
+        how = f"{NONE_SEEN}: upper bound (no violating trace in {n})"
         return 0.0, min(1.0, c_high * f_high), how
     # Independent factors: relative distances to their limits add up like standard deviations (Zou and Donner 2008).
     below = math.hypot(math.log(share / f_low), math.log(cylinder / c_low)) if c_low > 0 else math.inf
@@ -176,6 +184,7 @@ def total_estimate(items: Sequence[Passes], *, method: str, confidence: float = 
     summed = [p for p in items if p.over_passes]
     sums = np.sum([p.values for p in summed], axis=0) if summed else np.zeros(1)
     parts: list[tuple[float, float, float]] = []
+    unseen: list[float] = []
     if summed and _differ(sums):
         parts.append((float(sums.mean()), *t_interval(sums, confidence, _least_of_sum(summed))))
     else:
@@ -183,16 +192,20 @@ def total_estimate(items: Sequence[Passes], *, method: str, confidence: float = 
     for p in (p for p in items if not any(p is s for s in summed)):
         own = splitting_estimate(p, method=method, confidence=confidence)
         parts.append((float(p.values.mean()), own.low, own.high))
+        if not p.total_hits:
+            unseen.append(own.value)
     value = sum(v for v, _, _ in parts)
     low = value - math.sqrt(sum((v - lowest) ** 2 for v, lowest, _ in parts))
     high = min(1.0, value + math.sqrt(sum((highest - v) ** 2 for v, _, highest in parts)))
     met = not items or any(p.total_hits for p in items)
+    how = "sum per pass" if summed else "sum of independent estimates"
     return Estimate(
-        min(1.0, value) if met else high,
+        # Unseen ones add nothing to a sum that has hits, which keeps it unbiased; but it is no less than any of them.
+        min(1.0, high, max([value, *unseen]) if met else sum(unseen)),
         max(0.0, min(1.0, low)),
         high,
         confidence,
-        f"{method}, {'sum per pass' if summed else 'sum of independent estimates'}",
+        f"{method}, {how}" if met else f"{method}, {NONE_SEEN}: {how}",
         sum(p.total_traces for p in items),
     )
 
@@ -237,5 +250,9 @@ def levels_estimate(
     if len(reached) < len(levels):  # all passes were lost on the way: what comes after is at most the last cylinder
         high += reached[-1].cylinder(confidence)[2]
     high = min(1.0, max(value, high))
-    how = f"t over {len(sums)} passes" if summed else "limits of the levels added" if met else "upper bound"
-    return Estimate(value if met else high, max(0.0, min(value, low)), high, confidence, f"{method}, {how}", n)
+    how = (
+        f"t over {len(sums)} passes" if summed else "limits of the levels added" if met else f"{NONE_SEEN}: upper bound"
+    )
+    if not met:
+        value = max(_half_a_hit(p, high, confidence) for p in reached)
+    return Estimate(value, max(0.0, min(value, low)), high, confidence, f"{method}, {how}", n)

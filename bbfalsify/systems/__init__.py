@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bbfalsify.systems.fmu import FmuSystem as FmuSystem
     from bbfalsify.systems.function import FunctionSystem as FunctionSystem
     from bbfalsify.systems.function import system as system
+    from bbfalsify.systems.gym import GymSystem as GymSystem
     from bbfalsify.systems.interface import Capabilities as Capabilities
     from bbfalsify.systems.interface import CapabilityMissing as CapabilityMissing
     from bbfalsify.systems.interface import Port as Port
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from bbfalsify.systems.servers import Silence as Silence
     from bbfalsify.systems.servers import SocketSystem as SocketSystem
     from bbfalsify.systems.servers import Tls as Tls
+    from bbfalsify.systems.servers.http import HttpCall as HttpCall
+    from bbfalsify.systems.servers.http import HttpSystem as HttpSystem
+    from bbfalsify.systems.symbol_class import symbol_system as symbol_system
     from bbfalsify.systems.symbols import MachineSystem as MachineSystem
     from bbfalsify.systems.symbols import SymbolSession as SymbolSession
     from bbfalsify.systems.symbols import SymbolSystem as SymbolSystem

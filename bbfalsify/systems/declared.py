@@ -68,6 +68,8 @@ def declared_system(reference: str, base: str | Path = ".") -> AnySystem | Decla
         if problems := Launch(found.command, found.folder).problems():
             raise UserError(problems)
         return NotRead("a program says its ports only when it is started")
+    if found.environment is not None:
+        return NotRead("an environment says its actions and observations only when it is made")
     if found.file is not None and found.file.suffix != ".py":
         return load_system(reference, base)
     try:

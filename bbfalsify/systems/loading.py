@@ -6,6 +6,8 @@
     model.fmu                   a functional mock-up unit (FMI 2.0 or 3.0, co-simulation)
     machine.dot                 a finite machine, run as a black box
     model.yaml                  a model of our own language with `ports`, run as a black box
+    gym:CartPole-v1             an environment of gymnasium
+    http:service.yaml           a service behind HTTP, and the calls that may be made (`servers/http.py`)
     cmd:./simulator --fast      a program that speaks the line protocol; it runs in `base`, and never through a shell
     name                        an entry point of the group "bbfalsify.systems"
 
@@ -49,9 +51,12 @@ _FORMS = (
     "model.fmu",
     "machine.dot",
     "model.yaml",
+    "gym:environment",
+    "http:service.yaml",
     "cmd:program and its arguments",
     f"an entry point of '{ENTRY_POINTS}'",
 )
+GYM, HTTP = "gym:", "http:"
 _MODELS = (".yaml", ".yml")
 DATA = (".dot", *_MODELS)
 """Suffixes of systems that are interpreted by us: running them runs no code of theirs."""
@@ -68,7 +73,7 @@ _KNOWN_SUFFIXES = {
 
 @dataclass(frozen=True)
 class Reference:
-    """A resolved reference; exactly one of `file`, `module`, `entry_point` and `command` is given."""
+    """A resolved reference; exactly one of `file`, `module`, `entry_point`, `command` and `environment` is given."""
 
     text: str
     file: Path | None = None
@@ -76,9 +81,16 @@ class Reference:
     entry_point: str | None = None
     attribute: str | None = None
     command: tuple[str, ...] | None = None
+    environment: str | None = None
+    """Name of an environment of gymnasium."""
     folder: Path | None = None
     """Where the command runs."""
     settings: ReferenceSettings = ReferenceSettings()
+
+    @property
+    def is_service(self) -> bool:
+        """The file describes a service behind HTTP."""
+        return self.text.startswith(HTTP)
 
     def file_hash(self) -> str | None:
         """SHA-256 of the adapter's file (of all files that a command names by their paths), for the manifest."""
@@ -124,6 +136,10 @@ def _load(reference: str, base: str | Path) -> AnySystem:
         return FmuSystem(
             found.file, start_values=given.values, inputs=given.inputs, outputs=given.outputs, step=given.step
         )
+    if found.environment is not None:
+        from bbfalsify.systems.gym import GymSystem
+
+        return GymSystem(found.environment, settings=found.settings.values)
     system, values = _without_settings(found), found.settings.numbers()
     return cast(AnySystem, Preset(system, values)) if values else system
 
@@ -138,6 +154,10 @@ def _without_settings(found: Reference) -> AnySystem:
         suffix = found.file.suffix.lower()
         if suffix == ".dot":
             return MachineSystem(read_dot(found.file))
+        if found.is_service:
+            from bbfalsify.systems.servers.http import load_http
+
+            return _as_system(load_http(found.file), reference, None)
         if suffix in _MODELS:
             from bbfalsify.modelling.profiles.black_box import load_black_box
             from bbfalsify.systems.simulated import model_system
@@ -165,6 +185,10 @@ def resolve_reference(reference: str, base: str | Path = ".") -> Reference:
 
 def _resolved(text: str, base: Path) -> Reference:
     """Find out what a reference without settings means."""
+    if text.startswith(GYM):
+        return Reference(text, environment=text.removeprefix(GYM))
+    if text.startswith(HTTP):
+        return _file_reference(text, base / text.removeprefix(HTTP), None)
     place, _, attribute = text.rpartition(":") if ":" in text else (text, "", "")
     suffix = Path(place).suffix.lower()
     if suffix in _KNOWN_SUFFIXES:

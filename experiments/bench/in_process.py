@@ -33,17 +33,25 @@ class Bench:
             with self.system.open(0) as session:
                 outputs = session.execute(query.stimulus)
             trace = Trace(query.stimulus.times, {**query.stimulus.inputs, **outputs}, query.stimulus.events)
-            answers.append(Answer(SimulationStatus.OK, self.judge(trace, outliers=query.outliers)))
+            answers.append(
+                Answer(SimulationStatus.OK, self.judge(trace, outliers=query.outliers, shortfalls=query.shortfalls))
+            )
         self.asked += len(queries)
         return answers
 
 
 def open_campaign(name: str, stl: str | None = None) -> Bench:
     """The campaign experiments/<name>/campaign.yaml, or the same with another requirement."""
-    plan = load_campaign(EXPERIMENTS / name / "campaign.yaml").runs[0]
-    requirements = [p.requirement for p in plan.requirements]
+    return open_plan(f"{name}/campaign.yaml", stl)
+
+
+def open_plan(file: str, stl: str | None = None, *, only: str | None = None) -> Bench:
+    """The first run of experiments/<file>, with another requirement, or with only one of its own."""
+    plan = load_campaign(EXPERIMENTS / file).runs[0]
+    requirements = [p.requirement for p in plan.requirements if only in (None, p.requirement.id)]
     if stl is not None:
         requirements = [Requirement("R1", "", parse_stl(stl))]
     duration = max(r.duration(plan.engine.horizon) for r in requirements)
-    usage = Usage(plan.profile, compile_network(plan.profile.network), duration, plan.engine.period or duration / 100)
+    period = plan.engine.period or plan.system.capabilities.step_s or duration / 100
+    usage = Usage(plan.profile, compile_network(plan.profile.network), duration, period)
     return Bench(usage, plan.system, RequirementsJudge(requirements), len(requirements))

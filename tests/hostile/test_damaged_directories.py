@@ -154,9 +154,11 @@ def spoil_and_use(cli, whole: Path, folder: Path, seed: int) -> str:  # noqa: F8
     called = cli("run", whole / f"{name}.yaml", place, "--resume", "-q")
     assert called.code in (0, 1, 2, 4) and "Traceback" not in called.err, (done, called)
     found = results_of(place)
+    if "the events are lost" in called.err:  # a check then begins with the words that it knows, and counts anew
+        found, expected = ({file: row["outcome"] for file, row in rows.items()} for rows in (found, expected))
     if called.code in (0, 1):  # a run of several may have failed, which its campaign says
         assert all(found[file] == expected[file] for file in found), (done, called.err)
-        assert len(found) == len(expected) or (name == "several" and "events.jsonl" in called.out), (done, called)
+        assert len(found) == len(expected) or (name == "several" and "error: " in called.out), (done, called)
     else:
         assert called.err.strip(), done
     return done

@@ -49,7 +49,7 @@ def run_reach(directory: Path) -> None:
 
 
 RUNS = {"falsify": run_falsify, "check": run_check, "budget": run_check_within_a_budget, "reach": run_reach}
-_PLACES = ("run_directory", "file", "model", "seconds", "trace", "checksum")
+_PLACES = ("run_directory", "file", "typical", "model", "seconds", "trace", "checksum")
 
 
 def conclusion(value: Any) -> Any:

@@ -12,13 +12,14 @@ Without requirements, the queries stored with the model are asked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem
 from bbfalsify.campaigns.schema import QueryEntry
+from bbfalsify.core.engine_kind import EngineKind
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.foreign_files import is_file
 from bbfalsify.core.verdict import Outcome
@@ -50,43 +51,54 @@ class PlannedModel:
     """Queries that come with it."""
 
 
-def load_planned_model(reference: str, base: Path) -> PlannedModel:
+def load_planned_model(reference: str, base: Path, constants: Mapping[str, Any] | None = None) -> PlannedModel:
+    changed = {"constants": dict(constants)} if constants else {}
     if reference.startswith(EXAMPLE):
+        from bbfalsify.examples.chains import CHAINS, chain_file
         from bbfalsify.examples.models import named_model
 
         name = reference.removeprefix(EXAMPLE)
-        network, family = named_model(name)
-        stored = StoredQuery(family.query, family.text, None, None)
-        return PlannedModel(reference, name.partition(":")[0], network, {"example": name}, (stored,))
+        network, family = named_model(name, constants)
+        stored = [StoredQuery(family.query, family.text, None, None)]
+        if name in CHAINS:
+            stored = load_model(chain_file(name))[1]
+        return PlannedModel(reference, name.partition(":")[0], network, {"example": name, **changed}, tuple(stored))
     file = base / reference
     if not is_file(file):
         allowed = ("a model file", f"{EXAMPLE}NAME:SIZE ('bbfalsify list models' names them)")
         raise UserError(Problem(f"there is no file '{file}'.", allowed=allowed))
-    network, queries = load_model(file)
-    about = {"model": str(file.resolve()), "model_sha256": model_hash(file)}
+    network, queries = load_model(file, constants)
+    about = {"model": str(file.resolve()), "model_sha256": model_hash(file), **changed}
     return PlannedModel(reference, file.stem, network, about, tuple(q for q in queries if q.text.strip()))
 
 
 def plan_queries(
-    reader: Reader, items: Sequence[RequirementItem] | None, model: PlannedModel, default_expected: str | None
+    reader: Reader,
+    items: Sequence[RequirementItem] | None,
+    model: PlannedModel,
+    default_expected: str | None,
+    kind: EngineKind,
 ) -> list[PlannedRequirement]:
     """Return the queries to ask of a model, each checked against it; `items` None: those stored with it."""
+    answers = kind.named("stored")
+    if answers is not None:
+        model = replace(model, stored=tuple(q for q in model.stored if answers(q.text)))
     if items is not None:
         for number, item in enumerate(items):
             if (name := _id(item)) is not None and any(_id(other) == name for other in items[:number]):
                 item.reader.problem((*item.path, "id"), f"requirement '{name}' is given twice.")
-        return [p for item in items if (p := _planned(item, model, default_expected)) is not None]
+        return [p for item in items if (p := _planned(item, model, default_expected, kind)) is not None]
     if not model.stored:
         reader.problem((), f"requirements are missing: no query is stored with '{model.reference}'.")
     planned = []
     for number, stored in enumerate(model.stored, start=1):
         name = f"Q{number}"
-        elsewhere = answered_elsewhere(stored.text)
+        elsewhere = None if kind.query is not None else answered_elsewhere(stored.text)
         if elsewhere is not None:
             question = Question(name, " ".join(stored.comment.split()), stored.text, elsewhere)
             planned.append(PlannedRequirement(question, default_expected))
             continue
-        query = _parsed(reader, ("model",), stored.text, model, stored)
+        query = _parsed(reader, ("model",), stored.text, model, kind, stored)
         if query is not None and _fits(reader, ("expected",), name, query, default_expected):
             words = " ".join(stored.comment.split())
             planned.append(PlannedRequirement(Question(name, words, stored.text), default_expected))
@@ -97,7 +109,9 @@ def _id(item: RequirementItem) -> Any:
     return item.data.get("id") if isinstance(item.data, dict) else None
 
 
-def _planned(item: RequirementItem, model: PlannedModel, default_expected: str | None) -> PlannedRequirement | None:
+def _planned(
+    item: RequirementItem, model: PlannedModel, default_expected: str | None, kind: EngineKind
+) -> PlannedRequirement | None:
     entry = item.reader.check(QueryEntry, item.data, item.path)
     if entry is None:
         return None
@@ -105,7 +119,7 @@ def _planned(item: RequirementItem, model: PlannedModel, default_expected: str |
     text = item.reader.attempt(path, _chosen, model.stored, str(entry.query), item.reader.label(path))
     if text is None:
         return None
-    query = _parsed(item.reader, path, text, model)
+    query = _parsed(item.reader, path, text, model, kind)
     expected = entry.expected or default_expected
     if query is None or not _fits(item.reader, (*item.path, "expected"), entry.id, query, expected):
         return None
@@ -131,15 +145,24 @@ def _chosen(queries: Sequence[StoredQuery], query: str, label: str) -> str:
 
 
 def _parsed(
-    reader: Reader, path: KeyPath, text: str, model: PlannedModel, stored: StoredQuery | None = None
-) -> Asked | None:
+    reader: Reader,
+    path: KeyPath,
+    text: str,
+    model: PlannedModel,
+    kind: EngineKind,
+    stored: StoredQuery | None = None,
+) -> Any:
+    """Return the query as its engine reads it; None where it is wrong."""
     document = reader.document
     file, line = (document.file or None, document.line(path)) if stored is None else (stored.file, stored.line)
-    return reader.attempt(path, parse_asked, text, model.network, file=file, line=line)
+    parse = kind.named("query") or parse_asked
+    return reader.attempt(path, parse, text, model.network, file=file, line=line)
 
 
-def _fits(reader: Reader, path: KeyPath, name: str, query: Asked, expected: str | None) -> bool:
+def _fits(reader: Reader, path: KeyPath, name: str, query: Any, expected: str | None) -> bool:
     """Note an expectation that can never be met."""
+    if not isinstance(query, Asked):
+        return True
     words = _WORDS[query.universal]
     if expected is None or expected in words:
         return True

@@ -28,6 +28,10 @@ class Options(Settings):
         "until the budget ends and prove nothing.", default="h", choices=METHODS + RANDOM_METHODS,
     )  # fmt: skip
     stop_at_first: bool = setting("End with the first violated requirement.", default=False)
+    within: float | None = setting(
+        "With a profile: tell the risk of any violation within this time of use; the machine is learned to its end.",
+        default=None, above=0, unit="time units", absent="only the mean time and the rate are told",
+    )  # fmt: skip
     batch: int = setting("Test words asked together.", default=64, at_least=1, internal=True)
 
 

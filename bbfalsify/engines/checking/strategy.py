@@ -121,6 +121,9 @@ class BlackBoxTeacher:
 
     @property
     def _decided(self) -> bool:
+        """Tell whether no more needs to be learned; the risk in use needs the whole machine."""
+        if self._options.within is not None:
+            return False
         return self._progress.decided(self._claims, stop_at_first=self._options.stop_at_first)
 
     # ------------------------------------------------------------------ model checking and confirmation

@@ -176,10 +176,15 @@ class WalkPlan:
     """Simulations without a new key after which a list that cannot be filled is complete."""
 
     def settled(self, search: Search, requirement: int) -> bool:
-        """True if a requirement has its counterexamples, or there are hardly any others."""
-        if len(search.known[requirement]) >= self.wanted or search.has_all(requirement):
+        """True if a requirement has its counterexamples, or some of few words and no other was found for long."""
+        known = len(search.known[requirement])
+        if known >= self.wanted or search.has_all(requirement):
             return True
-        return search.possible is not None and search.iterations - search.improved[requirement] >= self.patience > 0
+        return (
+            known > 0
+            and search.possible is not None
+            and search.iterations - search.improved[requirement] >= self.patience > 0
+        )
 
 
 @dataclass

@@ -15,12 +15,19 @@ if TYPE_CHECKING:
     from bbfalsify.core.choices import GuideFactory
 
 ENTRY_POINTS = "bbfalsify.guides"
-AUTO, ACCELERATOR, NONE = "auto", "accelerator", "none"
+AUTO, ACCELERATOR, NONE, PORTFOLIO = "auto", "accelerator", "none", "portfolio"
+_GUIDES = "bbfalsify.engines.falsification.guides"
 BUILT_IN = {
     ACCELERATOR: "bbfalsify.engines.falsification.plain_guides:AcceleratorGuide",
     NONE: "bbfalsify.engines.falsification.plain_guides:PlainGuide",
+    PORTFOLIO: f"{_GUIDES}.portfolio:Portfolio",
+    "coarse_to_fine": f"{_GUIDES}.coarse_to_fine:CoarseToFine",
+    "stretch_mutation": f"{_GUIDES}.stretch_mutation:StretchMutation",
+    "cma_es": f"{_GUIDES}.cma_es:CmaEs",
+    "trust_region": f"{_GUIDES}.trust_region:TrustRegion",
+    "cross_entropy": f"{_GUIDES}.cross_entropy:CrossEntropy",
 }
-FOR_VALUES = ACCELERATOR
+FOR_VALUES = PORTFOLIO
 """The guide that `auto` means for a profile with signals or parameters."""
 
 

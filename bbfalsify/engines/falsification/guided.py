@@ -14,43 +14,32 @@ that there is to be listed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from bbfalsify.core.choices import Guide
+from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import StopReason, Verdict
+from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.falsification.accelerator import Listener, Run, Search, WalkPlan, shortest_failing
 from bbfalsify.engines.falsification.finding import query_name
-from bbfalsify.engines.falsification.guide_table import ACCELERATOR, guide_factory
+from bbfalsify.engines.falsification.guide_table import ACCELERATOR, PORTFOLIO, guide_factory
+from bbfalsify.engines.falsification.guides.scores import Scores
 from bbfalsify.engines.falsification.space import PlayedRun, ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import WalkStatus
 
 MOST_CHOICES = 10_000
 """Choices per run, above which only guides that manage any length are used."""
-VIOLATED = -1e-12
-"""The largest score of a violation: the robustness of an equality is 0 either way."""
 
 Score = Callable[[Sequence[Answer], int], np.ndarray]
 """From answers and a number of requirements to scores (answers × requirements), as `Guide.tell` takes them."""
 
 
-def robustness_scores(answers: Sequence[Answer], requirements: int) -> np.ndarray:
-    """Take the robustness of each requirement; a failed simulation, and a number that is none, is +inf."""
-    scores = np.full((len(answers), requirements), np.inf)
-    for row, answer in enumerate(answers):
-        for column, judgement in enumerate(answer.judgements):
-            robustness = np.inf if np.isnan(judgement.robustness) else judgement.robustness
-            violated = judgement.verdict is Verdict.VIOLATED
-            scores[row, column] = min(robustness, VIOLATED) if violated else max(robustness, 0.0)
-    return scores
-
-
 def open_guide(name: str, space: ProfileSpace, search: Search, requirements: int, seeds: SeedTree) -> Guide:
-    """Make a guide; one that cannot manage as many choices as a run has is replaced, and that is noted."""
+    """Make a guide; one that cannot search this space is replaced, and that is noted."""
     factory, choices = guide_factory(name), len(space.labels)
     if choices > MOST_CHOICES and not getattr(factory, "any_length", False):
         search.notes.append(
@@ -58,7 +47,11 @@ def open_guide(name: str, space: ProfileSpace, search: Search, requirements: int
             "took over"
         )
         factory = guide_factory(ACCELERATOR)
-    return factory(space, requirements, seeds.child("guide", name))
+    try:
+        return factory(space, requirements, seeds.child("guide", name))
+    except UserError as error:
+        search.notes.append(f"{str(error).rstrip('.')}: '{PORTFOLIO}' took over")
+        return guide_factory(PORTFOLIO)(space, requirements, seeds.child("guide", PORTFOLIO))
 
 
 @dataclass
@@ -71,7 +64,7 @@ class GuidedSearch:
     guide: Guide
     seeds: SeedTree
     listener: Listener
-    score: Score = robustness_scores
+    score: Score = field(default_factory=Scores)
 
     def run(self, requirements: int, out_of_time: Callable[[], bool]) -> None:
         search, wanted = self.search, self.plan.wanted
@@ -120,7 +113,7 @@ class GuidedSearch:
         return [shortest_failing(self.ask, self.usage, run) for run in runs.values()]
 
     def _execute(self, played: dict[int, PlayedRun]) -> dict[int, Run]:
-        queries = [Query(query_name(number), self.usage.draft(p.walk)) for number, p in played.items()]
+        queries = [Query(query_name(number), self.usage.draft(p.walk), shortfalls=True) for number, p in played.items()]
         answers = self.ask(queries) if queries else []
         runs = {}
         for (number, p), query, answer in zip(played.items(), queries, answers, strict=True):

@@ -7,8 +7,8 @@ time to violation    when do users meet it?
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -76,6 +76,12 @@ class Insights:
     times: TimeToViolation | None = None
 
 
+def _no_less_than(total: Estimate, rows: Collection[Estimate]) -> Estimate:
+    """A sum is at least each of its rows, also where errors of the profile cancel out in the sum."""
+    value, high = (max([getattr(total, part), *(getattr(row, part) for row in rows)]) for part in ("value", "high"))
+    return replace(total, value=value, high=high)
+
+
 def insights_of(
     usage: Usage,
     ranking: Sequence[Finding],
@@ -94,8 +100,8 @@ def insights_of(
         rank: widened(ranking[rank - 1].estimated.probability, logarithmic_variance(elasticities, uncertainty))
         for rank, elasticities in found.elasticities.items()
     }
-    sums = of_total(
-        [(float(ranking[rank - 1].estimated.passes.values.mean()), e) for rank, e in found.elasticities.items()]
-    )
+    sums = of_total([(ranking[rank - 1].estimated.probability.value, e) for rank, e in found.elasticities.items()])
     wide = None if total is None else widened(total, logarithmic_variance(sums, uncertainty))
+    if wide is not None:
+        wide = _no_less_than(wide, probabilities.values())
     return Insights(found if sensitivity else None, probabilities, wide, times)

@@ -122,7 +122,7 @@ class ProbableSearch:
         """True if a list does not improve any more; one that cannot be filled need not be full."""
         if self.search.has_all(requirement):
             return True
-        enough = pool.full or self.search.possible is not None
+        enough = pool.full or (self.search.possible is not None and bool(pool.found))
         return enough and self.search.iterations - pool.improved >= self.patience
 
     # ------------------------------------------------------------------ a round

@@ -156,8 +156,6 @@ def widened(estimate: Estimate, variance: float) -> Estimate:
         up = math.hypot(math.log(high / value), spread)
         down = math.hypot(math.log(value / low), spread) if low > 0 else math.inf
         low, high = value * math.exp(-down), min(1.0, value * math.exp(up))
-        if estimate.low == 0 and estimate.value == estimate.high:
-            value = high  # an upper bound stays one
     return replace(
         estimate, value=value, low=low, high=high, method=f"{estimate.method}, with the profile's uncertainty"
     )

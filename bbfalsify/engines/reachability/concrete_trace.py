@@ -23,6 +23,9 @@ ODE_TOLERANCE = Fraction(1, 10**5)
 """Tolerance of delays if both sides integrate ODEs on their own."""
 
 
+MOST_PICTURED = 50_000
+"""Values of reals that are kept of a trace, for pictures."""
+
 Exact = Fraction | float
 """A time: a fraction, or a float once ODEs are integrated."""
 
@@ -37,6 +40,9 @@ class TraceStep:
     """Integers that have changed, with their new values."""
     values: tuple[float, ...] | None = None
     """All integers and reals after it, if an update draws at random."""
+    before: tuple[float, ...] = ()
+    """All reals just before it, for pictures; empty if there are too many."""
+    after: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,10 +113,11 @@ def follow(
              for v in sorted((v for v in network.variables if not v.kind.is_real), key=lambda v: v.slot)
              for i in range(v.size)]  # fmt: skip
     steps = []
+    pictured = len(moves) * network.real_count <= MOST_PICTURED
     for number, (taken, time) in enumerate(zip(moves, times, strict=True)):
         if not go_on():
             raise TimeIsUp(f"the time was up after {number} of {len(moves)} steps of the exact re-check")
-        before = run.integers
+        before, flowing = run.integers, run.reals_later() if pictured else None
         try:
             delay = run.take(taken, time, tolerance=_tolerance(run.exact), prefer_bounds=prefer_bounds)
         except NotAllowed as problem:
@@ -126,7 +133,8 @@ def follow(
         )
         process, edge, _ = taken[0]
         action = network.processes[process].edges[edge].action
-        steps.append(TraceStep(delay, run.time, action, taken, changes, drawn))
+        reals = (flowing(delay), tuple(map(float, run.reals))) if flowing is not None else ((), ())
+        steps.append(TraceStep(delay, run.time, action, taken, changes, drawn, *reals))
     return steps, run.state()
 
 

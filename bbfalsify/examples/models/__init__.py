@@ -93,9 +93,7 @@ def named_model(name: str, constants: Mapping[str, object] | None = None) -> tup
         network, queries = load_model(chain_file(word), constants)
         return network, Family(lambda n: network, 1, 1, queries[0].text, CHAINS[word])
     if constants:
-        raise UserError(
-            f"the constants of the example '{word}' cannot be set; those of these can: {', '.join(CHAINS)}."
-        )
+        raise UserError(f"constants of the example '{word}' cannot be set; those of these can: {', '.join(CHAINS)}.")
     if word not in FAMILIES:
         raise UserError(unknown_name("model", word, {**FAMILIES, **CHAINS}))
     family = FAMILIES[word]

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.modelling.formats.model_files import raise_sorted
@@ -119,6 +120,20 @@ def with_values(profile: Profile | None, document: Document, name: str) -> Profi
             place.problem(f"the profile already has the parameter '{parameter.name}'.")
     raise_sorted(replace(problem, file=problem.file or None) for problem in problems)
     return replace(profile, inputs=(*profile.inputs, *signals), parameters=(*profile.parameters, *parameters))
+
+
+def value_profile(
+    signals: Mapping[str, Any] | None = None, parameters: Mapping[str, Any] | None = None, *, name: str = "values"
+) -> Profile:
+    """Make a profile of signals and parameters in Python; the keys are those of a file.
+
+    value_profile({"throttle": {"range": [0, 100], "every": 5}}, {"mass": {"uniform": [1, 2]}})
+    """
+    given = {"signals": signals, "parameters": parameters}
+    plain = {key: dict(section) for key, section in given.items() if section}
+    if not plain:
+        raise UserError("value_profile needs signals or parameters.")
+    return with_values(None, Document("", plain, {}), name)
 
 
 def parse_profile(text: str, file: str = "<text>") -> Profile:

@@ -16,7 +16,7 @@ random or start where the flow is not linear are left to the `Replayer`, whose a
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -102,6 +102,21 @@ class LongReplay(Replayer):
     @property
     def integers(self) -> tuple[int, ...]:
         return self._loaded.integers if self.here is None else tuple(self.here.integers)
+
+    @property
+    def reals(self) -> tuple[Real, ...]:
+        return self._loaded.reals if self.here is None else self.here.reals
+
+    def reals_later(self) -> Callable[[Fraction], tuple[float, ...]]:
+        """Make a function that gives the reals after a delay from now, also when a step has been taken."""
+        here = self.here
+        if here is None:
+            flow = RealFlow(
+                self.network, self._loaded.locations, self._loaded.integers, self._loaded.reals, step=self.step
+            )  # fmt: skip
+            return lambda delay: tuple(map(float, flow.concrete(delay)))
+        now, rates = here.reals, list(here.rates)
+        return lambda delay: tuple(float(v + r * delay) for v, r in zip(now, rates, strict=True))
 
     @property
     def time(self) -> Real:

@@ -75,13 +75,14 @@ def write_test(file: str | Path, output: str | Path | None = None) -> tuple[Path
 
 def _content(data: Any, file: Path) -> tuple[str, str, dict[str, Any], str]:
     if is_trace_file(data):
+        constants = f", {data['constants']!r}" if "constants" in data else ""
         if "example" in data:
-            how = "from bbfalsify.examples.models import named_model", f"named_model({data['example']!r})[0]"
+            how = "from bbfalsify.examples.models import named_model", f"named_model({data['example']!r}{constants})[0]"
             fill: dict[str, Any] = {"load_import": how[0], "load": how[1]}
         else:
             fill = {
                 "load_import": "from bbfalsify import load_network",
-                "load": lambda folder: f"load_network(HERE / {_relative(data['model'], folder)!r})",
+                "load": lambda folder: f"load_network(HERE / {_relative(data['model'], folder)!r}{constants})",
             }
         model = data["example"] if "example" in data else Path(data["model"]).stem
         return data["query"], _name(f"{data.get('requirement', 'trace')}_{model}"), fill, _MODEL

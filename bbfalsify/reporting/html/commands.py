@@ -44,7 +44,7 @@ def command_line(configuration: Mapping[str, Any], seed: int | None) -> str:
     """`bbfalsify falsify …`, `check …` or `reach …` with every setting that was in force."""
     engine = configuration["engine"]
     if configuration.get("model"):
-        return _reach(configuration, seed)
+        return _about_model(configuration, seed)
     words = ["bbfalsify", engine["kind"], "--system", configuration["system"]]
     if configuration.get("profile"):
         words += ["--profile", configuration["profile"]]
@@ -70,10 +70,17 @@ def _option(key: str, value: Any) -> list[str]:
     return [name, ",".join(map(str, value)) if isinstance(value, list) else f"{value}"]
 
 
-def _reach(configuration: Mapping[str, Any], seed: int | None) -> str:
-    """Only a campaign asks several queries at once, and then its file says how to do it again."""
+def _about_model(configuration: Mapping[str, Any], seed: int | None) -> str:
+    """The command of `reach` or `estimate`.
+
+    Only a campaign asks `reach` several queries at once, and then its file says how to do it again.
+    """
+    kind = configuration["engine"]["kind"]
     name = configuration["model"].removeprefix("example:")
-    model = [name] if name == configuration["model"] else ["--example", name]
-    words = ["bbfalsify", "reach", *model, "--query", configuration["requirements"][0]["query"]]
+    words = ["bbfalsify", kind, *([name] if name == configuration["model"] else ["--example", name])]
+    for key, value in (configuration.get("constants") or {}).items():
+        words += ["--set", f"{key}={value}"]
+    for requirement in configuration["requirements"][: None if kind == "estimate" else 1]:
+        words += ["--query", requirement["query"]]
     options = [word for key, value in configuration["engine"].items() if key != "kind" for word in _option(key, value)]
     return shlex.join([*words, *options, *_option("seed", seed)])

@@ -8,21 +8,27 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.estimate import LEVELS, TimeDistribution
+from bbfalsify.core.verdict import Verdict
+from bbfalsify.engines.falsification.guides.scores import Scores
+from bbfalsify.records.answer_records import answer_from_record
 from bbfalsify.reporting.html.parts import recorded
 from bbfalsify.reporting.terminal.insight_lines import convergence_lines, time_lines, violation_curves
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample
 
 
 def search_plots(directory: Path, result: FalsificationResult, notes: list[str]) -> list[dict[str, Any]]:
-    """Best robustness so far and the list's probability mass, over the simulations of the search."""
-    steps = _best_robustness(directory, len(result.requirements), notes)
+    """Best score and robustness so far, and the list's probability mass, over the simulations of the search."""
+    steps, scores = _best_so_far(directory, len(result.requirements), notes)
     plots = []
-    for row, robustness in zip(result.requirements, steps, strict=True):
+    for row, robustness, lacking in zip(result.requirements, steps, scores, strict=True):
         panels = []
         if row.convergence:
             mass = [(0, 0.0), *((point.simulations, point.mass) for point in row.convergence)]
             panels.append(_panel("probability mass of the list, by the search's rough estimates", "mass", mass))
             panels[-1]["floor"] = True
+        if len(lacking) > 1:
+            title = "score: what the closest run lacks for a violation"
+            panels.append({**_panel(title, "score", lacking), "zero": True})
         if len(robustness) > 1:
             panels.append({**_panel("best robustness so far", "robustness", robustness), "zero": True})
         if panels:
@@ -38,17 +44,32 @@ def _panel(title: str, name: str, points: Sequence[tuple[float, float]]) -> dict
     return {"title": title, "lines": [{"name": name, "xs": list(xs), "ys": list(ys), "step": True}]}
 
 
-def _best_robustness(directory: Path, requirements: int, notes: list[str]) -> list[list[tuple[float, float]]]:
-    """Per requirement: (simulations of the search, best robustness so far) where it improved, and at the end."""
-    best: list[list[tuple[float, float]]] = [[] for _ in range(requirements)]
-    count = 0
-    for answer in _search_answers(directory, notes):
+Steps = list[tuple[float, float]]
+
+
+def _best_so_far(directory: Path, requirements: int, notes: list[str]) -> tuple[list[Steps], list[Steps]]:
+    """Per requirement: (simulations of the search, best robustness so far) where it improved, and at the end.
+
+    The same for the scores that led the search, which are empty where no guide asked for them.
+    """
+    robustness: list[Steps] = [[] for _ in range(requirements)]
+    lacking: list[Steps] = [[] for _ in range(requirements)]
+    scores, count = Scores(), 0
+    for record in _search_answers(directory, notes):
         count += 1
-        for number, judgement in enumerate(answer["judgements"][:requirements]):
-            value = float(judgement[1])
-            if abs(value) < float("inf") and (not best[number] or value < best[number][-1][1]):
-                best[number].append((count, value))
-    return [[*steps, (count, steps[-1][1])] if steps else [] for steps in best]
+        for number, judgement in enumerate(answer_from_record(record).judgements[:requirements]):
+            _improve(robustness[number], count, judgement.robustness)
+            if judgement.shortfalls or (lacking[number] and judgement.verdict is Verdict.VIOLATED):
+                _improve(lacking[number], count, max(scores.score(number, judgement), 0.0))
+    for steps in (*robustness, *lacking):
+        if steps:
+            steps.append((count, steps[-1][1]))
+    return robustness, lacking
+
+
+def _improve(steps: Steps, count: int, value: float) -> None:
+    if abs(value) < float("inf") and (not steps or value < steps[-1][1]):
+        steps.append((count, value))
 
 
 def _search_answers(directory: Path, notes: list[str]) -> Iterator[dict[str, Any]]:

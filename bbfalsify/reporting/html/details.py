@@ -174,6 +174,9 @@ def _notes(row: RankedCounterexample) -> Iterator[str]:
     core = row.shrunk
     if core is None:
         return
+    if not row.acts:
+        yield f"Simpler values that violate, too: {values_text(core.values)}."
+        return
     if core.same_as == row.rank:
         yield "No action can be left out." if core.settled else "Too few simulations to shrink it."
         return

@@ -9,12 +9,13 @@ from typing import Any
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.accepted import ACCEPTED
 from bbfalsify.records.run_directory import readable_manifest
-from bbfalsify.reporting.formatting import interval, number, replay_command, shorten_word
+from bbfalsify.reporting.formatting import interval, number, replay_command, values_text
 from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.curves import search_plots, time_plots
 from bbfalsify.reporting.html.details import Details
 from bbfalsify.reporting.html.modes import modes_section
 from bbfalsify.reporting.html.parts import anchor, badge, compared, interval_bar, outcome_badges
+from bbfalsify.reporting.terminal.counterexamples import row_text
 from bbfalsify.reporting.terminal.falsify import effort_line, store_lines, unmet_lines
 from bbfalsify.reporting.terminal.insight_lines import (
     KINDS,
@@ -139,8 +140,8 @@ def _rows(result: FalsificationResult) -> list[dict[str, Any]]:
                 "anchor": anchor(index),
                 "rank": row.rank,
                 "requirement": row.requirement,
-                "word": shorten_word(row.actions, WORD_WIDTH),
-                "title": "·".join(row.actions),
+                "word": row_text(row, WORD_WIDTH),
+                "title": "·".join(row.actions) if row.acts else values_text(row.values),
                 "badges": [badge(word) for word in _states(row) if word not in ("confirmed", ACCEPTED)],
                 "probability": interval(shown),
                 "bar": interval_bar(shown, top) if shown.samples and top > 0 else None,
@@ -160,6 +161,8 @@ def _core_text(row: RankedCounterexample) -> str:
     if core is None:
         return "–"
     if core.same_as == row.rank:
+        if not row.acts:
+            return values_text(core.values, WORD_WIDTH)
         return "all of it" if core.settled else "(not settled)"
     return f"#{core.same_as}" if core.same_as is not None else f"{len(core.actions)} actions"
 

@@ -12,7 +12,8 @@ from bbfalsify.records.run_directory import readable_manifest
 from bbfalsify.reporting.formatting import number, replay_command
 from bbfalsify.reporting.html.commands import how_to_reproduce
 from bbfalsify.reporting.html.parts import badge, outcome_badges
-from bbfalsify.reporting.html.sequence import Row, sequence_chart
+from bbfalsify.reporting.html.sequence import MANY, Row, sequence_chart
+from bbfalsify.reporting.html.timeline import timeline
 from bbfalsify.reporting.terminal.reach import stumbled
 from bbfalsify.results.reach_result import QueryResult, ReachResult
 from bbfalsify.results.recorded import result_from_json
@@ -42,7 +43,8 @@ def reached_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any]:
         "queries": [_query(row) for row in result.requirements],
         "notes": notes,
         "reading": "Time goes down. An arrow is a synchronisation, a box a step of one process alone; every step was "
-        "checked again by the exact interpreter. Rest the mouse on a text to see all of it.",
+        "checked again by the exact interpreter. Rest the mouse on a text to see all of it. Over time: a row per "
+        "process that moves, coloured by location, and a curve per variable and clock that changes.",
         "traces": traces,
         "how": how_to_reproduce(manifest, first, "the first trace alone"),
         "sections": [("overview", "Queries"), *([("traces", "Traces")] if traces else []), ("reproduce", "Reproduce")],
@@ -84,7 +86,7 @@ def _trace(file: Path, row: QueryResult) -> dict[str, Any]:
             rows.append(Row(number(data["time"], 6), movers, f"fails: {data['error']}", places, broken=True))
         places = data["end"]["locations"]
         # Made by us from escaped text.
-        chart = Markup(sequence_chart(list(places), rows))
+        chart, over_time = Markup(sequence_chart(list(places), rows)), Markup(timeline(data))
         variables = [(name, _value(value)) for name, value in data["end"]["variables"].items()]
     except (KeyError, TypeError, ValueError) as error:
         problem = Problem(f"not a complete trace file: {type(error).__name__} {error}.", file=str(file))
@@ -96,6 +98,8 @@ def _trace(file: Path, row: QueryResult) -> dict[str, Any]:
         "title": row.text or row.query,
         "facts": facts,
         "chart": chart,
+        "timeline": over_time,
+        "processes": sorted({name for row in rows for name in row.who}) if len(places) > MANY else [],
         "locations": list(places.items()),
         "variables": variables,
         "replay": replay_command(file),

@@ -3,6 +3,9 @@
     chart = sequence_chart(["user", "door"], [Row("0", ["user", "door"], "open", ["", "Closed → Open"])])
 
 Arrows go from the first that takes part to all others; a step of one process alone is a box on its line.
+
+Of more than ten processes those that take part have narrow lines with slanted names, and the texts stand at the right,
+so that all of it is seen at once; those that never do are named below.  A page shows the rows of one process alone.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 TIME, NUMBER, STEP, TOP = 90, 60, 38, 18
 """Room for the time and for the number at the left; height of a row; room above the first one."""
@@ -18,6 +21,10 @@ NARROW, WIDE = 110, 230
 """Limits of the distance between two life lines."""
 FEW = 4
 """Up to so many life lines stand far enough apart for the messages; with more, names and places decide."""
+MANY = 10
+"""With more life lines than this, texts stand at the right."""
+DENSE, DENSE_STEP, DENSE_HEADS, DENSE_ROOM = 26, 22, 92, 760
+"""Largest distance of such life lines; height of a row; height of the slanted names; room for all lines."""
 MOST_ROWS = 1500
 BESIDE = 420
 """Room at the right, at most."""
@@ -41,6 +48,8 @@ class Row:
 
 def sequence_chart(names: Sequence[str], rows: Sequence[Row]) -> str:
     """Two drawings, one above the other: the names (they stay in sight while scrolling), and what happens."""
+    if len(names) > MANY:
+        return _dense_chart(names, rows)
     texts = [*names, *(place for row in rows for place in row.places)]
     texts += [row.text for row in rows if len(row.who) > 1] if len(names) <= FEW else []
     between = int(min(WIDE, max(NARROW, LETTER * max(map(len, texts), default=4) + 26)))
@@ -60,6 +69,58 @@ def sequence_chart(names: Sequence[str], rows: Sequence[Row]) -> str:
         f'<div class="sequence"><div class="heads">{start}"30" viewBox="0 0 {width} 30">{heads}</svg></div>'
         f'{start}"{height}" viewBox="0 0 {width} {height}">{lines}{body}</svg></div>'
     )
+
+
+def _dense_chart(names: Sequence[str], rows: Sequence[Row]) -> str:
+    taking_part = {name for row in rows for name in row.who}
+    lines = [name for name in names if name in taking_part]
+    shown = _shortened(rows)
+    left = NUMBER + (TIME if any(row.when for row in rows) else 0)
+    apart = max(14, min(DENSE, DENSE_ROOM // max(1, len(lines))))
+    x = {name: left + apart // 2 + place * apart for place, name in enumerate(lines)}
+    words = left + apart * len(lines) + 10
+    width = int(words + min(900, LETTER * max((len(_told(row)) for _, row in shown), default=0)) + 20)
+    height = DENSE_STEP * len(shown) + 12
+    heads = "".join(_slanted(name, x[name]) for name in lines) + _margin(left, DENSE_HEADS - 8, "time", "step")
+    life = "".join(f'<path class="life" d="M{x[name]} 0V{height}"/>' for name in lines)
+    body = "".join(
+        f'<g class="row" data-who={quoteattr(" | ".join(row.who))} '
+        f'transform="translate(0 {DENSE_STEP * place})">{_dense_row(row, number, left, words, x)}</g>'
+        for place, (number, row) in enumerate(shown)
+    )
+    start = f'<svg width="{width}" height='
+    others = [name for name in names if name not in taking_part]
+    note = f'<p class="soft">Never take part: {escape(", ".join(others))}.</p>' if others else ""
+    return (
+        f'<div class="sequence dense" data-step="{DENSE_STEP}">'
+        f'<div class="heads">{start}"{DENSE_HEADS}" viewBox="0 0 {width} {DENSE_HEADS}">{heads}</svg></div>'
+        f'{start}"{height}" viewBox="0 0 {width} {height}">{life}{body}</svg>{note}</div>'
+    )
+
+
+def _slanted(name: str, x: int) -> str:
+    turned = f'transform="rotate(-55 {x} {DENSE_HEADS - 6})"'
+    place = f'class="head" x="{x}" y="{DENSE_HEADS - 6}" {turned}'
+    return f"<text {place}>{escape(_cut(name, 100))}<title>{escape(name)}</title></text>"
+
+
+def _told(row: Row) -> str:
+    """The text of a row at the right: action, new locations, changes."""
+    moved = ", ".join(f"{name} → {place}" for name, place in zip(row.who, row.places, strict=False) if place)
+    return "   ".join(part for part in (row.text, moved, row.beside) if part)
+
+
+def _dense_row(row: Row, number: int | None, left: int, words: int, x: dict[str, int]) -> str:
+    y = DENSE_STEP / 2
+    parts = [_margin(left, y + 4, row.when, "" if number is None else str(number))]
+    broken = " broken" if row.broken else ""
+    for place, name in enumerate(row.who):
+        sends = place == 0 and len(row.who) > 1
+        parts.append(f'<circle class="{"speaker" if sends else "mover"}{broken}" cx="{x[name]}" cy="{y}" r="5"/>')
+        if place:
+            side = 1 if x[name] > x[row.who[0]] else -1
+            parts.append(f'<path class="message{broken}" d="M{x[row.who[0]]} {y}H{x[name] - side * 6}"/>')
+    return "".join([*parts, _text(words, y + 4, _told(row), 900, style=broken, anchor="start")])
 
 
 def _shortened(rows: Sequence[Row]) -> list[tuple[int | None, Row]]:

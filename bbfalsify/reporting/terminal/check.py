@@ -13,7 +13,7 @@ from bbfalsify.records.json_files import write_atomically
 from bbfalsify.reporting.drawing.graphs import machine_svg
 from bbfalsify.reporting.formatting import interval, number
 from bbfalsify.reporting.terminal.lines import expectation, note_lines, replay_line, report_line
-from bbfalsify.results.check_result import CheckResult
+from bbfalsify.results.check_result import CheckResult, UseRisk
 from bbfalsify.results.recorded import result_from_json
 
 RESUMABLE = (
@@ -35,6 +35,8 @@ def check_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[
             yield f"   {row.steps}"
         if row.probability is not None:
             yield f"   {_probability(row.probability)}"
+        if row.risk is not None:
+            yield f"   {_risk(row.risk)}"
     if not result.requirements and result.too_many_states:
         yield f"the system has more than {result.max_states} states"
     yield ""
@@ -59,6 +61,24 @@ def check_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[
 def _probability(estimate: Estimate) -> str:
     shown = number(estimate.value) if estimate.low == estimate.high else interval(estimate)
     return f"a use begins like this with probability {shown} ({estimate.method})"
+
+
+def _risk(risk: UseRisk) -> str:
+    """Any violation in use: within a time, the mean time to the first, and the rate."""
+    told = []
+    if risk.probability is not None:
+        told.append(f"within {risk.within:g} with probability {_shown(risk.probability)}")
+    elif risk.ever is not None:
+        told.append(f"ever with probability {_shown(risk.ever)}")
+    if risk.mean_time is not None:
+        told.append(f"first after {_shown(risk.mean_time)} on average")
+    if risk.rate is not None:
+        told.append(f"{_shown(risk.rate)} per unit of time in the long run")
+    return f"a user meets any violation of it {', '.join(told)}"
+
+
+def _shown(estimate: Estimate) -> str:
+    return f"{estimate.value:.6g}" if estimate.confidence == 1.0 else interval(estimate)
 
 
 def write_files(data: Mapping[str, Any]) -> None:

@@ -54,7 +54,7 @@ def result_table(rows: Sequence[RankedCounterexample], width: int) -> Table:
         table.add_column(title, justify="left" if left else "right", no_wrap=True, min_width=0 if place == 1 else least)
     for row, line in zip(rows, cells, strict=True):
         remarks = _remarks(row)
-        table.add_row(line[0], _word(row, room - len(remarks)) + remarks, *line[2:shown])
+        table.add_row(line[0], row_text(row, room - len(remarks)) + remarks, *line[2:shown])
     return table
 
 
@@ -63,7 +63,8 @@ def _by_values(rows: Sequence[RankedCounterexample]) -> bool:
     return bool(rows) and all(row.values and not row.acts for row in rows)
 
 
-def _word(row: RankedCounterexample, room: int) -> str:
+def row_text(row: RankedCounterexample, room: int) -> str:
+    """The actions of a row; its values, if the profile has no actions."""
     return shorten_word(row.actions, room) if row.acts or not row.values else values_text(row.values, room)
 
 
@@ -83,7 +84,7 @@ def value_lines(rows: Sequence[RankedCounterexample], width: int, *, everything:
 
 def _different(rows: Sequence[RankedCounterexample], room: int) -> int:
     """Number of words that can still be told apart in so much room."""
-    return len({_word(row, room - len(_remarks(row))) for row in rows})
+    return len({row_text(row, room - len(_remarks(row))) for row in rows})
 
 
 def _remarks(row: RankedCounterexample) -> str:
@@ -136,7 +137,7 @@ def _core(core: ShrunkCounterexample, width: int) -> str:
 
 def _ranks(rows: Sequence[RankedCounterexample]) -> str:
     """#2 to #6 and #8"""
-    numbers = sorted(row.rank for row in rows)
+    numbers = sorted(row.rank or 0 for row in rows)
     parts: list[str] = []
     for _, run in itertools.groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
         ranks = [number for _, number in run]

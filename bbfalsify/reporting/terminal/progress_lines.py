@@ -178,3 +178,21 @@ class RunProgress:
 
 def _word(actions: Sequence[str]) -> str:
     return shorten_word(actions, 40)
+
+
+class EstimateProgress:
+    """The query that is being answered, and simulations of a system."""
+
+    def __init__(self, progress: Progress, name: str = "", clock: Clock | None = None) -> None:
+        self._progress, self._name, self._clock = progress, name, clock
+        self._stage, self._total, self._done = "", 0, 0
+
+    def __call__(self, event: Any) -> None:
+        kind = type(event).__name__
+        if kind == "StageStarted":
+            self._stage, self._total, self._done = event.stage, event.simulations, 0
+        elif kind == "BatchAnswered":
+            self._done += len(event.answers)
+        if self._stage and not self._progress.quiet and kind in ("StageStarted", "BatchAnswered"):
+            above = _above(self._name, self._clock)
+            self._progress.show(self._stage, self._done, self._total, "estimating", above=above)

@@ -31,7 +31,13 @@ from bbfalsify.records.json_files import write_atomically
 from bbfalsify.records.observations import ObservationLog, load_observations
 from bbfalsify.records.recording import Recording
 from bbfalsify.results.check_result import CheckResult
-from bbfalsify.running.check.check_conclusions import checked, notes_on_check, probabilities_of, write_counterexamples
+from bbfalsify.running.check.check_conclusions import (
+    checked,
+    notes_on_check,
+    probabilities_of,
+    risks_of,
+    write_counterexamples,
+)
 from bbfalsify.running.check.check_task import RequirementLike, Settings, Task, prepare
 from bbfalsify.running.driver import Driver, Ended
 from bbfalsify.running.execution import Execution
@@ -76,6 +82,7 @@ def check(
             record.recorder.record(StageStarted("checking", budget.simulations or 0))
             ended, non_deterministic = _run(task, driver, log.around(driver.ask), tree, progress)
     probabilities, why_not = probabilities_of(profile, box, progress, SeedTree(seed))
+    risks, about_risks = risks_of(profile, task, progress, SeedTree(seed))
     files_of = write_counterexamples(record.path, task, progress, probabilities)
     model = None
     if record.path is not None and progress.hypothesis is not None:
@@ -85,7 +92,7 @@ def check(
         name=name,
         seed=seed,
         requirements=tuple(
-            checked(i, claim, progress, task.options, files_of.get(i), probabilities.get(i))
+            checked(i, claim, progress, task.options, files_of.get(i), probabilities.get(i), risks.get(i))
             for i, claim in enumerate(task.claims)
         ),
         machine=progress.hypothesis,
@@ -99,7 +106,12 @@ def check(
         directory=record.path,
         model=model,
         max_states=task.options.max_states,
-        notes=(*task.notes, *why_not, *notes_on_check(task, driver, progress, tree, non_deterministic, ended.message)),
+        notes=(
+            *task.notes,
+            *why_not,
+            *about_risks,
+            *notes_on_check(task, driver, progress, tree, non_deterministic, ended.message),
+        ),
     )
     record.write_results(result.as_json())
     return result

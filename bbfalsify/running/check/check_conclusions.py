@@ -9,7 +9,7 @@ from typing import Literal
 from bbfalsify.automata.equivalence import difference
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.automata.observation_tree import ObservationTree
-from bbfalsify.core.errors import Problem
+from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.checking.claims import CheckProgress, CheckVerdict, Claim, Violation
@@ -21,7 +21,7 @@ from bbfalsify.modelling import Network, Profile
 from bbfalsify.records.counterexample import SeedRecord
 from bbfalsify.records.run_directory import versions
 from bbfalsify.records.word_counterexample import PropertyRecord, WordCounterexample
-from bbfalsify.results.check_result import CheckedRequirement
+from bbfalsify.results.check_result import CheckedRequirement, UseRisk
 from bbfalsify.running.check.check_task import Task
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.conclusions import worker_notes
@@ -39,6 +39,7 @@ def checked(
     options: Options,
     file: str | None,
     probability: Estimate | None,
+    risk: UseRisk | None = None,
 ) -> CheckedRequirement:
     """Return the row of results about one claim."""
     verdict, violation = progress.verdict(number), progress.violations.get(number)
@@ -55,6 +56,7 @@ def checked(
             outputs=violation.outputs,
             status=_status(violation),
             probability=probability,
+            risk=risk,
             file=file,
         )
     machine = progress.hypothesis
@@ -88,6 +90,33 @@ def probabilities_of(
     times = "the order of actions counts, not their times" if isinstance(box, SampledSystem) else ""
     rounds = "of a loop, one round counts" if loops else ""
     return found, [f"probabilities: {text}" for text in (times, rounds) if text]
+
+
+def risks_of(
+    profile: Profile | Network | None, task: Task, progress: CheckProgress, seeds: SeedTree
+) -> tuple[dict[int, UseRisk], list[str]]:
+    """Return the risk of any violation of each violated claim, and what it rests on."""
+    from bbfalsify.engines.checking.use_risk import use_risk
+
+    machine = progress.hypothesis
+    if profile is None or machine is None or not progress.violations:
+        return {}, []
+    network = profile.network if isinstance(profile, Profile) else profile
+    if why_not_rankable(machine.inputs, network.actions) is not None or isinstance(task.box, SampledSystem):
+        return {}, []
+    found, notes = {}, []
+    for number in progress.violations:
+        try:
+            requirement = task.claims[number].property
+            risk = use_risk(network, machine, requirement, task.options.within, seeds.child("risk", number))
+            if risk is not None:
+                found[number] = risk
+        except (UserError, ValueError) as error:
+            notes.append(f"{task.claims[number].id}: the risk in use is unknown: {error}")
+    if found:
+        tested = f"tested up to {progress.tested_bound} states" if progress.tested_bound else "not tested to its end"
+        notes.append(f"the risk in use holds if the learned machine is right ({tested})")
+    return found, notes
 
 
 def write_counterexamples(

@@ -8,7 +8,7 @@ CHANGED   the model has no such processes, locations or edges any more
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +22,7 @@ from bbfalsify.engines.reachability.endless_runs import Endings
 from bbfalsify.engines.reachability.search import ReachFinding
 from bbfalsify.logic.reach_query import ExtremesQuery, LivenessQuery, parse_asked, parse_query
 from bbfalsify.modelling import Network
+from bbfalsify.modelling.network.network import Variable
 from bbfalsify.modelling.reference.state import Move, State
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
 from bbfalsify.records.json_files import read_json, write_atomically
@@ -45,7 +46,12 @@ def trace_json(network: Network, trace: ConcreteTrace) -> dict[str, Any]:
         **_number("waits", trace.waits),
         "failing": [who(network, move) for move in trace.failing],
         "failing_moves": [list(move) for move in trace.failing],
+        "begin": {
+            "integers": _by_element(integers, network.initial_integers()),
+            "reals": _by_element(reals, [float(v) for v in network.initial_reals()]),
+        },
         "end": {
+            "reals": _by_element(reals, [float(v) for v in trace.end.reals]),
             "locations": {
                 p.name: p.locations[here].name for p, here in zip(network.processes, trace.end.locations, strict=True)
             },
@@ -55,6 +61,17 @@ def trace_json(network: Network, trace: ConcreteTrace) -> dict[str, Any]:
             },
         },
     }
+
+
+def _by_element(variables: Sequence[Variable], values: Sequence[Any]) -> dict[str, Any]:
+    """Values by name, those of arrays by element, in the order of their slots."""
+    return {
+        f"{v.name}[{i}]" if v.size > 1 else v.name: values[v.slot + i] for v in variables for i in range(v.size)
+    }  # fmt: skip
+
+
+def _rounded(values: Sequence[float]) -> list[float]:
+    return [round(value, 9) for value in values]
 
 
 def _values(values: Any) -> Any:
@@ -75,6 +92,7 @@ def _step_json(network: Network, step: TraceStep) -> dict[str, Any]:
         "moves": [list(move) for move in step.moves],
         "changes": dict(step.changes),
         **({} if step.values is None else {"values": list(step.values)}),
+        **({"before": _rounded(step.before), "after": _rounded(step.after)} if step.after else {}),
     }
 
 

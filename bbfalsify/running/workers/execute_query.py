@@ -39,9 +39,9 @@ from bbfalsify.systems.symbols import check_symbol
 
 
 class Judge(Protocol):
-    """One judgement of a trace per requirement; with `outliers` also the moments that came close."""
+    """One judgement of a trace per requirement; if asked, with moments that came close, and with what is lacking."""
 
-    def __call__(self, trace: Trace, *, outliers: bool = False) -> tuple[Judgement, ...]: ...
+    def __call__(self, trace: Trace, *, outliers: bool = False, shortfalls: bool = False) -> tuple[Judgement, ...]: ...
 
 
 Message = tuple[Any, ...]
@@ -99,9 +99,11 @@ class Assignment:
     def outputs(self) -> tuple[Port, ...]:
         return cast(tuple[Port, ...], getattr(self.system, "outputs", ()))
 
-    def judgements(self, trace: Trace, *, outliers: bool = False) -> tuple[Judgement, ...]:
+    def judgements(self, trace: Trace, query: Query | None = None) -> tuple[Judgement, ...]:
         assert self.judge is not None, "words are judged by the engine"
-        return self.judge(trace, outliers=True) if outliers else self.judge(trace)
+        if query is None or not (query.outliers or query.shortfalls):
+            return self.judge(trace)
+        return self.judge(trace, outliers=query.outliers, shortfalls=query.shortfalls)
 
 
 def raise_told(kind: int, text: str) -> NoReturn:
@@ -181,13 +183,20 @@ def _checked(
     except BaseException as error:  # an answer that fights back while it is looked at
         return ANSWER, index, SimulationStatus.MALFORMED.value, (), describe(error), seconds, None, usage
     try:
-        judgements = assignment.judgements(_trace(query.stimulus, outputs), outliers=query.outliers)
+        judgements = assignment.judgements(_trace(query.stimulus, outputs), query)
     except UserError as error:
         return WRONG_INPUT, str(error)
     except Exception:
         return OUR_FAULT, f"the monitor failed while judging {query.name}:\n{traceback.format_exc()}"
     plain = tuple(
-        (j.verdict.value, float(j.robustness), float(j.first_violation_time), bool(j.vacuous), j.outlier_times)
+        (
+            j.verdict.value,
+            float(j.robustness),
+            float(j.first_violation_time),
+            bool(j.vacuous),
+            j.outlier_times,
+            j.shortfalls,
+        )
         for j in judgements
     )
     return ANSWER, index, SimulationStatus.OK.value, plain, "", seconds, outputs if query.keep_trace else None, usage

@@ -254,7 +254,14 @@ class Child:
                 pass
             self._shut(self._stdout)
         else:
-            self.check_memory(memory_mb(self.pid))
+            self.check_memory(self.memory_mb())
+
+    def memory_mb(self) -> float | None:
+        """Memory now; of a sandboxed program also that of its processes, because the first of them is the sandbox."""
+        now_mb = memory_mb(self.pid)
+        if now_mb is None or self._launch.sandbox is None:
+            return now_mb
+        return now_mb + sum(memory_mb(pid) or 0.0 for pid, _ in descendants(self.pid))
 
     def check_memory(self, now_mb: float | None) -> None:
         if now_mb is None:

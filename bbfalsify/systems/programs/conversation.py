@@ -122,7 +122,7 @@ class Conversation:
     def check_memory(self) -> None:
         if self._child is not None and self.launch.memory_mb is not None:
             self._between_requests = False
-            self._child.check_memory(memory_mb(self._child.pid))
+            self._child.check_memory(self._child.memory_mb())
             self._between_requests = True
 
     # ------------------------------------------------------------------ the process

@@ -21,6 +21,7 @@ from typing import Any, TypedDict
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.redaction import Redactor, keep_secret, too_short
+from bbfalsify.systems.programs.sandbox import MEMORY_MB, SANDBOXES, Sandbox, sandbox_problems, sandbox_words
 
 MARK = "BBFALSIFY_PROGRAM"
 """All processes that a program starts inherit this variable, so that those it leaves behind can be recognised."""
@@ -40,6 +41,8 @@ class Launch:
     memory_mb: float | None = None
     output_limit_mb: float = 64.0
     """Limit of one answer, and of its other output that is kept."""
+    sandbox: Sandbox | None = None
+    """Isolation of the program; None: none but a process of its own."""
 
     @property
     def output_limit_bytes(self) -> int:
@@ -54,6 +57,8 @@ class Launch:
             found.append(Problem(f"there is no folder '{self.folder}' to run the program in."))
         elif self.executable() is None:
             found.append(self._not_found())
+        if self.sandbox is not None:
+            found += sandbox_problems()
         known = dict(self.environment) | os.environ
         for name in self.secrets:
             if problem := secret_problem(name, known):
@@ -85,7 +90,7 @@ class Launch:
         words = [str(self.executable()), *(command or self.command)[1:]]
         try:
             process = subprocess.Popen(
-                [*_die_with_us(), *words],
+                [*_die_with_us(), *self._isolating(words, folder), *words],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -97,6 +102,14 @@ class Launch:
         except (OSError, ValueError) as error:
             raise UserError(f"the program '{self.command[0]}' cannot be started: {error}.") from None
         return process, mark
+
+    def _isolating(self, words: Sequence[str], folder: Path | None) -> list[str]:
+        """Words before the command that isolate it, where that is wanted; `folder` is that of one simulation."""
+        if self.sandbox is None:
+            return []
+        here = (self.folder or Path.cwd()).absolute()
+        named = [Path(word) for word in words if word.startswith("/")]
+        return sandbox_words(folder, [here, *(path.parent for path in named)], folder or here)
 
     def redactor(self) -> Redactor:
         return redactor_of(self.secrets, dict(self.environment) | os.environ)
@@ -144,6 +157,8 @@ class LaunchOptions(TypedDict, total=False):
     """A program that has more is ended (no limit)."""
     output_limit_mb: float
     """Limit of one answer, and of its standard error that is kept (64)."""
+    sandbox: Sandbox | None
+    """"bubblewrap" takes network, other processes and the right to write from it, and limits its memory (none)."""
 
 
 def launch_and_rest(
@@ -158,6 +173,11 @@ def launch_and_rest(
         words = split_command(command)
     except UserError as error:
         problems += error.problems
+    sandbox = options.get("sandbox")
+    if sandbox not in (None, *SANDBOXES):
+        problems.append(unknown_name("sandbox", str(sandbox), SANDBOXES))
+    elif sandbox is not None and memory_mb is None:
+        memory_mb = MEMORY_MB
     for name, value in (("memory_mb", memory_mb), ("output_limit_mb", output_limit_mb)):
         if value is not None and not value > 0:
             problems.append(Problem(f"{name} is {value}; it must be more than 0."))
@@ -165,7 +185,8 @@ def launch_and_rest(
         raise UserError(problems)
     variables = tuple((str(name), str(value)) for name, value in (environment or {}).items())
     names = (secrets,) if isinstance(secrets, str) else tuple(secrets)
-    launch = Launch(words, None if folder is None else Path(folder), variables, names, memory_mb, output_limit_mb)
+    place = None if folder is None else Path(folder)
+    launch = Launch(words, place, variables, names, memory_mb, output_limit_mb, sandbox)
     launch.redactor()  # from now on this process knows what to hide
     return launch, {name: value for name, value in options.items() if name not in LaunchOptions.__annotations__}
 

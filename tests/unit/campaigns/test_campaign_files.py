@@ -146,7 +146,7 @@ def test_every_option_of_the_command_line_is_a_key_of_a_campaign(command, only_i
     about_output = {"out", "as_json", "junit", "sarif", "annotations", "quiet", "verbose", "resume"}
     renamed = {"require": "requirements", "accept": "accepted", "symbol": "symbols", "query": "requirements",
                "signal": "signals", "parameter": "parameters",
-               "example": "model"}  # fmt: skip
+               "example": "model", "set": "constants"}  # fmt: skip
     options = {renamed.get(name, name) for name in inspect.signature(command).parameters} - about_output
     kind = ENGINES.kind(command.__name__)
     keys = {*CAMPAIGN_SECTIONS, *keys_of(kind.named("settings"))} - set(kind.ignores)

@@ -39,6 +39,16 @@ def test_a_profile_that_branches_has_more():
 
 
 @pytest.mark.parametrize("search", ["first", "probable"])
+def test_a_search_that_has_found_nothing_goes_on(search):
+    def ask(queries):
+        return [Answer(SimulationStatus.OK, (Judgement(Verdict.SATISFIED, 1.0),)) for _ in queries]
+
+    progress, options = Progress(), Options(search=search, simulations=300, patience=50, passes=0)
+    run(ask, usage_of(driver_profile()), progress, options, requirements=1, seeds=SeedTree(1), listener=Quiet())
+    assert (progress.search.stopped, progress.search.iterations) == (StopReason.BUDGET_SIMULATIONS, 300)
+
+
+@pytest.mark.parametrize("search", ["first", "probable"])
 def test_a_list_that_cannot_be_filled_does_not_cost_the_whole_budget(search):
     """Only uses that are violated in the fifth step violate: one key of eight."""
 

@@ -9,7 +9,8 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
 from bbfalsify.engines.falsification.accelerator import Search, WalkPlan
 from bbfalsify.engines.falsification.engine import Progress, run
-from bbfalsify.engines.falsification.guided import MOST_CHOICES, GuidedSearch, open_guide, robustness_scores
+from bbfalsify.engines.falsification.guided import MOST_CHOICES, GuidedSearch, open_guide
+from bbfalsify.engines.falsification.guides.scores import Scores
 from bbfalsify.engines.falsification.plain_guides import AcceleratorGuide, PlainGuide
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
@@ -144,7 +145,7 @@ def test_scores_below_zero_are_violations_and_nothing_else():
         Answer(SimulationStatus.OK, (Judgement(Verdict.SATISFIED, np.nan),)),
         Answer(SimulationStatus.DIED),
     ]
-    scores = robustness_scores(answers, 1)[:, 0]
+    scores = Scores()(answers, 1)[:, 0]
     assert scores[:2].tolist() == [-2.0, 3.0] and scores[2] < 0 and scores[3:].tolist() == [np.inf, np.inf]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bbfalsify.core.choices import HIGHEST, LOWEST
 from bbfalsify.core.errors import UserError
-from bbfalsify.modelling import check_profile, parse_profile
+from bbfalsify.modelling import check_profile, parse_profile, value_profile
 from bbfalsify.modelling.profiles.laws import Exponential, LogUniform, Normal, Uniform, Values
 
 
@@ -22,6 +22,17 @@ def problems(**sections):
     with pytest.raises(UserError) as caught:
         profile(**sections)
     return [str(p) for p in caught.value.problems]
+
+
+def test_the_same_in_python():
+    made = value_profile({"throttle": {"range": [0, 100], "every": 5}}, {"mass": {"uniform": [1, 2]}})
+    read = profile("{throttle: {range: [0, 100], every: 5}}", "{mass: {uniform: [1, 2]}}")
+    assert made.signals == read.signals and not made.has_actions
+    assert [(p.name, p.law) for p in made.parameters] == [(p.name, p.law) for p in read.parameters]
+    with pytest.raises(UserError, match="'signals.a.range' ends before it begins"):
+        value_profile({"a": {"range": [2, 1], "every": 5}})
+    with pytest.raises(UserError, match="needs signals or parameters"):
+        value_profile()
 
 
 def test_a_signal_in_two_lines_is_a_profile_without_actions():

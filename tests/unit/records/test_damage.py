@@ -11,7 +11,7 @@ import pytest
 from bbfalsify.campaigns.directory import CampaignDirectory
 from bbfalsify.core.checksums import line_is_whole, sealed_line
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.events import EstimateMade, StageStarted
+from bbfalsify.core.events import BatchAnswered, EstimateMade, StageStarted
 from bbfalsify.records.event_log import Recorder, read_events
 from bbfalsify.records.json_files import format_json, read_json, write_json
 from bbfalsify.records.recording import Recording
@@ -136,6 +136,14 @@ def test_lost_manifests_and_damaged_results_are_named_and_made_anew(tmp_path):
     assert "recorded answers are used" in told[0].what and "made anew from the events" in told[1].what
 
 
+def test_lost_events_are_named(tmp_path):
+    begun(tmp_path / "run", [])
+    (tmp_path / "run" / "events.jsonl").unlink()
+    told: list = []
+    begun(tmp_path / "run", told)
+    assert "the events are lost: the run begins anew" in told[0].what and told[0].file.endswith("events.jsonl")
+
+
 def test_the_seed_of_a_run_survives_its_manifest(tmp_path):
     recording = Recording(None, tmp_path / "run")
     with recording.begin("x", 77, {}) as record:
@@ -154,3 +162,12 @@ def test_a_campaign_has_one_process_at_a_time(tmp_path, monkeypatch):
         ):
             place.locked()
     place.locked().close()
+
+
+def test_an_answer_without_its_status_is_named(tmp_path):
+    """Of a log without checksums: whatever reads it is told, and none of them ends with a KeyError."""
+    with Recorder(tmp_path / "events.jsonl") as recorder:
+        recorder.record(BatchAnswered(({"query": "q/1", "judgements": [], "seconds": 0.1},)))
+    unsealed(tmp_path / "events.jsonl")
+    with pytest.raises(UserError, match="events.jsonl:1: BatchAnswered without status"):
+        list(read_events(tmp_path / "events.jsonl"))

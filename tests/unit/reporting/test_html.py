@@ -2,6 +2,7 @@
 
 import json
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from bbfalsify.reporting.drawing.graphs import machine_svg
 from bbfalsify.reporting.html import report_html, write_report
 from bbfalsify.reporting.html.sequence import Row, sequence_chart
 from bbfalsify.reporting.html.signals import coarse, fan_points, packed_fan, points_for, thin_line
+from bbfalsify.reporting.html.timeline import timeline
 from bbfalsify.reporting.html.writing import embedded
 from bbfalsify.running.falsify.fans import DrawnTrace, Fan
 
@@ -138,3 +140,57 @@ def test_what_is_no_run_directory(tmp_path):
     with pytest.raises(UserError, match="of format 7; this version of bbfalsify reads format 1"):
         write_report(tmp_path, ENGINES)
     assert not (tmp_path / "report.html").exists()
+
+
+MANY_NAMES = [f"P({i})" for i in range(35)]
+
+
+def test_a_chart_of_many_processes_fits_and_names_those_that_never_take_part():
+    rows = [
+        Row("0", ("P(0)", "P(3)"), "go[3]", ("B", "C"), "n = 1"),
+        Row("2", (EVIL,), "x", ("<D>",)),
+        Row("3", (), "waiting"),
+    ]
+    chart = sequence_chart([*MANY_NAMES, EVIL], rows)
+    root = ElementTree.fromstring(chart.replace("&nbsp;", " "))
+    assert "dense" in root.get("class")
+    assert all(int(svg.get("width")) < 1100 for svg in root.iter("svg"))
+    groups = [g for g in root.iter("g") if g.get("class") == "row"]
+    assert [g.get("data-who") for g in groups] == ["P(0) | P(3)", EVIL, ""]
+    assert [g.get("transform") for g in groups] == ["translate(0 0)", "translate(0 22)", "translate(0 44)"]
+    assert "P(34)." in root.find("p").text and "P(3)," not in root.find("p").text
+    texts = ["".join(text.itertext()) for text in root.iter("text")]
+    assert any(text.startswith("go[3]   P(0) → B, P(3) → C   n = 1") for text in texts)
+
+
+def trace_data(**changes):
+    steps = [
+        {"time": 1.0, "who": ["P: A -> B"], "changes": {"n": 2}, "before": [1.0], "after": [0.0]},
+        {"time": 3.0, "who": ["P: B -> A", "Q: C -> C"], "changes": {}, "before": [2.0], "after": [2.0]},
+    ]
+    return {
+        "time": 4.0, "steps": steps, "begin": {"integers": {"n": 0, "m": 5}, "reals": {"x": 0.0}},
+        "end": {"locations": {"P": "A", "Q": "C", "R": EVIL}, "reals": {"x": 3.0}}, **changes,
+    }  # fmt: skip
+
+
+def test_locations_variables_and_clocks_over_time():
+    drawn = timeline(trace_data())
+    root = ElementTree.fromstring(f"<div>{drawn}</div>")
+    tips = [title.text for title in root.iter("title")]
+    assert [tip for tip in tips if tip.startswith("P:")] == ["P: A, 0 to 1", "P: B, 1 to 3", "P: A, 3 to 4"]
+    assert "n: 0 to 2" in tips and "x: 0 to 3" in tips and not any(tip.startswith("m") for tip in tips)
+    [n, x] = [[tuple(map(float, p.split(","))) for p in line.get("points").split()] for line in root.iter("polyline")]
+    assert [point[0] for point in n] == [130.0, 375.0, 375.0, 1110.0]
+    assert len({point[1] for point in n[1:3]}) == 2  # it jumps
+    assert [point[0] for point in x] == [130.0, 375.0, 375.0, 865.0, 1110.0]
+    assert "Not drawn: 1 processes that never move." in "".join(root.itertext())
+
+
+def test_a_trace_without_time_is_drawn_over_its_steps():
+    data = trace_data(time=0.0)
+    for step in data["steps"]:
+        step["time"] = 0.0
+    root = ElementTree.fromstring(f"<div>{timeline(data)}</div>")
+    assert "step" in [text.text for text in root.iter("text")]
+    assert "P: B, 1 to 2" in [title.text for title in root.iter("title")]

@@ -101,8 +101,8 @@ def test_a_killed_run_goes_on_in_the_middle_of_its_guide(found, tmp_path, share)
 
 
 def test_nothing_found_ends_with_the_budget_of_the_search(tmp_path):
-    result = run(tmp_path, requirements=[IMPOSSIBLE], simulations=25, guide="none")
-    assert (result.outcome, result.iterations, result.counterexamples) == (Outcome.NOT_FALSIFIED, 25, ())
+    result = run(tmp_path, requirements=[IMPOSSIBLE], simulations=230, guide="none")
+    assert (result.outcome, result.iterations, result.counterexamples) == (Outcome.NOT_FALSIFIED, 230, ())
 
 
 def test_the_store_knows_the_only_key(tmp_path):

@@ -85,8 +85,9 @@ def test_when_all_traces_violate_the_interval_does_not_collapse():
 
 def test_no_hit_gives_an_upper_bound_never_zero():
     estimate = splitting_estimate(Passes((0.01,) * 10, (0,) * 10, (100,) * 10, exact=True), method="m")
-    assert estimate.value == estimate.high == pytest.approx(0.01 * clopper_pearson(0, 1000)[1]) and estimate.low == 0.0
-    assert "upper bound" in estimate.method
+    assert estimate.high == pytest.approx(0.01 * clopper_pearson(0, 1000)[1]) and estimate.low == 0.0
+    assert estimate.value == pytest.approx(0.01 * 0.5 / 1001), "half a hit, an estimate below its bound"
+    assert "upper bound" in estimate.method and estimate.none_seen
 
 
 def test_lost_passes_count_as_zero_and_a_total_loss_says_nothing():
@@ -172,7 +173,8 @@ def test_a_sum_over_levels_bounds_what_no_level_showed():
     # Both together: had they 0.5 · 3.7/400, nothing would be seen with probability 2.5 % (or less).
     assert total.high == pytest.approx(high + 0.5 * -math.log(0.025) / 400)
     nothing = levels_estimate(unseen, method="m")
-    assert nothing.value == nothing.high == pytest.approx(0.5 * -math.log(0.025) / 400) and nothing.low == 0.0
+    assert nothing.high == pytest.approx(0.5 * -math.log(0.025) / 400) and nothing.low == 0.0
+    assert nothing.value == pytest.approx(0.5 * 0.5 / 401) and nothing.none_seen and not total.none_seen
     lost = levels_estimate([Passes((0.0,) * 2, (0, 0), (0, 0))], method="m")
     assert (lost.low, lost.high, lost.samples) == (0.0, 1.0, 0)
 
@@ -181,7 +183,17 @@ def test_total_of_nothing_and_of_unmet_counterexamples():
     assert total_estimate([], method="m").value == 0.0
     unmet = Passes((0.1,) * 2, (0, 0), (50, 50))
     total = total_estimate([unmet], method="m")
-    assert total.value == total.high == splitting_estimate(unmet, method="m").high
+    own = splitting_estimate(unmet, method="m")
+    assert (total.value, total.high, total.none_seen) == (own.value, own.high, True)
+
+
+@pytest.mark.parametrize("hits", [(0, 0), (1, 0), (30, 20)])
+def test_a_total_is_no_less_than_any_of_its_rows(hits):
+    rows = [Passes((c,) * 2, (0, 0), (50, 50)) for c in (0.9, 0.2)] + [Passes((1e-6,) * 2, hits, (50, 50))]
+    own = [splitting_estimate(row, method="m") for row in rows]
+    total = total_estimate(rows, method="m")
+    assert total.value >= max(row.value for row in own) and total.high >= max(row.high for row in own)
+    assert total.low <= total.value <= total.high and total.none_seen == (hits == (0, 0))
 
 
 @pytest.mark.slow

@@ -83,3 +83,22 @@ document.querySelectorAll(".drawing").forEach(frame => {
   const svg = frame.querySelector("svg.machine");
   if (svg) new Drawing(frame, svg);
 });
+
+// Message sequence charts: to the beginning, to the end, and the rows of one process alone, without gaps.
+document.querySelectorAll("[data-scroll]").forEach(button => button.addEventListener("click", () => {
+  const frame = button.closest("details").querySelector(".drawing");
+  frame.scrollTo({top: button.dataset.scroll === "end" ? frame.scrollHeight : 0, behavior: "smooth"});
+}));
+document.querySelectorAll("select[data-rows]").forEach(select => select.addEventListener("change", () => {
+  const chart = select.closest("details").querySelector(".sequence");
+  let place = 0;
+  for (const row of chart.querySelectorAll(".row")) {
+    const shown = !select.value || row.dataset.who.split(" | ").includes(select.value);
+    row.style.display = shown ? "" : "none";
+    if (shown) row.setAttribute("transform", `translate(0 ${chart.dataset.step * place++})`);
+  }
+  const svg = chart.querySelector(".row").ownerSVGElement, height = chart.dataset.step * place + 12;
+  svg.setAttribute("height", height);
+  svg.viewBox.baseVal.height = height;
+  chart.parentElement.scrollTop = 0;
+}));

@@ -1,0 +1,1 @@
+"""Estimate probabilities and expectations of models and closed loops."""

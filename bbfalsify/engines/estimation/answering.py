@@ -1,0 +1,147 @@
+"""Answer a question about a model: exactly by its chain where there is one, else by simulation.
+
+answered = answer(network, question, settings, seeds, go_on)
+answered.estimate, answered.verdict, answered.warnings
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bbfalsify.chains.answers import answer_csl
+from bbfalsify.chains.chain import Chain, explore_chain
+from bbfalsify.chains.refusals import not_markov
+from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.estimation.expectations import expectation, simulation
+from bbfalsify.engines.estimation.path_sampler import PathSampler
+from bbfalsify.engines.estimation.plain import Plain
+from bbfalsify.engines.estimation.questions import Path, Question
+from bbfalsify.engines.estimation.settings import EstimateSettings
+from bbfalsify.engines.estimation.splitting import Splitting
+from bbfalsify.modelling import Network
+
+AUTOMATIC_STATES = 2_000_000
+"""Largest chain that is computed without being asked for."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    estimate: Estimate | None
+    verdict: bool | None = None
+    asks_verdict: bool = False
+    runs: int = 0
+    method: str = ""
+    warnings: list[str] = field(default_factory=list)
+    trajectories: dict[str, Any] | None = None
+
+
+class Answering:
+    """Answers about one model; its chain is explored once."""
+
+    def __init__(self, network: Network, settings: EstimateSettings, go_on: Callable[[], bool]) -> None:
+        self.network, self.settings, self.go_on = network, settings, go_on
+        self._chain: Chain | None = None
+        self._no_chain: UserError | None = None
+
+    def answer(self, question: Question, seeds: SeedTree) -> Answered:
+        if question.expression is not None:
+            found, warnings = expectation(self.network, question, self.settings, seeds, self.go_on)
+            return Answered(found, runs=found.samples, method=found.method, warnings=warnings)
+        if question.expressions:
+            shown = simulation(self.network, question, self.settings, seeds)
+            return Answered(None, runs=len(shown["runs"]), method="simulation", trajectories=shown)
+        if question.other is not None:
+            return self._comparison(question, seeds)
+        if self._by_chain(question):
+            return self._exactly(question)
+        if question.path is None:
+            raise self._refusal(question)
+        return self._by_runs(question, question.path, seeds)
+
+    # --- the chain ---------------------------------------------------------------------------------------------------
+
+    def _by_chain(self, question: Question) -> bool:
+        wanted = self.settings.method
+        if question.formula is None or wanted not in ("auto", "chain") or (question.runs and wanted == "auto"):
+            if wanted == "chain":
+                raise UserError(Problem(f"query '{question.text}': a chain cannot answer it; use method: auto."))
+            return False
+        if self._chain is None and self._no_chain is None:
+            most = AUTOMATIC_STATES if wanted == "auto" and question.path is not None else 20_000_000
+            try:
+                self._chain = explore_chain(self.network, most_states=most, go_on=lambda _: self.go_on())
+            except UserError as error:
+                self._no_chain = error
+        if self._chain is None and self._no_chain is not None and wanted == "chain":
+            raise self._no_chain
+        return self._chain is not None
+
+    def _exactly(self, question: Question) -> Answered:
+        assert self._chain is not None and question.formula is not None
+        found = answer_csl(self._chain, question.formula)
+        return Answered(
+            found.estimate(), found.verdict, not found.asks_number, 0, found.method, self._numerical(found.value)
+        )
+
+    def _numerical(self, value: float | None) -> list[str]:
+        return ["infinite: with positive probability it never happens"] if value == math.inf else []
+
+    def _refusal(self, question: Question) -> UserError:
+        problems = not_markov(self.network)
+        says = "random runs cannot decide it (it needs a chain, or a bound of time), and the model has none"
+        first = Problem(f"query '{question.text}': {says}:")
+        rest = problems or list(self._no_chain.problems if self._no_chain else ())
+        return UserError([first, *rest])
+
+    # --- runs --------------------------------------------------------------------------------------------------------
+
+    def _by_runs(self, question: Question, path: Path, seeds: SeedTree) -> Answered:
+        sampler = PathSampler(self.network, path, self.settings.steps)
+        bound = question.bound
+        if self.settings.method == "splitting":
+            splitting = Splitting(sampler, self.settings, seeds, self.go_on)
+            found, verdict, warnings = splitting.estimate(), None, splitting.warnings()
+        else:
+            inner = _mirrored(bound) if path.negated and bound is not None else bound
+            plain = Plain(sampler, self.settings, seeds, self.go_on)
+            found, verdict = plain.estimate(inner, question.runs)
+            warnings = plain.counting.warnings()
+        found = _complement(found) if path.negated else found
+        if bound is not None and verdict is None and self.settings.method != "sprt":
+            verdict = bound.verdict(found.low, found.high)
+        return Answered(found, verdict, bound is not None, found.samples, found.method, warnings)
+
+    def _comparison(self, question: Question, seeds: SeedTree) -> Answered:
+        """Two probabilities at half the doubt each; their intervals decide."""
+        from dataclasses import replace
+
+        assert question.path is not None and question.other is not None and question.bound is not None
+        settings = replace(self.settings, confidence=1 - (1 - self.settings.confidence) / 2)
+        one = Answering(self.network, settings, self.go_on)
+        sides = [
+            one._by_runs(Question(question.text, path=path, runs=question.runs), path, seeds.child(name))
+            for name, path in (("left", question.path), ("right", question.other))
+        ]
+        left, right = (side.estimate for side in sides)
+        assert left is not None and right is not None
+        low, high = left.low - right.high, left.high - right.low
+        difference = Estimate(left.value - right.value, low, high, self.settings.confidence,
+                              f"difference of two: {left.method}", left.samples + right.samples)  # fmt: skip
+        warnings = [w for side in sides for w in side.warnings]
+        verdict = question.bound.verdict(low, high)
+        return Answered(difference, verdict, True, difference.samples, difference.method, warnings)
+
+
+def _mirrored(bound: Any) -> Any:
+    from bbfalsify.logic.csl import Bound
+
+    return Bound(1 - bound.high, 1 - bound.low, bound.high_strict, bound.low_strict)
+
+
+def _complement(found: Estimate) -> Estimate:
+    return Estimate(1 - found.value, 1 - found.high, 1 - found.low, found.confidence, found.method, found.samples)

@@ -1,0 +1,96 @@
+"""Settings of `estimate`; this module imports nothing heavy, because `--help` reads it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from bbfalsify.core.settings import Settings, engine_name, setting
+
+METHODS = ("auto", "chain", "sequence", "okamoto", "clopper_pearson", "wilson", "bayes", "sprt", "splitting")
+_PRECISION = re.compile(r"\s*(relative)?[\s:=]*([0-9.eE+-]+)\s*\Z")
+
+
+class EstimateSettings(Settings):
+    """Everything that stands under `engine: {kind: estimate}`."""
+
+    kind: str = engine_name("estimate")
+    method: str = setting(
+        "How: auto computes the Markov chain where there is one, and else simulates with a confidence sequence.",
+        default="auto",
+        choices=METHODS,
+    )
+    precision: str = setting(
+        "Wanted half width of an interval: a number, or `relative 0.1` for a share of the value.", default="0.005"
+    )
+    confidence: float = setting("Confidence of intervals and tests.", default=0.95, above=0, at_most=0.999999)
+    runs: int | None = setting(
+        "Most runs for each query; the number of runs of methods that fix it.",
+        default=None,
+        at_least=1,
+        absent="as many as the precision needs, at most 10 million",
+    )
+    indifference: float = setting(
+        "Half width of the region around a threshold in which sprt may answer either way.", default=0.01, above=0
+    )
+    score: str | None = setting(
+        "For splitting: an expression over the model that rises on the way to the goal, such as `queue`.",
+        default=None,
+        absent="none",
+    )
+    particles: int = setting("For splitting: runs on each level.", default=1000, at_least=10)
+    passes: int = setting("For splitting: independent repetitions, whose spread gives the interval.", default=20,
+                          at_least=2)  # fmt: skip
+    steps: int = setting("Most steps of a run; one that needs more counts as either.", default=1_000_000, at_least=1)
+    horizon: float | None = setting(
+        "For a system with a profile: how long a use lasts.",
+        default=None,
+        at_least=0,
+        unit="s",
+        absent="for models",
+    )
+    period: float | None = setting(
+        "For a system: distance of the samples.", default=None, above=0, unit="s", absent="fits formulas and system"
+    )
+    at_most: float | None = setting(
+        "For a system: the probability of a violation that is allowed; decides holds or violated.",
+        default=None,
+        at_least=0,
+        at_most=1,
+        absent="only the number is asked for",
+    )
+
+    @property
+    def about(self) -> str:
+        """What requirements speak about: a horizon belongs to a system that is used."""
+        return "states" if self.horizon is None else "signals"
+
+    @property
+    def epsilon(self) -> float | None:
+        return None if self._parsed[0] else self._parsed[1]
+
+    @property
+    def relative(self) -> float | None:
+        return self._parsed[1] if self._parsed[0] else None
+
+    @property
+    def _parsed(self) -> tuple[bool, float]:
+        match = _PRECISION.match(self.precision)
+        try:
+            return (bool(match and match.group(1)), float(match.group(2)) if match else math.nan)
+        except ValueError:
+            return False, math.nan
+
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        if not 0 < self._parsed[1] < 1:
+            yield "precision", f"must be a number between 0 and 1, or 'relative 0.1'; found '{self.precision}'."
+        elif self.relative is not None and self.method in ("okamoto", "clopper_pearson", "wilson", "bayes"):
+            yield "precision", f"cannot be relative with {self.method}, which fixes the number of runs in advance."
+        if self.method == "splitting" and self.score is None:
+            yield "score", "is missing: splitting needs an expression that rises on the way to the goal."
+        if self.horizon is not None and self.method in ("chain", "splitting", "wilson", "bayes", "sprt"):
+            allowed = "auto, sequence, okamoto or clopper_pearson"
+            yield "method", f"'{self.method}' is for models; a system with a profile takes {allowed}."
+        if self.horizon is None and self.at_most is not None:
+            yield "at_most", "is for a system with a profile; a query of a model has its own bound."

@@ -1,0 +1,105 @@
+"""Coarse to fine: constant signals at the ends of their ranges first, then few stretches, ends before middles.
+
+Corners are the runs whose signals and parameters are all constant at an end of their range, in random order.  They take
+turns with few-stretch draws: a random number of constant stretches per signal, each at an end of the range with
+probability one half, else anywhere.  Requirements that need a signal to stay high, or low, for a long time are met by
+these long before independent draws per piece meet them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bbfalsify.core.choices import HIGHEST, LOWEST, ChoiceSequence, Space
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.falsification.guides.layout import Layout, fixed_layout
+
+MOST_CORNERS = 16
+END = 0.5
+"""Probability that a stretch lies at an end of its range."""
+
+
+def corners(layout: Layout, rng: np.random.Generator) -> list[np.ndarray]:
+    """Constant runs at the ends of all ranges, in random order; a sample of them where there are many."""
+    count = len(layout.rows)
+    if 2**count <= MOST_CORNERS:
+        sides = (np.arange(2**count)[:, None] >> np.arange(count)) & 1
+    else:
+        sides = np.concatenate([[np.zeros(count), np.ones(count)], rng.integers(0, 2, (MOST_CORNERS - 2, count))])
+    runs = []
+    for chosen in rng.permutation(sides):
+        run = np.empty(layout.size)
+        for row, high in zip(layout.rows, chosen, strict=True):
+            run[row] = HIGHEST if high else LOWEST
+        runs.append(run)
+    return runs
+
+
+def few_stretches(layout: Layout, rng: np.random.Generator) -> np.ndarray:
+    """Draw a run of few constant stretches per signal."""
+    run = np.empty(layout.size)
+    for row in layout.rows:
+        pieces = len(row)
+        count = int(rng.integers(1, pieces + 1))
+        begins = np.zeros(pieces, np.int64)
+        begins[rng.choice(np.arange(1, pieces), count - 1, replace=False)] = 1
+        run[row] = levels(count, rng)[np.cumsum(begins)]
+    return run
+
+
+def levels(count: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw levels of stretches: an end of the range, or anywhere in it."""
+    ends = np.where(rng.random(count) < 0.5, LOWEST, HIGHEST)
+    return np.where(rng.random(count) < END, ends, rng.random(count))
+
+
+class Corners:
+    """The constant runs at the ends of all ranges, once each."""
+
+    any_length = True
+
+    def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
+        self.left = corners(fixed_layout(space, "coarse_to_fine"), seed.rng())
+
+    def ask(self, count: int) -> list[np.ndarray]:
+        proposals, self.left = self.left[:count], self.left[count:]
+        return proposals
+
+    def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
+        """Nothing is learned."""
+
+
+class FewStretches:
+    any_length = True
+
+    def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
+        self.layout = fixed_layout(space, "coarse_to_fine")
+        self.rng = seed.rng()
+
+    def ask(self, count: int) -> list[np.ndarray]:
+        return [few_stretches(self.layout, self.rng) for _ in range(count)]
+
+    def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
+        """Nothing is learned."""
+
+
+class CoarseToFine:
+    """Corners and few stretches in turn; few stretches alone, once the corners are used up."""
+
+    any_length = True
+
+    def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
+        self.corners = Corners(space, requirements, seed.child("corners"))
+        self.few_stretches = FewStretches(space, requirements, seed.child("few_stretches"))
+        self.made = 0
+
+    def ask(self, count: int) -> list[np.ndarray]:
+        return [self._next() for _ in range(count)]
+
+    def _next(self) -> np.ndarray:
+        self.made += 1
+        corner = self.corners.ask(1) if self.made % 2 else []
+        return (corner or self.few_stretches.ask(1))[0]
+
+    def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
+        """Nothing is learned."""

@@ -1,0 +1,119 @@
+"""Portfolio: several guides take turns, those that do well more often, and each learns from every simulation.
+
+Nobody knows beforehand which guide suits a requirement: constant corners violate some at once, others need many draws,
+others careful steps.  So the first turns are given out by a fixed list, in which corners alternate with draws.  Later
+every fourth turn is a draw, and the others go to the learning guides, by Thompson sampling over the probability that a
+turn brings one of the best scores so far, with forgetting.  While most scores are the same there is nothing to learn
+from, and all turns are draws.
+
+(The bandit is Thompson's of 1933, the reward by rank is that of Fialho et al. 2010; the list and the rule for equal
+scores are our own.)
+"""
+
+from __future__ import annotations
+
+from itertools import cycle
+
+import numpy as np
+
+from bbfalsify.core.choices import ChoiceSequence, Guide, GuideFactory, Space
+from bbfalsify.core.errors import UserError
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.falsification.guides.cma_es import CmaEs
+from bbfalsify.engines.falsification.guides.coarse_to_fine import Corners, FewStretches
+from bbfalsify.engines.falsification.guides.cross_entropy import CrossEntropy
+from bbfalsify.engines.falsification.guides.memory import Memory
+from bbfalsify.engines.falsification.guides.stretch_mutation import StretchMutation
+from bbfalsify.engines.falsification.guides.trust_region import TrustRegion
+from bbfalsify.engines.falsification.plain_guides import PlainGuide
+
+DRAWS: dict[str, GuideFactory] = {"corners": Corners, "few_stretches": FewStretches, "plain": PlainGuide}
+LEARNERS: dict[str, GuideFactory] = {"trust_region": TrustRegion, "cma_es": CmaEs}
+ANYWHERE: dict[str, GuideFactory] = {"stretch_mutation": StretchMutation, "cross_entropy": CrossEntropy}
+"""Learning guides for spaces that no other can search, those of automata and very large ones."""
+FIRST = (
+    ("corners", "few_stretches", "corners", "plain") * 2
+    + ("few_stretches", "few_stretches")
+    + ("plain", "few_stretches") * 2
+)
+LATER = ("few_stretches", "few_stretches", "plain")
+DRAW_EVERY = 4
+SAME = 0.01
+"""Relative difference up to which scores are the same."""
+REWARDED = 0.1
+"""Share of simulations whose scores count as the best ones."""
+FORGETTING = 0.9
+
+
+class Bandit:
+    """Thompson sampling over the success rates of some names, with forgetting."""
+
+    def __init__(self, names: list[str], rng: np.random.Generator) -> None:
+        self.names, self.rng = names, rng
+        self.wins, self.losses = np.ones(len(names)), np.ones(len(names))
+
+    def choose(self) -> str:
+        return self.names[int(np.argmax(self.rng.beta(self.wins, self.losses)))]
+
+    def learn(self, name: str, won: bool) -> None:
+        place = self.names.index(name)
+        (self.wins if won else self.losses)[place] += 1.0
+        self.wins, self.losses = 1 + (self.wins - 1) * FORGETTING, 1 + (self.losses - 1) * FORGETTING
+
+
+class Portfolio:
+    any_length = True
+
+    def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
+        self.members: dict[str, Guide] = {}
+        for factories in (DRAWS, LEARNERS, ANYWHERE):
+            if factories is ANYWHERE and any(name in self.members for name in LEARNERS):
+                break
+            for name, factory in factories.items():
+                try:
+                    self.members[name] = factory(space, requirements, seed.child(name))
+                except UserError:
+                    continue  # it cannot search this space; the others take its turns
+        self.memory = Memory(requirements)
+        learners = [name for name in LEARNERS | ANYWHERE if name in self.members]
+        self.bandit = Bandit(learners, seed.child("bandit").rng())
+        self.first = iter(FIRST)
+        self.later = cycle(LATER)
+        self.turn = 0
+        self.at_turn = ""
+
+    def ask(self, count: int) -> list[np.ndarray]:
+        while True:
+            name = self._next()
+            proposals = self.members[name].ask(count) if name in self.members else []
+            if proposals:
+                self.at_turn = name
+                return proposals
+
+    def _next(self) -> str:
+        name = next(self.first, None)
+        if name is None:
+            self.turn += 1
+            draw = self.turn % DRAW_EVERY == 0 or self._nothing_to_learn()
+            name = next(self.later) if draw else self.bandit.choose()
+        return name
+
+    def _nothing_to_learn(self) -> bool:
+        """Tell whether more than half of the scores are as low as the lowest."""
+        values = self.memory.values
+        lowest = values.min(initial=np.inf)
+        return bool(np.mean(values <= lowest + SAME * abs(lowest)) > 0.5) if len(values) else False
+
+    def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
+        own, self.at_turn = self.at_turn, ""
+        if own in self.bandit.names:
+            values = self.memory.values
+            bar = np.quantile(values, REWARDED)
+            for value in scores[:, self.memory.focus]:
+                self.bandit.learn(own, bool(value < bar))
+        self.memory.add(sequences, scores)
+        if self.memory.violated[self.memory.focus]:
+            self.memory.move_on()
+        # The one whose proposals these are knows them by `tell` directly after `ask`.
+        for name in sorted(self.members, key=lambda name: name != own):
+            self.members[name].tell(sequences, scores)

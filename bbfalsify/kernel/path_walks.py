@@ -1,0 +1,97 @@
+"""Random walks of the stochastic semantics, judged by a path: φ until ψ, within a time or a number of steps.
+
+A walk goes on from a given state until the goal is met, a condition to be avoided is met before, or its bound is
+reached.  Conditions over clocks are looked for within delays.  The state in which the goal is met can be recorded:
+splitting goes on from there.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bbfalsify.kernel.firing import load_state, refresh
+from bbfalsify.kernel.layout import *
+from bbfalsify.kernel.numba_types import compiled, entry_point
+from bbfalsify.kernel.ode import advance
+from bbfalsify.kernel.races import fire_winner, race
+from bbfalsify.kernel.rng import seed_stream
+from bbfalsify.kernel.target_moments import GOAL_ALIVE, GOAL_ALIVE_FLOW, first_moment
+from bbfalsify.kernel.walk_frame import RUNTIME_ERROR, stay
+
+MISSED, MET, FAILED, ENDLESS = range(4)
+"""Ends of a walk: without the goal, with it, the model failed, too many steps without reaching the bound of time."""
+
+
+@compiled
+def walk_path(T, F, S, X, R, goal, avoid, until, max_steps, counted):
+    """Walk from the loaded state: (end, moment, steps).  `counted`: steps are the bound, not time."""
+    steps = 0
+    while True:
+        outcome, deadline, strict = stay(T, F, S, X, R)
+        if outcome == RUNTIME_ERROR:
+            return FAILED, 0.0, steps
+        now = X[X_NOW]
+        winner = -1
+        t = now
+        if outcome == 0:
+            winner, t = race(T, F, S, X, R, deadline, strict)
+            if S[S_ERROR] != 0:
+                return FAILED, 0.0, steps
+            if winner < 0:
+                t = deadline
+        high = min(t, until)
+        if counted and steps >= max_steps:
+            high = now
+        met = first_moment(T, F, S, X, R, goal[GOAL_ALIVE], goal[GOAL_ALIVE_FLOW], now, 0, high, 0)
+        bad = math.inf
+        if avoid[GOAL_ALIVE] >= 0:
+            bad = first_moment(T, F, S, X, R, avoid[GOAL_ALIVE], avoid[GOAL_ALIVE_FLOW], now, 0, high, 0)
+        if S[S_ERROR] != 0:
+            return FAILED, 0.0, steps
+        if met < math.inf and met <= bad:
+            return MET, met, steps
+        if bad < math.inf or winner < 0 or t > until:
+            return MISSED, min(t, until), steps
+        if steps >= max_steps:
+            return (MISSED if counted else ENDLESS), now, steps
+        outcome, e, t = fire_winner(T, F, S, X, R, winner, t, deadline, strict, True)
+        if outcome == RUNTIME_ERROR:
+            return FAILED, 0.0, steps
+        if outcome != 0:
+            return MISSED, now, steps
+        steps += 1
+
+
+@entry_point
+def path_batch(
+    T, F, S, X, R, states_locations, states_integers, states_reals, states_time, rows, largest, ode_step, seeds, until,
+    max_steps, counted, goal, avoid, status, moments, work, errors, ends_locations, ends_integers, ends_reals,
+):  # fmt: skip
+    """Make one walk per seed, walk b from state rows[b]; `work` are numbers of steps left of `max_steps`, per state.
+
+    Where there is room in the arrays of ends, the states in which the goal was met are recorded.
+    """
+    for b in range(len(seeds)):
+        row = rows[b]
+        seed_stream(R, seeds[b])
+        time = states_time[row]
+        load_state(T, F, S, X, R, states_locations, states_integers, states_reals, row, time, largest, ode_step)
+        refresh(T, F, S, X, R, True)
+        outcome, moment, steps = walk_path(T, F, S, X, R, goal, avoid, until, max_steps - work[row], counted)
+        status[b] = outcome
+        moments[b] = moment
+        if outcome == FAILED:
+            for i in range(3):
+                errors[b, i] = S[S_ERROR + i]
+        else:
+            errors[b, 0] = work[row] + steps
+        if outcome != MET or len(ends_locations) == 0:
+            continue
+        advance(T, F, S, X, R, moment)
+        for p in range(T[H_PROCESSES]):
+            ends_locations[b, p] = S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]
+        for i in range(T[H_INTEGERS]):
+            ends_integers[b, i] = S[INTEGERS + i]
+        for i in range(T[H_REALS]):
+            clock = CLOCKS + 3 * i
+            ends_reals[b, i] = X[clock] + X[clock + 2] * (moment - X[clock + 1])

@@ -1,0 +1,44 @@
+"""The result of `estimate` as a terminal shows it: the answer first, then how it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bbfalsify.reporting.terminal.lines import expectation, note_lines, place_lines
+from bbfalsify.results.estimate_result import EstimateResult, EstimateRow
+from bbfalsify.results.recorded import result_from_json
+
+MOST_VALUES = 6
+
+
+def estimate_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str]:
+    """Each query with its answer, method and warnings."""
+    result = result_from_json(EstimateResult, data)
+    for row in result.requirements:
+        yield f"{row.id}: {row.text or row.query}"
+        yield f"    {row.in_words}{expectation(row.outcome, row.expected)}"
+        yield f"    {row.method}" + (f", {row.runs} runs" if row.runs else "") + f", {row.seconds:.2f} s"
+        yield from (f"    warning: {warning}" for warning in row.warnings)
+        yield from _trajectories(row, verbose)
+    yield from note_lines(result.notes)
+    yield from place_lines(result.directory, result.seed, [])
+
+
+def _trajectories(row: EstimateRow, verbose: bool) -> Iterator[str]:
+    """The first values of simulated runs; all of them where all is wanted."""
+    for number, run in enumerate(() if row.trajectories is None else row.trajectories["runs"], start=1):
+        yield f"    run {number}:"
+        for name, values in run["values"].items():
+            pairs = [f"{v:g} at {t:.4g}" for t, v in _changes(run["times"], values)]
+            shown = pairs if verbose or len(pairs) <= MOST_VALUES else [*pairs[:MOST_VALUES], f"… {len(pairs)} changes"]
+            yield f"      {name}: {', '.join(shown)}"
+
+
+def _changes(times: list[float], values: list[float]) -> Iterator[tuple[float, float]]:
+    """The values that differ from those before."""
+    last = None
+    for time, value in zip(times, values, strict=True):
+        if value != last:
+            yield time, value
+        last = value

@@ -1,0 +1,70 @@
+"""Result of estimates: objects for Python, `results.json` for everyone else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.verdict import Outcome
+from bbfalsify.records.stored import Stored, member
+from bbfalsify.results.run_result import ConcludedResult
+
+HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
+OUTCOMES = {HOLDS: Outcome.NOT_FALSIFIED, VIOLATED: Outcome.FALSIFIED, UNDECIDED: Outcome.INCONCLUSIVE}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateRow(Stored):
+    """The answer to one query."""
+
+    id: str
+    text: str = ""
+    query: str
+    outcome: Outcome = Outcome.INCONCLUSIVE
+    verdict: str | None = None
+    """holds, violated or undecided; None where a number was asked for."""
+    estimate: Estimate | None = None
+    runs: int = 0
+    method: str = "not estimated"
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+    trajectories: dict[str, Any] | None = None
+    """Of a simulation: values of expressions along runs."""
+    expected: str | None = member("expected", written=False, default=None)
+    """The outcome that a campaign expects; the campaign writes it."""
+
+    @property
+    def in_words(self) -> str:
+        number = "" if self.estimate is None else f" {number_in_words(self.estimate)}"
+        return f"{self.verdict}:{number}" if self.verdict else number.strip() or self.method
+
+    def contract(self) -> dict[str, Any]:
+        """The members that `estimate --json` promises."""
+        whole = self.as_json()
+        names = ("query", "verdict", "estimate", "runs", "method", "warnings", "id", "trajectories")
+        return {name: whole[name] for name in names if name != "trajectories" or whole[name] is not None}
+
+
+def number_in_words(found: Estimate) -> str:
+    """A value with its interval: one digit more than the interval tells apart."""
+    if found.confidence == 1.0:
+        return f"{found.value:.10g}"
+    return f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}] ({100 * found.confidence:g} %)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateResult(ConcludedResult):
+    engine = "estimate"
+    requirements: tuple[EstimateRow, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome.overall([row.outcome for row in self.requirements])
+
+    @property
+    def simulations(self) -> int:
+        return sum(row.runs for row in self.requirements)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**super().as_json(), "queries": [row.contract() for row in self.requirements]}

@@ -1,0 +1,55 @@
+"""Intervals and tests for a number of runs that is fixed in advance, beside the exact one of Clopper and Pearson.
+
+Wilson's interval inverts the normal test; Jeffreys' is Bayesian, with the prior beta(1/2, 1/2).  Neither promises its
+coverage for every probability; on average both keep it, and they are narrower.  Wald's sequential test decides between
+p ≥ threshold + δ and p ≤ threshold − δ with as few runs as possible; inside the gap either answer may come.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from scipy import special
+
+
+def wilson(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval."""
+    if trials == 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share, width = hits / trials, z * z / trials
+    middle = (share + width / 2) / (1 + width)
+    half = math.sqrt(share * (1 - share) * width + width * width / 4) / (1 + width)
+    return (0.0 if hits == 0 else max(0.0, middle - half)), (1.0 if hits == trials else min(1.0, middle + half))
+
+
+def jeffreys(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Central interval of the posterior beta(hits + 1/2, misses + 1/2)."""
+    doubt = (1 - confidence) / 2
+    low = 0.0 if hits == 0 else float(special.betaincinv(hits + 0.5, trials - hits + 0.5, doubt))
+    high = 1.0 if hits == trials else float(special.betaincinv(hits + 0.5, trials - hits + 0.5, 1 - doubt))
+    return low, high
+
+
+def normal_samples(epsilon: float, confidence: float) -> int:
+    """Number of runs after which intervals of this kind have at most the half width ε, whatever the probability."""
+    return math.ceil((NormalDist().inv_cdf((1 + confidence) / 2) / (2 * epsilon)) ** 2)
+
+
+@dataclass(frozen=True)
+class SequentialTest:
+    """Wald's test of p ≥ threshold + δ against p ≤ threshold − δ, with the same probability of either error."""
+
+    threshold: float
+    indifference: float
+    error: float
+
+    def decision(self, hits: int, trials: int) -> bool | None:
+        """True: at least the threshold; False: at most; None: not yet decided."""
+        above = min(1 - 1e-12, self.threshold + self.indifference)
+        below = max(1e-12, self.threshold - self.indifference)
+        ratio = hits * math.log(above / below) + (trials - hits) * math.log((1 - above) / (1 - below))
+        limit = math.log((1 - self.error) / self.error)
+        return True if ratio >= limit else False if ratio <= -limit else None

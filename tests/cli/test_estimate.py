@@ -1,0 +1,74 @@
+"""bbfalsify estimate, as users call it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bbfalsify.examples import example_folder
+
+
+def test_the_contract(cli):
+    done = cli("estimate", "--example", "hubble", "--query", "P=? [ !sleep U[0,2.7] sleep ]", "--set", "nu=6", "--json")
+    assert done.code == 0
+    told = done.json
+    [row] = told["queries"]
+    assert {"query", "verdict", "estimate", "runs", "method", "warnings"} <= set(row)
+    assert row["verdict"] is None and isinstance(told["seed"], int)
+    assert row["estimate"]["value"] == pytest.approx(0.0306236233780, rel=1e-10)
+
+
+def test_exit_codes(cli):
+    def asked(bound: str):
+        done = cli("estimate", "--example", "hubble", "--query", f"P<={bound} [ F<=10 crash ]", "--json")
+        return done.code, done.json["queries"][0]
+
+    code, row = asked("0.01")
+    assert (code, row["verdict"]) == (0, "holds")
+    inside = asked(repr(row["estimate"]["value"]))
+    assert (inside[0], inside[1]["verdict"]) == (4, "undecided")
+    assert asked("1e-6")[0] == 1
+
+
+def test_stored_queries_are_answered(cli):
+    done = cli("estimate", "--example", "typist")
+    assert done.code == 0 and "0.4907288687" in done.out and "Markov chain of 4 states" in done.out
+
+
+def test_a_system_in_use(cli):
+    heater_folder = example_folder("heater")
+    done = cli(
+        "estimate", "--system", str(heater_folder / "system.py:heater"), "--profile",
+        str(heater_folder / "profile.yaml"), "--require", "always[0:20](T <= 75)", "--horizon", "20", "--runs", "400",
+        "--seed", "1", "--at-most", "0.5", "--json",
+    )  # fmt: skip
+    [row] = done.json["queries"]
+    assert done.code == 0 and row["verdict"] == "holds" and row["runs"] == 400
+    assert row["estimate"]["low"] <= 0.0026 <= row["estimate"]["high"]
+
+
+def test_a_campaign(cli, tmp_path: Path):
+    file = tmp_path / "c.yaml"
+    file.write_text(
+        'format_version: 1\nmodel: "example:queue"\nconstants: {room: 5}\nengine: {kind: estimate}\nseed: 1\n'
+        'requirements:\n  - {id: Q1, query: "P<=0.9 [ F<=1 waiting == room ]", expected: not_falsified}\n'
+    )
+    done = cli("run", str(file))
+    assert done.code == 0 and "holds" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--example", "hubble", "--set", "nux=6"), "unknown constant 'nux'"),
+        (("--example", "hubble", "--set", "nu"), "write NAME=NUMBER"),
+        (("--example", "hubble", "--query", "P=? [ F<=1 crush ]"), "Did you mean 'crash'?"),
+        (("--example", "hubble", "--query", "P=? [ F<=1 crash"), "bracket is not closed"),
+        (("--example", "typist", "--budget", "soon"), "write a time"),
+        ((), "give one of these"),
+    ],
+)
+def test_bad_input(cli, arguments: tuple[str, ...], says: str):
+    done = cli("estimate", *arguments)
+    assert done.code == 2 and says in "\n".join(done.problems)

@@ -1,0 +1,88 @@
+"""Signals and parameters on the command line and in campaigns: what is shown, and every mistake in one message."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+TANK = """
+import numpy as np
+from bbfalsify.systems import ParameterInfo, system
+
+
+@system(inputs={"inflow": "1"}, outputs={"level": "m"}, parameters={"area": ParameterInfo(1.0, low=0.5, high=2.0)})
+def tank(times, inputs, *, area):
+    return {"level": np.cumsum(inputs["inflow"]) / area}
+"""
+CAMPAIGN = """format_version: 1
+name: tank
+system: tank.py:tank
+signals: {inflow: {range: [0, 2], every: 5}}
+parameters: {area: {uniform: [0.8, 1.2]}}
+requirements:
+  - {id: R1, stl: "always[0:20](level <= 100)"}
+engine: {kind: falsify, horizon: 20, period: 0.2, passes: 2, traces: 10}
+seed: 1
+"""
+
+
+@pytest.fixture
+def tank():
+    Path("tank.py").write_text(TANK)
+    Path("campaign.yaml").write_text(CAMPAIGN)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("range: [0, 2]", "range: [2, 0]", ":4: 'signals.inflow.range' ends before it begins: 2 is above 0."),
+        ("range: [0, 2]", "range: [0, .inf]", ":4: 'signals.inflow.range.1' is infinite, and no law says"),
+        ("{area:", "{aera:", ":5: unknown parameter 'aera' of the system 'tank'. Allowed: area. Did you mean 'area'?"),
+        ("[0.8, 1.2]", "[0.8, 4]", ":5: parameter 'area' of the system 'tank': 4 is outside its range, 0.5 to 2."),
+        ("signals: {inflow", "signals: {outflow", "nothing drives input 'inflow'"),
+        ("every: 5", "every: 5, unit: kg", "'inflow' is in 'kg' here but in '1'"),
+        ("horizon: 20", "horizon: 20, guide: portfollio", "engine.guide names an unknown guide 'portfollio'."),
+        ("passes: 2", "passes: -1", "engine.passes must be at least 0"),
+    ],
+)
+def test_mistakes_are_told_before_anything_runs(cli, tank, old, new, says):
+    Path("campaign.yaml").write_text(CAMPAIGN.replace(old, new))
+    called = cli("run", "campaign.yaml")
+    assert called.code == 2 and says in called.err, called.err
+    assert not Path("runs").exists()
+
+
+def test_values_are_in_json_show_and_the_report(cli, tank):
+    Path("campaign.yaml").write_text(CAMPAIGN.replace("horizon: 20", "horizon: 20, guide: none"))
+    called = cli("run", "campaign.yaml", "--json")
+    assert called.code == 1
+    results = json.loads(called.out)
+    [row] = results["counterexamples"]
+    assert row["values"][0]["name"] == "area" and row["values"][0]["time"] is None
+    assert [v["time"] for v in row["values"] if v["name"] == "inflow"][0] == 0.0
+    shown = cli("show", results["run_directory"]).out
+    assert "inflow" in shown and " at 0" in shown
+    steps = cli("show", results["run_directory"], "-n", "1").out
+    assert "area = " in steps and "inflow = " in steps and "shrunk: simpler values" in steps and "  end" not in steps
+    report = (Path(results["run_directory"]) / "report.html").read_text()
+    assert "Simpler values that violate, too: area" in report
+
+
+def test_a_signal_on_the_command_line(cli, tank):
+    called = cli(
+        "falsify", "--system", "tank.py:tank", "--signal", "inflow: {range: [0, 2], pieces: 4}", "--require",
+        "always[0:20](level <= 100)", "--horizon", "20", "--period", "0.2", "--passes", "0", "--seed", "1",
+    )  # fmt: skip
+    assert called.code == 1 and "not estimated" in called.out
+    assert "passes is 0: nothing was estimated or shrunk" in called.out
+    wrong = cli("falsify", "--system", "tank.py:tank", "--signal", "inflow", "--require", "level > 0", "--horizon", "1")
+    assert wrong.code == 2 and "--signal must be NAME: LAW, found 'inflow'." in wrong.err
+    nobody = cli("falsify", "--system", "tank.py:tank", "--require", "level > 0", "--horizon", "1")
+    assert nobody.code == 2 and "--profile is missing" in nobody.err
+
+
+def test_validate_counts_runs_as_run_does(cli, tank):
+    Path("campaign.yaml").write_text(CAMPAIGN.replace("seed: 1", "seed: [1, 2, 3]"))
+    assert "campaign, 3 runs" in cli("validate", "campaign.yaml").out
+    Path("signals.yaml").write_text("format_version: 1\nname: s\nsignals: {a: {range: [0, 1], every: 5}}\n")
+    assert "profile, inputs a" in cli("validate", "signals.yaml").out
