@@ -88,7 +88,7 @@ engine:
     ),
 }
 
-_GIVEN = ("format_version", "name", "system", "profile", "model", "requirements", "engine", "seed")
+_GIVEN = ("format_version", "name", "system", "profile", "model", "constants", "requirements", "engine", "seed")
 _EXAMPLES = {
     "signals": "{level: {range: [0, 1], every: 5}}",
     "parameters": "{mass: {uniform: [1, 2]}}",
