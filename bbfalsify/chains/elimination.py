@@ -65,7 +65,7 @@ def reduced(chain: Chain, absorbing: np.ndarray) -> Reduced:
 
 
 def _through(chain: Chain, kept: np.ndarray, gone: np.ndarray) -> tuple[csr_matrix, np.ndarray]:
-    """Return the kept states in which the chain arrives from each eliminated one, and the cost on the way."""
+    """Return the distribution over kept states after each eliminated state, and the cost until then."""
     rows = chain.matrix[gone].tocsr()
     inner, out = rows[:, gone].tocsr(), rows[:, kept].tocsr()
     _refuse_endless(chain, gone, inner, out)
