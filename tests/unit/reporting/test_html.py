@@ -129,10 +129,10 @@ def test_what_is_no_run_directory(tmp_path):
     with pytest.raises(UserError, match="this run has no results yet"):
         write_report(tmp_path, ENGINES)
     (tmp_path / "results.json").write_text("{}")
-    with pytest.raises(UserError, match="not the results of a run"):
-        write_report(tmp_path, ENGINES)
-    (tmp_path / "results.json").write_text('{"outcome": "falsified", "seed": 1, "requirements": []}')
     with pytest.raises(UserError, match="not the manifest of a run"):
+        write_report(tmp_path, ENGINES)
+    (tmp_path / "manifest.json").write_text('{"format_version": 1}')
+    with pytest.raises(UserError, match="not the results of a run"):
         write_report(tmp_path, ENGINES)
     results = {"outcome": "falsified", "seed": 1, "simulations": 0, "requirements": [], "counterexamples": []}
     (tmp_path / "results.json").write_text(json.dumps({**results, "found_probability": None}))
