@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bbfalsify.core.choices import HIGHEST, LOWEST
 from bbfalsify.core.errors import Problem, unknown_name
+from bbfalsify.core.units import unit_problem
 from bbfalsify.systems.parameters import parameters_of, value_problems
 
 if TYPE_CHECKING:
@@ -61,4 +62,15 @@ def _units(
         if unit is not None and other is not None and unit != other:
             message = f"'{name}' is in '{unit}' here but in '{other}' in system '{system.name}'."
             problems.append(Problem(message, file=profile.file))
+        elif unit is not None and other is None and (unknown := unit_problem(unit, where=f"of '{name}'")) is not None:
+            problems.append(replace(unknown, file=profile.file))
     return problems
+
+
+def units_of(profile: object) -> set[str]:
+    """Units that a profile names, known ones or not."""
+    from bbfalsify.modelling import Profile
+
+    if not isinstance(profile, Profile):
+        return set()
+    return {unit for unit in (*(port.unit for port in profile.inputs), *dict(profile.outputs).values()) if unit}

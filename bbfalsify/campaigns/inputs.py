@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.campaigns.compatibility import parameter_problems, port_problems
+from bbfalsify.campaigns.compatibility import parameter_problems, port_problems, units_of
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
 from bbfalsify.core.errors import Problem
@@ -74,9 +74,10 @@ def load_inputs(
             text = f"the ports of '{name}' were not checked: {found.reason} (--load does)."
             not_checked.append(reader.document.problem(path, text))
             return None
-        return None if found is None else _speaking(reader, path, name, found, about)
+        return None if found is None else _speaking(reader, path, name, found, about, units)
 
     profiles = {name: profile_of(reader, base, name, about) for name in dict.fromkeys(sections.get("profile", []))}
+    units = {unit for profile in profiles.values() for unit in units_of(profile)}
     inputs = Inputs(
         {name: system_of(name) for name in dict.fromkeys(sections.get("system", []))},
         _with_values(reader, profiles) if "signals" in about else profiles,
@@ -97,9 +98,14 @@ def _key_path(reader: Reader, key: str, value: str) -> KeyPath:
 
 
 def _speaking(
-    reader: Reader, path: KeyPath, reference: str, system: System | SymbolSystem, answers: Collection[str]
+    reader: Reader,
+    path: KeyPath,
+    reference: str,
+    system: System | SymbolSystem,
+    answers: Collection[str],
+    agreed: Collection[str],
 ) -> System | SymbolSystem | None:
-    """Return the system if the engines can talk to it."""
+    """Return the system if the engines can talk to it; its units are known ones, or those of the profiles."""
     from bbfalsify.systems import SymbolSystem
     from bbfalsify.systems.interface import unit_problems
 
@@ -110,7 +116,7 @@ def _speaking(
         reader.problem(path, f"'{reference}' takes signals; check needs a system that answers symbols.")
         return None
     if not isinstance(system, SymbolSystem):
-        reader.adopt(path, unit_problems(system))
+        reader.adopt(path, unit_problems(system, agreed))
     return system
 
 

@@ -27,6 +27,10 @@ def fit(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="The fitted profile.", show_default="stdout")
     ] = None,
     from_zero: Annotated[bool, typer.Option("--from-zero", help="Sessions begin at time 0.")] = False,
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", metavar="OURS=THEIRS", help="Name of a column, such as time=timestamp; repeat."),
+    ] = None,
     fit_bounds: Annotated[bool, typer.Option("--fit-bounds", help="Fit the ends of uniform delays, too.")] = False,
     inputs: Annotated[
         Path | None, typer.Option("--inputs", metavar="FILE", help="With --learn: the profile that gives the inputs.")
@@ -54,6 +58,7 @@ def fit(
     from bbfalsify.fitting import fit_profile, learn_profile
 
     _check(structure, learn, output, fit_bounds, inputs, epsilon, tolerance)
+    columns = _columns(column or [])
     with Progress(quiet=quiet) as progress:
 
         def told(done: int, total: int) -> None:
@@ -63,12 +68,13 @@ def fit(
             more = {} if epsilon is None else {"epsilon": epsilon}
             name = "learned" if output is None else output.stem
             found = learn_profile(
-                logs, inputs=inputs, from_zero=from_zero, confidence=confidence, name=name, told=told, **more
-            )
+                logs, inputs=inputs, from_zero=from_zero, confidence=confidence, name=name, columns=columns, told=told,
+                **more,
+            )  # fmt: skip
         else:
             found = fit_profile(
                 logs, str(structure), from_zero=from_zero, bounds=fit_bounds, tolerance=tolerance,
-                confidence=confidence, told=told,
+                confidence=confidence, columns=columns, told=told,
             )  # fmt: skip
     if output is not None:
         found.write(output)
@@ -80,6 +86,16 @@ def fit(
         for line in _summary(found, output):
             say(line, error=output is None)
     return Exit.NOTHING_FOUND
+
+
+def _columns(given: list[str]) -> dict[str, str]:
+    """Return the names of the files' columns by ours."""
+    from bbfalsify.core.errors import Problem, UserError
+
+    pairs = [text.partition("=") for text in given]
+    if wrong := [text for text, (_, equals, theirs) in zip(given, pairs, strict=True) if not (equals and theirs)]:
+        raise UserError(Problem(f"--column must be OURS=THEIRS, found '{text}'.") for text in wrong)
+    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
 def _check(

@@ -116,10 +116,14 @@ def _trace(file: Path, data: dict[str, Any]) -> Told:
     from bbfalsify.running.reach.trace_files import replay_trace
 
     key = "example" if "example" in data else "model"
-    if not isinstance(data.get(key), str):
-        raise UserError(Problem("not a complete trace file: it names neither a model nor an example.", str(file)))
+    wrong = [f"'{name}'" for name in (key, "query", "seed") if not isinstance(data.get(name), str | int)]
     constants = data.get("constants")
-    network = named_model(data[key], constants)[0] if key == "example" else load_network(data[key], constants)
+    if constants is not None and not isinstance(constants, dict):
+        wrong.append("'constants'")
+    if wrong:
+        raise UserError(Problem(f"not a complete trace file: it lacks or spoils {', '.join(wrong)}.", str(file)))
+    name = str(data[key])
+    network = named_model(name, constants)[0] if key == "example" else load_network(name, constants)
     result = replay_trace(file, network)
     facts = {"explanation": result.explanation, "query": data["query"], "seed": data["seed"]}
     model = f"model: {data.get('model', data.get('example'))}"

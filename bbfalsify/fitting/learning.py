@@ -12,7 +12,7 @@ whichever is more likely (Akaike's criterion).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,13 +44,14 @@ def learn_profile(
     epsilon: float = EPSILON,
     confidence: float = 0.95,
     name: str = "learned",
+    columns: Mapping[str, str] | None = None,
     told: Told = lambda done, total: None,
 ) -> Fit:
     """Learn a profile; the sections `inputs` and `outputs` are copied from the profile `inputs`."""
     if not 0 < epsilon <= 1:
         raise UserError(f"epsilon must lie between 0 and 1; found {epsilon:g}.")
     names = [str(path) for path in logs]
-    log = read_logs(names, from_zero=from_zero)
+    log = read_logs(names, from_zero=from_zero, columns=columns)
     if log.events < 2:
         raise UserError(Problem(f"{log.events} actions to learn from; at least 2 are needed.", ", ".join(names)))
     notes = []

@@ -6,7 +6,9 @@
     monday,7.9,off
     monday,10,                the observation ends
 
-Times are in the unit of the profile and may be absolute; only differences count.  They are read as exact fractions.  A
+Times are in the unit of the profile and may be absolute; only differences count.  They are read as exact fractions.
+Times such as 2026-01-31T08:15:02.5+01:00 (ISO 8601) count in seconds; one without a zone is in UTC.  Columns are
+separated by commas, semicolons, tabs or bars, whichever the first line has, and may have other names (`columns`).  A
 session begins with its first row.  If that row is an action, its delay is unknown and not counted, unless sessions are
 said to begin at time 0.  The files of `bbfalsify simulate --csv` are such logs (a session is a `walk` there).  Other
 columns are ignored.
@@ -18,8 +20,9 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +33,9 @@ from bbfalsify.core.foreign_files import LARGEST_DATA, read_text
 MOST_PROBLEMS = 20
 """Further problems are counted only: a file with a wrong separator has one on every line."""
 SESSION_COLUMNS = ("session", "walk")
+COLUMNS = ("time", "action", "session")
+_SEPARATORS = ",;\t|"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Instant(NamedTuple):
@@ -88,8 +94,21 @@ class Log:
         return tuple(dict.fromkeys(e.action for s in self.sessions for e in s.events))
 
 
-def read_logs(paths: Iterable[str | Path], *, from_zero: bool = False, actions: Iterable[str] | None = None) -> Log:
-    """Read all sessions of all files; `actions` are the known ones (None: any).  Raise all problems at once."""
+def read_logs(
+    paths: Iterable[str | Path],
+    *,
+    from_zero: bool = False,
+    actions: Iterable[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Log:
+    """Read all sessions of all files; `actions` are the known ones (None: any).  Raise all problems at once.
+
+    `columns` says which column of the files is the time, the action or the session: {"time": "when"}.
+    """
+    wrong = [name for name in columns or () if name not in COLUMNS]
+    if wrong:
+        raise UserError(unknown_name("column", name, COLUMNS) for name in wrong)
+    named = {theirs.strip().lower(): ours for ours, theirs in (columns or {}).items()}
     known = None if actions is None else tuple(actions)
     sessions: list[LogSession] = []
     problems: list[Problem] = []
@@ -99,7 +118,7 @@ def read_logs(paths: Iterable[str | Path], *, from_zero: bool = False, actions: 
         except UserError as error:
             problems += error.problems
             continue
-        sessions += _read(text, str(path), from_zero, known, problems)
+        sessions += _read(text, str(path), from_zero, known, named, problems)
     if problems:
         raise UserError(problems[:MOST_PROBLEMS] + _rest(problems))
     return Log(tuple(s for s in sessions if s.events or s.start is not None))
@@ -111,20 +130,27 @@ def _rest(problems: list[Problem]) -> list[Problem]:
 
 
 def _read(
-    text: str, file: str, from_zero: bool, known: tuple[str, ...] | None, problems: list[Problem]
+    text: str,
+    file: str,
+    from_zero: bool,
+    known: tuple[str, ...] | None,
+    named: Mapping[str, str],
+    problems: list[Problem],
 ) -> list[LogSession]:
-    reader = csv.reader(io.StringIO(text))
+    first = text.partition("\n")[0]
+    reader = csv.reader(io.StringIO(text), delimiter=max(_SEPARATORS, key=first.count))
     try:
-        return _read_rows(reader, file, from_zero, known, problems)
+        header = [name.strip().lower() for name in next(reader, [])]
+        header = [named.get(name, "" if name in named.values() else name) for name in header]
+        return _read_rows(reader, header, file, from_zero, known, problems)
     except csv.Error as error:
         problems.append(Problem(f"not CSV: {error}.", file, reader.line_num))
         return []
 
 
 def _read_rows(
-    reader: Any, file: str, from_zero: bool, known: tuple[str, ...] | None, problems: list[Problem]
+    reader: Any, header: list[str], file: str, from_zero: bool, known: tuple[str, ...] | None, problems: list[Problem]
 ) -> list[LogSession]:
-    header = [name.strip().lower() for name in next(reader, [])]
     columns = _columns(header, file, problems)
     if columns is None:
         return []
@@ -196,13 +222,27 @@ def _time(cell: str, file: str, line: int, problems: list[Problem]) -> Instant |
     try:
         value = float(cell)
     except ValueError:
+        if (moment := _moment(cell)) is not None:
+            return moment
         value = math.nan
     if not math.isfinite(value):
-        problems.append(Problem(f"time must be a finite number; found '{cell}'.", file, line))
+        problems.append(
+            Problem(f"time must be a finite number, or a time such as 2026-01-31T08:15:02; found '{cell}'.", file, line)
+        )
         return None
     plain = re.fullmatch(r"[+-]?[\d.]{1,40}([eE][+-]?\d{1,2})?", cell)
     exact = Fraction(cell) if plain else Fraction(value)
     return Instant(exact.numerator, exact.denominator)
+
+
+def _moment(cell: str) -> Instant | None:
+    """Read a time of ISO 8601, in microseconds since 1970."""
+    try:
+        moment = datetime.fromisoformat(cell)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return Instant((moment - _EPOCH) // timedelta(microseconds=1), 10**6)
 
 
 def _actions(cell: str, known: tuple[str, ...] | None) -> list[str]:

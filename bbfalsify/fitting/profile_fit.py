@@ -81,6 +81,7 @@ def fit_profile(
     bounds: bool = False,
     tolerance: float = 0.0,
     confidence: float = 0.95,
+    columns: Mapping[str, str] | None = None,
     told: Told = lambda done, total: None,
 ) -> Fit:
     """Fit the weights and rates of the profile `structure`, and with `bounds` the ends of uniform waits."""
@@ -88,7 +89,8 @@ def fit_profile(
     document = read_yaml(structure)
     text = read_text(structure)
     given = Structure.parse(text, document.file)
-    log = read_logs(names, from_zero=from_zero, actions=[a for a in given.actions if not is_silent(a)])
+    known = [a for a in given.actions if not is_silent(a)]
+    log = read_logs(names, from_zero=from_zero, actions=known, columns=columns)
     header = [f"Fitted to {', '.join(names)}; structure: {structure}."]
     return fit_structure(given, log, header, bounds=bounds, tolerance=tolerance, confidence=confidence, told=told)
 

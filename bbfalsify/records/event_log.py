@@ -14,7 +14,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ from bbfalsify.records.line_file import LineFile
 _log = logging.getLogger("bbfalsify.records")
 _log.addHandler(logging.NullHandler())
 
+ANSWER_FIELDS = ("query", "status", "judgements", "seconds")
+"""Keys that every recorded answer has."""
 _LONGEST_END = 1 << 16
 """Bytes in which the last line of a record must be: what a message says of a system is bounded."""
 
@@ -190,7 +192,25 @@ def read_events(path: str | Path) -> Iterator[RecordedEvent]:
             return
         if event.sequence != number - 1:
             raise damaged(path, number, f"event {event.sequence} where event {number - 1} belongs")
+        if missing := _missing_fields(event):
+            raise damaged(path, number, f"{event.kind} without {', '.join(missing)}")
         yield event
+
+
+_FIELDS = {
+    kind.__name__: [field.name for field in fields(kind) if field.default is MISSING] for kind in Event.__subclasses__()
+}
+
+
+def _missing_fields(event: RecordedEvent) -> list[str]:
+    """Return the fields that an event of this kind has in every log, and this one has not."""
+    missing = [name for name in _FIELDS.get(event.kind, ()) if name not in event.data]
+    if not missing and event.kind in ("BatchAnswered", "Repeated"):
+        records = event.data["answers"]
+        if not isinstance(records, list) or not all(isinstance(r, dict) and "query" in r for r in records):
+            return ["the names of its queries"]
+        return sorted({name for record in records for name in ANSWER_FIELDS if name not in record})
+    return missing
 
 
 def damaged(path: Path, line: int, what: str) -> UserError:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.events import Event
 from bbfalsify.core.query import Answer, AnyQuery
 from bbfalsify.records.answer_records import answer_from_record, checksum, recorded_trace
 from bbfalsify.records.event_log import RecordedEvent, damaged, read_events
@@ -58,8 +56,6 @@ class RecordedAnswers:
     def _read(self, events: Iterator[RecordedEvent]) -> None:
         began = last = None
         for event in events:
-            if self._path is not None and (missing := _missing_fields(event)):
-                raise damaged(self._path, event.sequence + 1, f"{event.kind} without {', '.join(missing)}")
             if event.kind == "RunStarted":
                 self._begin_anew()
                 self.decided_by, self.known_lines = event.data.get("decided_by", ""), event.data.get("known", 0)
@@ -112,21 +108,6 @@ class RecordedAnswers:
         except (LookupError, ValueError, TypeError, zlib.error):
             path, line = self._path or Path(), self._lines[query.name]
             raise damaged(path, line, f"the answer to '{query.name}' is damaged") from None
-
-
-_FIELDS = {
-    kind.__name__: [field.name for field in fields(kind) if field.default is MISSING] for kind in Event.__subclasses__()
-}
-
-
-def _missing_fields(event: RecordedEvent) -> list[str]:
-    """Return the fields that an event of this kind has in every log, and this one has not."""
-    missing = [name for name in _FIELDS.get(event.kind, ()) if name not in event.data]
-    if not missing and event.kind in ("BatchAnswered", "Repeated"):
-        records = event.data["answers"]
-        whole = isinstance(records, list) and all(isinstance(r, dict) and "query" in r for r in records)
-        return [] if whole else ["the names of its queries"]
-    return missing
 
 
 def _seconds(began: str | None, ended: str | None) -> float:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.records.stored import Stored, member, to_json
+from bbfalsify.records.stored import Stored, member
 from bbfalsify.results.notebook import check_html, requirements_frame
-from bbfalsify.results.run_result import CounterexampleRow
+from bbfalsify.results.run_result import ConcludedResult, CounterexampleRow
 
 if TYPE_CHECKING:
     import pandas
@@ -123,9 +122,8 @@ class CheckedRequirement(Stored):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckResult(Stored):
-    name: str
-    seed: int
+class CheckResult(ConcludedResult):
+    engine = "check"
     requirements: tuple[CheckedRequirement, ...]
     states: int
     """States of the last hypothesis."""
@@ -134,12 +132,8 @@ class CheckResult(Stored):
     symbols: int
     hypotheses: int
     tested_bound: int = 0
-    stop_reason: StopReason
-    seconds: float
     model: str | None = None
     """The file with the learned machine, in DOT."""
-    directory: Path | None = member("run_directory", default=None)
-    notes: tuple[str, ...] = ()
     machine: MealyMachine | None = member(None, default=None)
     """The last hypothesis, as learned in this process."""
 
@@ -186,17 +180,9 @@ class CheckResult(Stored):
             for rank, row in enumerate(self.violated, start=1)
         )  # fmt: skip
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "engine": "check",
-            "outcome": self.outcome.value,
-            **super().as_json(),
-            "counterexamples": to_json(self.counterexamples),
-            "found_probability": None,
-            "smc": None,
-            "simulations": self.queries,
-            "seconds": round(self.seconds, 3),
-        }
+    @property
+    def simulations(self) -> int:
+        return self.queries
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row per requirement (needs pandas)."""

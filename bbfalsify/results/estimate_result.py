@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.verdict import Outcome, StopReason
+from bbfalsify.core.verdict import Outcome
 from bbfalsify.records.stored import Stored, member
+from bbfalsify.results.run_result import ConcludedResult
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
 OUTCOMES = {HOLDS: Outcome.NOT_FALSIFIED, VIOLATED: Outcome.FALSIFIED, UNDECIDED: Outcome.INCONCLUSIVE}
@@ -54,28 +54,17 @@ def number_in_words(found: Estimate) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimateResult(Stored):
-    name: str
+class EstimateResult(ConcludedResult):
+    engine = "estimate"
     requirements: tuple[EstimateRow, ...]
-    stop_reason: StopReason
-    seconds: float
-    seed: int
-    directory: Path | None = member("run_directory", default=None)
-    notes: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
         return Outcome.overall([row.outcome for row in self.requirements])
 
+    @property
+    def simulations(self) -> int:
+        return sum(row.runs for row in self.requirements)
+
     def as_json(self) -> dict[str, Any]:
-        return {
-            "engine": "estimate",
-            "outcome": self.outcome.value,
-            **super().as_json(),
-            "counterexamples": [],
-            "found_probability": None,
-            "smc": None,
-            "simulations": sum(row.runs for row in self.requirements),
-            "seconds": round(self.seconds, 3),
-            "queries": [row.contract() for row in self.requirements],
-        }
+        return {**super().as_json(), "queries": [row.contract() for row in self.requirements]}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.verdict import FOUND, Outcome, StopReason
-from bbfalsify.records.stored import Stored, member, to_json
-from bbfalsify.results.run_result import CounterexampleRow
+from bbfalsify.core.verdict import FOUND, Outcome
+from bbfalsify.records.stored import Stored, member
+from bbfalsify.results.run_result import ConcludedResult, CounterexampleRow
 
 
 @dataclass(frozen=True)
@@ -81,14 +80,9 @@ _WEIGHT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReachResult(Stored):
-    name: str
+class ReachResult(ConcludedResult):
+    engine = "reach"
     requirements: tuple[QueryResult, ...]
-    stop_reason: StopReason
-    seconds: float
-    seed: int
-    directory: Path | None = member("run_directory", default=None)
-    notes: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -98,6 +92,8 @@ class ReachResult(Stored):
     @property
     def walks(self) -> int:
         return sum(row.walks for row in self.requirements)
+
+    simulations = walks
 
     @property
     def steps(self) -> int:
@@ -115,14 +111,4 @@ class ReachResult(Stored):
         )  # fmt: skip
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "engine": "reach",
-            "outcome": self.outcome.value,
-            **super().as_json(),
-            "counterexamples": to_json(self.counterexamples),
-            "found_probability": None,
-            "smc": None,
-            "simulations": self.walks,
-            "steps": self.steps,
-            "seconds": round(self.seconds, 3),
-        }
+        return {**super().as_json(), "steps": self.steps}

@@ -42,9 +42,11 @@ def recorded_results(path: str | Path) -> tuple[Path, dict[str, Any]]:
     data = read_json(file)
     if not isinstance(data, dict):
         raise UserError(Problem("not the results of a run.", file=str(file)))
-    result_from_json(RunResult, data, file=str(file))  # says what is wrong with it
-    if is_file(file.parent / "manifest.json"):
+    of_a_run = is_file(file.parent / "manifest.json")
+    if of_a_run:
         readable_manifest(file.parent)
+    result_from_json(RunResult, data, file=str(file))  # says what is wrong with it
+    if of_a_run:
         before = data.get("run_directory")
         return file, _found_from_here(data, before, str(file.parent)) if isinstance(before, str) else data
     return file, data

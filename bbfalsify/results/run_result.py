@@ -1,7 +1,7 @@
 """Results of a run, whatever its engine: requirements, counterexamples, effort.
 
-Engines that say more derive from these classes (`falsify_result.py`), or write the same members (`check_result.py`,
-`reach_result.py`).  All that is shown, exported or compared for every engine is read by `RunResult.from_json`.
+Engines that say more derive from these classes.  All that is shown, exported or compared for every engine is read by
+`RunResult.from_json`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
@@ -123,3 +123,41 @@ class RunResult(Stored):
         ]
         older = {"counterexamples": violated, "simulations": data.get("queries", 0)}
         return super().from_json({**older, **data})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConcludedResult(Stored):
+    """Results whose outcome and list follow from the rows of their requirements."""
+
+    engine: ClassVar[str]
+    name: str
+    stop_reason: StopReason
+    seconds: float
+    seed: int
+    directory: Path | None = member("run_directory", default=None)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        raise NotImplementedError
+
+    @property
+    def simulations(self) -> int:
+        """Uses of the system, all told; walks of a model."""
+        raise NotImplementedError
+
+    @property
+    def counterexamples(self) -> tuple[CounterexampleRow, ...]:
+        return ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "engine": self.engine,
+            "outcome": self.outcome.value,
+            **super().as_json(),
+            "counterexamples": to_json(self.counterexamples),
+            "found_probability": None,
+            "smc": None,
+            "simulations": self.simulations,
+            "seconds": round(self.seconds, 3),
+        }

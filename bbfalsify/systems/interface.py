@@ -25,7 +25,7 @@ called in the process that starts the workers, before its first and after its la
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from types import TracebackType
@@ -61,9 +61,9 @@ def as_ports(ports: PortsLike) -> tuple[Port, ...]:
     return tuple(port if isinstance(port, Port) else Port(port) for port in ports)
 
 
-def unit_problems(system: System) -> list[Problem]:
-    """Units of ports that are not in the table of units: typos, which would fit no profile."""
-    ports = [port for port in (*system.inputs, *system.outputs) if port.unit is not None]
+def unit_problems(system: System, agreed: Collection[str] = ()) -> list[Problem]:
+    """Units of ports that are neither in the table of units nor agreed with a profile: typos perhaps."""
+    ports = [port for port in (*system.inputs, *system.outputs) if port.unit is not None and port.unit not in agreed]
     found = [(port.name, problem) for port in ports if (problem := unit_problem(str(port.unit))) is not None]
     return [replace(wrong, message=f"system '{system.name}', port '{name}': {wrong.message}") for name, wrong in found]
 

@@ -42,7 +42,10 @@ def _samples(name: str, times: np.ndarray, values: Any) -> np.ndarray:
         raise MalformedAnswer(expected + (f"an array of shape {array.shape}" if array.ndim else _kind(values)))
     if array.dtype.kind not in "fiub" and not _all_plain_numbers(array):
         raise MalformedAnswer(f"output '{name}': expected numbers, got values of type {_element_kind(array)}")
-    array = np.asarray(array, dtype=np.float64)
+    try:
+        array = np.asarray(array, dtype=np.float64)
+    except OverflowError:
+        raise MalformedAnswer(f"output '{name}': a whole number that is too large for a float64") from None
     finite = np.isfinite(array)
     if not finite.all():
         first = int(np.argmin(finite))

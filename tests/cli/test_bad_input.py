@@ -142,9 +142,21 @@ def test_units_that_do_not_fit(problems, heater):
 
 def test_an_unknown_unit(problems, heater):
     edit(heater / "profile.yaml", "T: {unit: degC}", "T: {unit: degCs}")
+    assert problems() == ["profile.yaml: 'T' is in 'degCs' here but in 'degC' in system 'heater'."]
+
+
+def test_an_unknown_unit_that_the_system_does_not_name(problems, heater):
+    edit(heater / "profile.yaml", "T: {unit: degC}", "T: {unit: degCs}")
+    edit(heater / "system.py", '"T": "degC"', '"T": None')
     (message,) = problems()
-    assert message.startswith("profile.yaml:18: unknown unit 'degCs'. Allowed: ")
+    assert message.startswith("profile.yaml: unknown unit 'degCs' of 'T'. Allowed: ")
     assert message.endswith("Did you mean 'degC'?")
+
+
+def test_any_unit_is_fine_that_both_sides_have(cli, heater):
+    edit(heater / "profile.yaml", "T: {unit: degC}", "T: {unit: degC/barn}")
+    edit(heater / "system.py", '"degC"', '"degC/barn"')
+    assert cli("validate", heater / "campaign.yaml", "--load").problems == []
 
 
 def test_an_unknown_unit_of_a_system_is_told_at_the_system(problems, heater):

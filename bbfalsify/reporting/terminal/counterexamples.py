@@ -137,7 +137,7 @@ def _core(core: ShrunkCounterexample, width: int) -> str:
 
 def _ranks(rows: Sequence[RankedCounterexample]) -> str:
     """#2 to #6 and #8"""
-    numbers = sorted(row.rank for row in rows)
+    numbers = sorted(row.rank or 0 for row in rows)
     parts: list[str] = []
     for _, run in itertools.groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
         ranks = [number for _, number in run]

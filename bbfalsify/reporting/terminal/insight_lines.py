@@ -35,7 +35,7 @@ KINDS = {"search": "search", "simulation": "plain", "counterexamples": "listed"}
 
 def convergence_lines(row: RequirementResult) -> Iterator[str]:
     """Growth of the list; nothing where the search did not look for probable ones, or found nothing."""
-    if not row.convergence or row.convergence[-1].mass <= 0:
+    if not row.convergence or not row.convergence[-1].mass > 0:
         return
     end = row.convergence[-1]
     parts: list[str] = []

@@ -88,7 +88,7 @@ def examine(
             if isinstance(system, SymbolSystem):
                 word = _examine_symbols(patient, system, seeds.child("doctor"))
             else:
-                report.problems += map(str, unit_problems(system))
+                report.remarks += map(str, unit_problems(system))
                 use_of_signals = _examine_signals(patient, system, duration)
         if isinstance(system, SymbolSystem):
             if word is not None:

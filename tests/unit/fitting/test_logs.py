@@ -54,9 +54,18 @@ def test_several_actions_at_one_moment_as_simulate_writes_them(tmp_path):
         ("time,action,time\n1,a,2\n", "log.csv:1: column 'time' is given twice."),
         ("time,action\n2,a\n1.5,a\n", "log.csv:3: time must not run backwards; 1.5 follows 2."),
         ("time,action,session\n2,a,x\n1,a,x\n", "log.csv:3: time must not run backwards; 1 follows 2 in session 'x'."),
-        ("time,action\nnan,a\n", "log.csv:2: time must be a finite number; found 'nan'."),
-        ("time,action\n1e999,a\n", "log.csv:2: time must be a finite number; found '1e999'."),
-        ("time,action\nnoon,a\n", "log.csv:2: time must be a finite number; found 'noon'."),
+        (
+            "time,action\nnan,a\n",
+            "log.csv:2: time must be a finite number, or a time such as 2026-01-31T08:15:02; found 'nan'.",
+        ),
+        (
+            "time,action\n1e999,a\n",
+            "log.csv:2: time must be a finite number, or a time such as 2026-01-31T08:15:02; found '1e999'.",
+        ),
+        (
+            "time,action\nnoon,a\n",
+            "log.csv:2: time must be a finite number, or a time such as 2026-01-31T08:15:02; found 'noon'.",
+        ),
         ("time,action\n1,a,b\n", "log.csv:2: 3 cells where the first line names 2."),
         ("time,action\n1,onn\n", "log.csv:2: unknown action 'onn'. Allowed: a, on. Did you mean 'on'?"),
     ],
@@ -90,3 +99,27 @@ def test_times_of_different_precision_are_subtracted_exactly(tmp_path):
     delays = [later.after(earlier) for earlier, later in pairwise(instants)]
     assert [delay.exact for delay in delays] == [Fraction(47, 10), Fraction(71, 10), Fraction(1, 4)]
     assert [delay.ticks / delay.scale for delay in delays] == [4.7, 7.1, 0.25]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_other_separators_columns_and_times_of_iso_8601(tmp_path, separator):
+    """The same session, as other programs write it."""
+    rows = [
+        ("user", "Timestamp", "event", "time"),
+        ("a", "2026-01-31T23:59:58.25", "", "x"),
+        ("a", "2026-02-01T01:00:01.5+01:00", "on", "x"),
+        ("a", "2026-02-01 00:00:02Z", "off", "x"),
+    ]
+    file = tmp_path / "log.csv"
+    file.write_text("".join(separator.join(row) + "\n" for row in rows))
+    [session] = read_logs([file], columns={"time": "timestamp", "action": "event", "session": "user"}).sessions
+    assert (session.name, [event.action for event in session.events]) == ("a", ["on", "off"])
+    assert [float(event.time - session.start) for event in session.events] == [3.25, 3.75]
+
+
+def test_columns_that_nobody_knows_are_named(tmp_path):
+    (tmp_path / "log.csv").write_text("time,action\n1,a\n")
+    with pytest.raises(UserError, match="unknown column 'tme'"):
+        read_logs([tmp_path / "log.csv"], columns={"tme": "time"})
+    with pytest.raises(UserError, match="there is no column 'action'"):
+        read_logs([tmp_path / "log.csv"], columns={"action": "event"})

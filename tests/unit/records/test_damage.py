@@ -11,7 +11,7 @@ import pytest
 from bbfalsify.campaigns.directory import CampaignDirectory
 from bbfalsify.core.checksums import line_is_whole, sealed_line
 from bbfalsify.core.errors import UserError
-from bbfalsify.core.events import EstimateMade, StageStarted
+from bbfalsify.core.events import BatchAnswered, EstimateMade, StageStarted
 from bbfalsify.records.event_log import Recorder, read_events
 from bbfalsify.records.json_files import format_json, read_json, write_json
 from bbfalsify.records.recording import Recording
@@ -162,3 +162,12 @@ def test_a_campaign_has_one_process_at_a_time(tmp_path, monkeypatch):
         ):
             place.locked()
     place.locked().close()
+
+
+def test_an_answer_without_its_status_is_named(tmp_path):
+    """Of a log without checksums: whatever reads it is told, and none of them ends with a KeyError."""
+    with Recorder(tmp_path / "events.jsonl") as recorder:
+        recorder.record(BatchAnswered(({"query": "q/1", "judgements": [], "seconds": 0.1},)))
+    unsealed(tmp_path / "events.jsonl")
+    with pytest.raises(UserError, match="events.jsonl:1: BatchAnswered without status"):
+        list(read_events(tmp_path / "events.jsonl"))

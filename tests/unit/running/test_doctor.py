@@ -246,7 +246,8 @@ def test_saved_states_of_machines(tmp_path):
     assert (session.step("x"), session.step("x"), other.step("x")) == ("1", "0", "1")
 
 
-def test_an_unknown_unit_is_a_problem():
+def test_an_unknown_unit_is_a_remark():
     found = examine(FunctionSystem(accumulates, inputs={"u": "1"}, outputs={"y": "degCs"}), duration=1.0)
-    [problem] = found.problems
-    assert problem.startswith("system 'accumulates', port 'y': unknown unit 'degCs'.") and "'degC'?" in problem
+    assert found.healthy
+    [remark] = [text for text in found.remarks if "unit" in text]
+    assert remark.startswith("system 'accumulates', port 'y': unknown unit 'degCs'.") and "'degC'?" in remark
