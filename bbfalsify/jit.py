@@ -206,6 +206,16 @@ def call_by_name(dispatcher: Any) -> None:
         context.insert_user_function(result.entry_point, result.fndesc)
 
 
+def is_cached(dispatcher: Any, types_of_arguments: tuple) -> bool:
+    """Tell whether the machine code of a function is on disk."""
+    cache = dispatcher._cache
+    try:
+        key = cache._index_key(types_of_arguments, dispatcher.targetctx.codegen())
+        return key in cache._cache_file._load_index()
+    except Exception:  # damaged bytes can make pickle raise anything; loading says so
+        return False
+
+
 def jit(
     function: Callable | None = None,
     *,

@@ -65,7 +65,7 @@ def reduced(chain: Chain, absorbing: np.ndarray) -> Reduced:
 
 
 def _through(chain: Chain, kept: np.ndarray, gone: np.ndarray) -> tuple[csr_matrix, np.ndarray]:
-    """Where the chain arrives from each eliminated state, and what it has cost by then."""
+    """Return the distribution over kept states after each eliminated state, and the cost until then."""
     rows = chain.matrix[gone].tocsr()
     inner, out = rows[:, gone].tocsr(), rows[:, kept].tocsr()
     _refuse_endless(chain, gone, inner, out)

@@ -74,6 +74,15 @@ engine:
   max_states: 4
 """,
     ),
+    "estimate": (
+        "How probable is it? Models that are Markov chains are computed, others simulated.",
+        """model: example:hubble  # a model file (YAML, or UPPAAL's), or an example of 'bbfalsify list models'
+requirements:
+  - {id: Q1, text: "no crash within ten years", query: "P<=0.01 [ F<=10 crash ]"}
+engine:
+  kind: estimate
+""",
+    ),
     "reach": (
         "Can these states of a model be reached?",
         """# A model of your own: a YAML file, or one of UPPAAL (.xml, .xta, .ta).
@@ -88,7 +97,7 @@ engine:
     ),
 }
 
-_GIVEN = ("format_version", "name", "system", "profile", "model", "requirements", "engine", "seed")
+_GIVEN = ("format_version", "name", "system", "profile", "model", "constants", "requirements", "engine", "seed")
 _EXAMPLES = {
     "signals": "{level: {range: [0, 1], every: 5}}",
     "parameters": "{mass: {uniform: [1, 2]}}",

@@ -14,13 +14,13 @@ each of them compiles what it needs, callees first.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
 from numba import types
 
-from bbfalsify.jit import call_by_name, jit, without_garbage_collection
+from bbfalsify.jit import call_by_name, is_cached, jit, without_garbage_collection
 
 _I4, _I8, _F8, _U8, _B1 = types.int32, types.int64, types.float64, types.uint64, types.boolean
 _REAL_NAMES = (
@@ -127,14 +127,48 @@ def entry_point(function: Any) -> Any:
 
 
 def _compile(dispatcher: Any) -> None:
-    """Compile a function, or load it from the cache, after everything it calls."""
+    """Compile a function, or load it from the cache, after everything it calls.
+
+    What is loaded contains its inlined callees already: of those, only the functions that they call are needed.
+    """
+    _waiting.remove(dispatcher)
     function = dispatcher.py_func
+    types_of_arguments = tuple(_ARGUMENT_TYPES.get(name, _I8) for name in inspect.signature(function).parameters)
+    callees = list(_called_by(function))
+    if is_cached(dispatcher, types_of_arguments):
+        callees = _through_inlined(callees)
+    for callee in callees:
+        if any(callee is d for d in _waiting):
+            _compile(callee)
+    dispatcher.compile(types_of_arguments)
+    dispatcher.disable_compile()
+    if not _is_inlined(dispatcher):
+        call_by_name(dispatcher)
+
+
+def _called_by(function: Any) -> Iterator[Any]:
+    """Functions that are still waiting and that a function names."""
     for name in function.__code__.co_names:
         callee = function.__globals__.get(name)
         if any(callee is d for d in _waiting):
-            _compile(callee)
-    _waiting.remove(dispatcher)
-    dispatcher.compile(tuple(_ARGUMENT_TYPES.get(name, _I8) for name in inspect.signature(function).parameters))
-    dispatcher.disable_compile()
-    if not dispatcher.targetoptions.get("forceinline"):
-        call_by_name(dispatcher)
+            yield callee
+
+
+def _is_inlined(dispatcher: Any) -> bool:
+    return bool(dispatcher.targetoptions.get("forceinline"))
+
+
+def _through_inlined(callees: list[Any]) -> list[Any]:
+    """Replace inlined functions by what they call."""
+    found: list[Any] = []
+    pending, seen = callees, set()
+    while pending:
+        callee = pending.pop(0)
+        if id(callee) in seen:
+            continue
+        seen.add(id(callee))
+        if _is_inlined(callee):
+            pending += _called_by(callee.py_func)
+        else:
+            found.append(callee)
+    return found

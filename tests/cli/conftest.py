@@ -17,7 +17,7 @@ _put_together, _made = typer.main.get_command, {}
 
 def get_command(app: typer.Typer):
     """Typer puts all commands together at every call, which takes longer than most: here only where one was added."""
-    key = id(app), *(command.name for command in app.registered_commands)
+    key = id(app), app.info.epilog, *(command.name for command in app.registered_commands)
     if key not in _made:
         _made[key] = _put_together(app)
     return _made[key]

@@ -150,7 +150,7 @@ engine: {kind: reach}
         (8, "requirement 'Q1' is given twice."),
         (8, "'Q1' asks E<>, so its outcome cannot be 'falsified'."),
         (9, "'bbfalsify estimate' is the command for that"),
-        (10, "unknown key 'stl'"),
+        (10, "'stl' is about signals, for engines such as falsify; this engine takes query."),
     ):
         assert any(f"campaign.yaml:{place}: " in problem and words in problem for problem in wrong.problems), words
     settings = cli("run", campaign(CAMPAIGN.replace("walks: 22", "walks: 0, heuristics: ret, trace: best")))

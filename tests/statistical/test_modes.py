@@ -13,7 +13,7 @@ from bbfalsify.engines.falsification.engine import estimate_finding
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.estimating import estimate_modes
 from bbfalsify.engines.falsification.modes.pattern import Pattern
-from bbfalsify.engines.falsification.modes.sampling import Unlisted
+from bbfalsify.engines.falsification.modes.sampling import PlainUses
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage, WalkDraft
 from bbfalsify.kernel import compile_network
@@ -59,7 +59,7 @@ def one_run(seed):
         finding = Finding(0, word, timed, nothing, HOLDS, SimulationStatus.OK, number)
         estimate_finding(ask, USAGE, finding, options, seeds.child("estimate"))
         rows.append(finding)
-    unlisted = Unlisted(USAGE, frozenset(EXACT), simulations=800)
+    unlisted = PlainUses(USAGE, 0, frozenset(EXACT), 800)
     return estimate_modes(USAGE, [FOUR, THREE], rows, unlisted, 0.95, seeds.child("occurrences"))
 
 

@@ -19,7 +19,7 @@ from bbfalsify.stats.sequential import Counts, StoppingRule, chernoff_hoeffding_
 MOST_RUNS = 10_000_000
 _FIRST_BATCH, _LARGEST_BATCH = 1000, 100_000
 
-_FIXED = {
+FIXED = {
     "okamoto": (hoeffding, "Okamoto (Chernoff–Hoeffding)"),
     "clopper_pearson": (clopper_pearson, "Clopper–Pearson"),
     "wilson": (wilson, "Wilson"),
@@ -74,8 +74,8 @@ class Plain:
     def estimate(self, bound: Bound | None, runs: int | None) -> tuple[Estimate, bool | None]:
         """The probability of the goal, and the verdict of a test (None: there is none, or none yet)."""
         method = "sequence" if self.settings.method in ("auto", "chain") else self.settings.method
-        if method in _FIXED or runs is not None:
-            return self._fixed(method if method in _FIXED else "clopper_pearson", fixed_runs(self.settings, runs)), None
+        if method in FIXED or runs is not None:
+            return self._fixed(method if method in FIXED else "clopper_pearson", fixed_runs(self.settings, runs)), None
         if method == "sprt" and bound is not None:
             return self._sequential_test(bound)
         rule = StoppingRule("sequence", self.settings.epsilon, self.settings.relative, self.settings.confidence)
@@ -103,7 +103,7 @@ class Plain:
             pass
         if self.counting.trials < runs:
             self._give_up(runs)
-        limits, name = _FIXED[method]
+        limits, name = FIXED[method]
         hits, trials = self.counting.hits, self.counting.trials
         if trials == 0:
             return Estimate(1.0, 0.0, 1.0, self.settings.confidence, "not estimated", 0)

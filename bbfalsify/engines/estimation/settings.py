@@ -63,7 +63,7 @@ class EstimateSettings(Settings):
 
     @property
     def about(self) -> str:
-        """What requirements speak about: a horizon belongs to a system that is used."""
+        """Subject of the requirements: a horizon belongs to a system that is used."""
         return "states" if self.horizon is None else "signals"
 
     @property

@@ -39,7 +39,7 @@ def guide_names() -> list[str]:
 
 
 def guide_problem(name: str) -> Problem | None:
-    """What is wrong with the name of a guide."""
+    """Return the problem with the name of a guide."""
     if name == AUTO or name in BUILT_IN:
         return None
     names = guide_names()

@@ -29,7 +29,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.settings import Settings, setting
-from bbfalsify.core.verdict import Judgement, StopReason, Verdict
+from bbfalsify.core.verdict import StopReason, Verdict
 from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.settings import FalsifySettings
@@ -72,8 +72,8 @@ class SmcOptions(Settings):
         return StoppingRule(self.rule, self.epsilon, self.relative, self.confidence)
 
 
-OnViolation = Callable[[int, Walk, Judgement, bool], None]
-"""Called with each violation: requirement, walk, judgement, and whether its time is known."""
+OnAnswer = Callable[[Walk, Answer], None]
+"""Called with each walk that was executed, and its answer."""
 
 
 @dataclass
@@ -119,7 +119,7 @@ class Progress:
     """Parts of the profile that the walks have used."""
     statuses: dict[str, int] = field(default_factory=dict)
     stopped: StopReason | None = None
-    on_violation: OnViolation | None = None
+    on_answer: OnAnswer | None = None
 
     def counts(self, requirement: int) -> Counts:
         if not self.tallies:
@@ -265,10 +265,10 @@ class _Batch:
             for tally in progress.tallies:
                 tally.failed += 1
             return
-        for number, (tally, judgement) in enumerate(zip(progress.tallies, answer.judgements, strict=True)):
+        if progress.on_answer is not None:
+            progress.on_answer(walk, answer)
+        for tally, judgement in zip(progress.tallies, answer.judgements, strict=True):
             if judgement.verdict is Verdict.VIOLATED:
-                if progress.on_violation is not None:
-                    progress.on_violation(number, walk, judgement, answer.ok)
                 steps = violating_step(walk.times, judgement.first_violation_time)
                 key = walk.prefix(steps).actions(self.usage.model) if answer.ok else None
                 tally.violated(key, judgement.first_violation_time, self.reservoir)

@@ -1,4 +1,4 @@
-"""Where each process is over time, and how variables and clocks change: one drawing with a common axis of time.
+"""Timeline of a trace: the place of each process, variables and clocks, in one drawing with a common axis of time.
 
     drawing = timeline(trace)            the data of a trace file of `reach`
 

@@ -32,7 +32,7 @@ _RULES = {"auto": "sequence", "sequence": "sequence", "okamoto": "fixed", "clopp
 
 @dataclass
 class _Quiet:
-    """Nobody needs to be told: the driver records every simulation."""
+    """Listener that does nothing: the driver records every simulation."""
 
     def counted(self, progress: smc.Progress) -> None:
         pass

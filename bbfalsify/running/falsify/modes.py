@@ -9,15 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bbfalsify.core.events import StageStarted
-from bbfalsify.core.query import Ask
+from bbfalsify.core.query import Answer, Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import Judgement
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.engine import pass_plan
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.estimating import Modes, estimate_modes
 from bbfalsify.engines.falsification.modes.learning import learn
-from bbfalsify.engines.falsification.modes.sampling import Unlisted, learning_passes, learning_uses, plain_simulations
+from bbfalsify.engines.falsification.modes.sampling import PlainUses, learning_passes, learning_uses, plain_simulations
 from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
@@ -70,38 +69,46 @@ def name_modes(ask: Ask, usage: Usage, scribe: Scribe, naming: Naming, seeds: Se
         return
     plain = plain_simulations(usage, rows, plan)
     learning = rows * learning_passes(usage, plan.passes) * plan.traces
-    scribe.driver.recorder.record(StageStarted("naming failure modes", learning + plain))
+    scribe.driver.recorder.record(StageStarted("naming failure modes", learning + 2 * plain))
+    known = _simulate_plainly(ask, usage, scribe, lists, plain, "learn", seeds)
     patterns = {
-        number: learn(*learning_uses(ask, usage, rows, plan, seeds.child(number))) for number, rows in lists.items()
+        number: learn(*learning_uses(ask, usage, rows, known[number], plan, seeds.child(number)))
+        for number, rows in lists.items()
     }
-    unlisted = _simulate_plainly(ask, usage, scribe, lists, plain, seeds.child("plain"))
+    fresh = _simulate_plainly(ask, usage, scribe, lists, plain, "plain", seeds)
     for number, listed in lists.items():
         seeds_of, confidence = seeds.child(number, "occurrences"), scribe.options.confidence
-        naming.modes[number] = estimate_modes(usage, patterns[number], listed, unlisted[number], confidence, seeds_of)
+        naming.modes[number] = estimate_modes(usage, patterns[number], listed, fresh[number], confidence, seeds_of)
 
 
 def _simulate_plainly(
-    ask: Ask, usage: Usage, scribe: Scribe, lists: Mapping[int, list[Finding]], simulations: int, seeds: SeedTree
-) -> dict[int, Unlisted]:
-    """Meet violations that are not on the lists; the number of simulations does not depend on what they show."""
-    unlisted = {number: Unlisted(usage, frozenset(row.actions for row in rows)) for number, rows in lists.items()}
+    ask: Ask,
+    usage: Usage,
+    scribe: Scribe,
+    lists: Mapping[int, list[Finding]],
+    simulations: int,
+    name: str,
+    seeds: SeedTree,
+) -> dict[int, PlainUses]:
+    """Simulate the profile as it is; the number of simulations does not depend on what they show."""
+    uses = {
+        number: PlainUses(usage, number, frozenset(row.actions for row in rows), simulations)
+        for number, rows in lists.items()
+    }
 
-    def met(number: int, walk: Walk, judgement: Judgement, located: bool) -> None:
-        if number in unlisted:
-            unlisted[number].add(walk, judgement, located=located)
+    def judged(walk: Walk, answer: Answer) -> None:
+        for of_one in uses.values():
+            of_one.add(walk, answer)
 
-    progress = smc.Progress(on_violation=met)
     never = smc.SmcOptions(epsilon=1e-12, simulations=simulations)  # so narrow that only the number ends it
     smc.run(
         ask,
         usage,
-        progress,
+        smc.Progress(on_answer=judged),
         never,
         requirements=len(scribe.requirements),
-        seeds=seeds,
+        seeds=seeds.child(name),
         listener=scribe,
-        names="modes/plain",
+        names=f"modes/{name}",
     )
-    for of_one in unlisted.values():
-        of_one.simulations = progress.iterations
-    return unlisted
+    return uses

@@ -102,7 +102,7 @@ def test_as_an_option_of_the_command_line(toy, monkeypatch, capsys, tmp_path):
 
 
 def test_in_a_new_campaign(toy, tmp_path):
-    text = campaign_text("toy", "pump", str(HEATER / "system.py:heater"), "p.yaml")
+    text, _ = campaign_text("toy", "pump", str(HEATER / "system.py:heater"), "p.yaml")
     assert "# pump: tries nothing\n" in text and "  # depth: 3\n" in text and "profile:" not in text
     (tmp_path / "c.yaml").write_text(text)
     assert load_campaign(tmp_path / "c.yaml", ENGINES).runs[0].engine.depth == 3

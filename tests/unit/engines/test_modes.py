@@ -87,6 +87,7 @@ def test_two_faults_are_two_modes_and_the_special_one_comes_first():
 
     bad = [presses(4, True) for _ in range(80)] + [presses(3, True) for _ in range(20)]
     good = [presses(4, False) for _ in range(10)] + [presses(3, False) for _ in range(200)]
+    good += [presses(count, False) for count in (1, 2) for _ in range(50)]
     patterns = learn(bad, good)
     assert [p.core for p in patterns] == [("press",) * 4, ("press",) * 3]
     assert names_of(patterns) == ["press×4", "press×3"]

@@ -102,7 +102,7 @@ def test_without_violating_traces_the_word_itself_is_judged():
     progress = falsify(usage, simulations=22, passes=2, traces=5)
     ranked = next(r for r in progress.estimated if set(r.actions) == {"on"})
     found = ranked.estimated
-    unlucky = replace(found, evidence=Evidence([[], []], [], found.evidence.followers))
+    unlucky = replace(found, evidence=Evidence([[], []], followers=found.evidence.followers))
     influence = influence_of(usage.model, unlucky, profile_parameters(usage.profile.network))
     assert (influence.violating, influence.traces) == (False, 5)
     [_, on] = influence.elasticities(0.95)

@@ -139,7 +139,7 @@ def test_in_yaml(tmp_path):
 
     (tmp_path / "abc.xta").write_text(ABC.replace("system S, R, T", "system S, R < T"))
     text, _ = converted(tmp_path / "abc.xta")
-    assert "priorities: {channels: 'low < default, mid < high', processes: 'S, R < T'}" in text
+    assert 'priorities: {channels: "low < default, mid < high", processes: "S, R < T"}' in text
     assert [e.guard for e in parse_network(text).processes[0].edges] == [
         e.guard for e in load_network(tmp_path / "abc.xta").processes[0].edges
     ]

@@ -25,7 +25,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.pattern import Pattern
-from bbfalsify.engines.falsification.modes.sampling import Unlisted, everyday_walks
+from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks
 from bbfalsify.engines.falsification.modes.use import Use, use_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.stats.estimates import part_of
@@ -69,16 +69,16 @@ def estimate_modes(
     usage: Usage,
     patterns: Sequence[Pattern],
     rows: Sequence[Finding],
-    unlisted: Unlisted,
+    unlisted: PlainUses,
     confidence: float,
     seeds: SeedTree,
 ) -> Modes:
     """Divide all violations among the patterns."""
     simulations = unlisted.simulations
     divided = [_divide(usage, patterns, row) for row in rows]
-    met = _count(patterns, [_matches(patterns, use) for use in unlisted.uses])
+    met = _count(patterns, [_matches(patterns, use) for use in unlisted.violating])
     none, nothing = len(patterns), np.zeros(len(patterns) + 1)
-    beside = met.assigned if unlisted.uses else nothing
+    beside = met.assigned if unlisted.violating else nothing
 
     def known(parts: Sequence[Passes], hits: float) -> Estimate:
         return _sum(parts, hits, simulations, confidence)
@@ -92,7 +92,7 @@ def estimate_modes(
         if not own and not beside[number]:
             continue  # only chance made it
         any_order = [d.matching_passes(number) for d in divided if d.matching[:, number].any()]
-        failing = known(any_order, met.matching[number] if unlisted.uses else 0.0)
+        failing = known(any_order, met.matching[number] if unlisted.violating else 0.0)
         mostly = [row for row, d in zip(rows, divided, strict=True) if d.belongs_to() == number]
         found.append(
             EstimatedMode(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bbfalsify.engines.falsification.modes.use import Use
 
@@ -77,6 +77,21 @@ class Pattern:
 
     def matches(self, use: Use) -> bool:
         return next(self.places(use), None) is not None
+
+    def without(self, action: int) -> Pattern | None:
+        """The pattern without an action of its core; None if a condition speaks about it."""
+        conditions = []
+        for condition in self.conditions:
+            feature = condition.feature
+            if not isinstance(feature, Window):
+                tied = (feature.action, feature.action - 1) if isinstance(feature, Gap) else (feature.action,)
+                if action in tied:
+                    return None
+                condition = replace(
+                    condition, feature=replace(feature, action=feature.action - (action < feature.action))
+                )
+            conditions.append(condition)
+        return Pattern(self.core[:action] + self.core[action + 1 :], tuple(conditions))
 
     def places(self, use: Use) -> Iterator[tuple[int, ...]]:
         """Yield where the core stands such that all conditions hold, latest places first."""

@@ -1,8 +1,8 @@
 """Simulations for modes: those that are learned from, and fresh ones to estimate on.
 
 To learn, further passes along each listed word: traces that violate and traces that do not, weighted by the probability
-of the word.  The plain walks of everyday use are the other passing ones.  To estimate, the passes of the rows serve
-again (patterns never saw them), and plain simulations count the violations that are not on the list.
+of the word; and plain simulations for all other uses.  To estimate, the passes of the rows serve again (patterns never
+saw them), and other plain simulations count the violations that are not on the list.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bbfalsify.core.query import Ask
+from bbfalsify.core.query import Answer, Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import Judgement
+from bbfalsify.core.verdict import Verdict
 from bbfalsify.engines.falsification.estimating import PassPlan, estimate
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step
@@ -23,20 +23,19 @@ from bbfalsify.engines.falsification.modes.use import Use, use_of
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
 
-EVERYDAY = 1_000
-"""Walks of everyday use, to learn from."""
-LEARN, PLAIN = 0.1, 0.2
-"""Parts of the estimates' simulations that are made once more to learn, and that are plain simulations.  A profile
-without actions has one row, which plain simulations would only repeat: all of its simulations are to learn."""
+LEARN, PLAIN = 0.1, 0.1
+"""Parts of the estimates' simulations: passes along the rows to learn from, and plain simulations, once to learn from
+and once to estimate on.  A profile without actions has one row, which plain simulations would only repeat: all of its
+simulations are passes to learn from."""
 
 
 def learning_passes(usage: Usage, passes: int) -> int:
     """Passes along each row to learn from."""
-    return math.ceil((LEARN if usage.profile.has_actions else LEARN + PLAIN) * passes)
+    return math.ceil((LEARN if usage.profile.has_actions else LEARN + 2 * PLAIN) * passes)
 
 
 def plain_simulations(usage: Usage, rows: int, plan: PassPlan) -> int:
-    """Plain simulations that meet violations which are not on the list."""
+    """Plain simulations to learn from, and again so many to estimate on."""
     return math.ceil(PLAIN * rows * plan.passes * plan.traces) if usage.profile.has_actions else 0
 
 
@@ -44,9 +43,9 @@ Word = tuple[str, ...]
 
 
 def learning_uses(
-    ask: Ask, usage: Usage, rows: Sequence[Finding], plan: PassPlan, seeds: SeedTree
+    ask: Ask, usage: Usage, rows: Sequence[Finding], plain: PlainUses, plan: PassPlan, seeds: SeedTree
 ) -> tuple[list[Use], list[Use]]:
-    """Make one more pass along each row; return its violating uses and those that pass, with everyday ones."""
+    """Make further passes along each row; return violating uses and those that pass, with those of plain simulation."""
     bad: list[Use] = []
     good: list[Use] = []
     for row in rows:
@@ -64,12 +63,7 @@ def learning_uses(
         if row.walk is not None:  # a row none of whose traces violates is known from the walk that found it
             least = weight * (0.5 if not violating else 0.0)
             bad.append(use_of(usage, row.walk, row.judgement.first_violation_time, least))
-    listed = {row.actions for row in rows}
-    longest = max((len(word) for word in listed), default=0)
-    for walk in everyday_walks(usage, seeds.child("everyday"), EVERYDAY):
-        if not _follows(walk.actions(usage.model)[:longest], listed):
-            good.append(use_of(usage, walk, weight=1 / EVERYDAY))
-    return bad, good
+    return bad + plain.violating, good + plain.passing
 
 
 def everyday_walks(usage: Usage, seeds: SeedTree, count: int) -> Iterator[Walk]:
@@ -80,27 +74,36 @@ def everyday_walks(usage: Usage, seeds: SeedTree, count: int) -> Iterator[Walk]:
     yield from (walk for walk in made.values() if walk.status is WalkStatus.REACHED_END)
 
 
-def _follows(actions: Word, listed: set[Word]) -> bool:
-    """Tell whether a run follows a listed word: the pass along that word stands for it."""
-    return any(actions[:n] in listed for n in range(1, len(actions) + 1))
-
-
 @dataclass
-class Unlisted:
-    """Violations met by plain simulation that are not on the list of one requirement."""
+class PlainUses:
+    """Plain simulations of one requirement, without those that follow a listed word.
+
+    The passes along the rows stand for the others.
+    """
 
     usage: Usage
+    requirement: int
     listed: frozenset[Word]
-    simulations: int = 0
-    """Plain simulations made, to which the counts refer."""
-    uses: list[Use] = field(default_factory=list)
+    simulations: int
+    """Number of plain simulations; each use stands for one of them."""
+    violating: list[Use] = field(default_factory=list)
+    passing: list[Use] = field(default_factory=list)
     unlocated: int = 0
     """Violations of which the time is unknown: the simulation failed."""
 
-    def add(self, walk: Walk, judgement: Judgement, *, located: bool) -> None:
-        if not located:
+    def add(self, walk: Walk, answer: Answer) -> None:
+        judgement, weight = answer.judgements[self.requirement], 1 / self.simulations
+        if judgement.verdict is not Verdict.VIOLATED:
+            if not self._follows(walk):
+                self.passing.append(use_of(self.usage, walk, weight=weight))
+        elif not answer.ok:
             self.unlocated += 1
-            return
-        steps = violating_step(walk.times, judgement.first_violation_time)
-        if walk.prefix(steps).actions(self.usage.model) not in self.listed:
-            self.uses.append(use_of(self.usage, walk, judgement.first_violation_time))
+        else:
+            steps = violating_step(walk.times, judgement.first_violation_time)
+            if walk.prefix(steps).actions(self.usage.model) not in self.listed:
+                self.violating.append(use_of(self.usage, walk, judgement.first_violation_time, weight))
+
+    def _follows(self, walk: Walk) -> bool:
+        longest = max(map(len, self.listed), default=0)
+        actions = walk.actions(self.usage.model)[:longest]
+        return any(actions[:n] in self.listed for n in range(1, len(actions) + 1))

@@ -1,0 +1,142 @@
+"""How good `estimate` is: coverage of its intervals, rare events, and the speed of chains.
+
+python experiments/bench/estimation.py coverage    5,000 repetitions per method on problems with closed forms
+python experiments/bench/estimation.py rare        1e-6, 1e-9, 1e-12 by splitting, beside the exact values
+python experiments/bench/estimation.py chains      states per second, and a bounded until on 100,000 states
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+
+import numpy as np
+
+from bbfalsify.chains import answer_csl, explore_chain
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.estimation.path_sampler import PathSampler
+from bbfalsify.engines.estimation.plain import FIXED
+from bbfalsify.engines.estimation.questions import read_question
+from bbfalsify.engines.estimation.settings import EstimateSettings
+from bbfalsify.engines.estimation.splitting import Splitting
+from bbfalsify.examples.chains import chain_file
+from bbfalsify.modelling import Network, NetworkBuilder, load_network
+from bbfalsify.stats.sequential import Counts, StoppingRule
+
+REPETITIONS, RUNS, BATCH = 5000, 300, 50
+PROBLEMS = (
+    ("gambler", {}, "Pr[#<=5](<> Gambler.Home)"),
+    ("typist", {}, "P=? [ F<=10 Typist.Open ]"),
+    ("queue", {"room": 5}, "P=? [ F<=20 waiting == room ]"),
+    ("erlang", {}, "P=? [ F<=3 Timer.Done ]"),
+    ("erlang", {}, "P=? [ F<=0.5 Timer.Done ]"),
+)
+
+
+def sampler_of(network: Network, query: str) -> PathSampler:
+    path = read_question(query, network).path
+    assert path is not None
+    return PathSampler(network, path, 1_000_000)
+
+
+def exact_value(network: Network, query: str) -> float:
+    if query.startswith("Pr[#"):
+        return 1 - (5 / 6) ** 5
+    value = answer_csl(explore_chain(network), query).value
+    assert value is not None
+    return value
+
+
+def coverage() -> None:
+    """Print for each problem and method how often the 95 % interval covers, and its mean width."""
+    print("| problem | exact | method | covers % | mean width |\n| --- | --- | --- | --- | --- |")
+    for name, constants, query in PROBLEMS:
+        network = load_network(chain_file(name), constants)
+        exact, sampler = exact_value(network, query), sampler_of(network, query)
+        seeds = SeedTree(1).child("coverage", name, query).words(REPETITIONS * RUNS)
+        met = np.concatenate([
+            sampler.runs(part, sampler.start(), np.zeros(len(part), np.int64)).met
+            for part in np.array_split(seeds, 50)
+        ]).reshape(REPETITIONS, RUNS)  # fmt: skip
+        for method, (limits, _) in FIXED.items():
+            _row(query, exact, method, [limits(int(hits), RUNS, 0.95) for hits in met.sum(axis=1)])
+        rule = StoppingRule("sequence", epsilon=0.1)
+        _row(query, exact, "sequence, stopped at ± 0.1", [_stopped(rule, row) for row in met[:1000]])
+    network = load_network(chain_file("queue"), {"room": 8})
+    query = "P=? [ F<=20 waiting == room ]"
+    settings = EstimateSettings(method="splitting", score="waiting", particles=50, passes=10)
+    found = []
+    for number in range(300):
+        splitting = Splitting(sampler_of(network, query), settings, SeedTree(number), lambda: True)
+        estimate = splitting.estimate()
+        found.append((estimate.low, estimate.high))
+    _row(query, exact_value(network, query), "splitting, 300 repetitions", found)
+
+
+def _stopped(rule: StoppingRule, met: np.ndarray) -> tuple[float, float]:
+    """The interval at the first batch at which the rule allows to stop, or at the end."""
+    for trials in range(BATCH, RUNS + 1, BATCH):
+        counts = Counts(int(met[:trials].sum()), trials)
+        if rule.reached(counts):
+            break
+    return rule.interval(counts)
+
+
+def _row(query: str, exact: float, method: str, intervals: list[tuple[float, float]]) -> None:
+    ends = np.array(intervals)
+    covers = np.mean((ends[:, 0] <= exact) & (exact <= ends[:, 1]))
+    print(f"| `{query}` | {exact:.4g} | {method} | {100 * covers:.1f} | {np.mean(ends[:, 1] - ends[:, 0]):.3g} |")
+
+
+def rare() -> None:
+    """Print splitting beside the exact chain for overflow of a queue."""
+    print("| room | exact | splitting | relative error | CPU s | runs | plain runs for ± 10 % |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for room in (25, 35, 45):
+        network = load_network(chain_file("queue"), {"room": room})
+        query = "P=? [ F<=100 waiting == room ]"
+        exact = exact_value(network, query)
+        settings = EstimateSettings(method="splitting", score="waiting")
+        began = time.process_time()
+        found = Splitting(sampler_of(network, query), settings, SeedTree(1), lambda: True).estimate()
+        spent = time.process_time() - began
+        plain = (1.96 / 0.1) ** 2 / exact
+        print(
+            f"| {room} | {exact:.4g} | {found.value:.3g} [{found.low:.3g}, {found.high:.3g}] | "
+            f"{found.value / exact - 1:+.1%} | {spent:.1f} | {found.samples} | {plain:.1g} |"
+        )
+
+
+def queues(size: int, count: int) -> Network:
+    b = NetworkBuilder("queues")
+    b.declare(f"const int N = {size}; typedef int[0,{count - 1}] id_t; int[0,N] q[{count}];")
+    source = b.automaton("Source")
+    source.location("On", exponential_rate=3)
+    for number in range(count):
+        source.edge("On", "On", guard=f"q[{number}] < N", update=f"q[{number}]++", action=f"arrive{number}")
+    server = b.automaton("Server", parameters="const id_t id")
+    server.location("On", exponential_rate="2 + id")
+    server.edge("On", "On", guard="q[id] > 0", update="q[id]--", action="serve")
+    b.instance("Source").instance("Server")
+    return b.build()
+
+
+def chains() -> None:
+    """Print the speed of exploration and of a bounded until."""
+    explore_chain(queues(40, 2))  # compiles, and makes room for the hash table to grow once
+    for size, count in ((45, 3), (316, 2)):
+        network = queues(size, count)
+        began = time.process_time()
+        chain = explore_chain(network)
+        spent = time.process_time() - began
+        print(f"{chain.states} states, {chain.transitions} transitions: {chain.states / spent:,.0f} states per CPU s")
+        horizon = 1000 / float(chain.matrix.sum(axis=1).max())
+        began = time.process_time()
+        answer = answer_csl(chain, f"P=? [ F<={horizon!r} q[0] == 20 ]")
+        assert answer.value is not None and math.isfinite(answer.value)
+        print(f"  bounded until, q·t = 1000: {answer.value:.6g}, {time.process_time() - began:.1f} CPU s")
+
+
+if __name__ == "__main__":
+    {"coverage": coverage, "rare": rare, "chains": chains}[sys.argv[1]]()
