@@ -1,7 +1,7 @@
 """Have the compiled code ready before anything runs: loaded from the cache, or compiled on the very first run.
 
-Compiling takes about half a minute of one core.  Where there are two, a second process compiles the monitor and the
-estimator's part meanwhile; both write into the same cache on disk, and each uses what the other has finished.
+Compiling takes about half a minute of one core.  Where there are two, a second process compiles the monitor
+meanwhile, which shares no function with the kernel, so nothing is compiled twice; both write into the same cache.
 """
 
 from __future__ import annotations
@@ -84,22 +84,21 @@ def compile_everything(times: frozenset[str] = frozenset(TIMES)) -> None:
     """Compile what a falsification with these kinds of time needs; quick when `is_compiled`."""
     helper = None
     if not is_compiled() and (os.cpu_count() or 1) > 1 and "fork" in multiprocessing.get_all_start_methods():
-        helper = multiprocessing.get_context("fork").Process(target=_second_half, args=[times])
+        helper = multiprocessing.get_context("fork").Process(target=_monitor, args=[times])
         helper.start()
-    _prepare(ret_batch)
+    for entry_point in (ret_batch, seed_streams, particle_batch, score_batch, sample_batch):
+        _prepare(entry_point)
     if helper is not None:
         helper.join()  # whatever became of it: what is missing in the cache is compiled below
-    _second_half(times)
+    _monitor(times)
     if not is_compiled():
         with contextlib.suppress(OSError):  # no room: what could be stored is found without it
             _stamp().touch()
 
 
-def _second_half(times: frozenset[str]) -> None:
+def _monitor(times: frozenset[str]) -> None:
     with without_garbage_collection():
         warm_up(times)
-    for entry_point in (seed_streams, particle_batch, score_batch, sample_batch):
-        _prepare(entry_point)
 
 
 def _prepare(entry_point: Any) -> None:

@@ -114,10 +114,11 @@ def follow(
              for i in range(v.size)]  # fmt: skip
     steps = []
     pictured = len(moves) * network.real_count <= MOST_PICTURED
+    flowing = run.reals_later() if pictured else None
     for number, (taken, time) in enumerate(zip(moves, times, strict=True)):
         if not go_on():
             raise TimeIsUp(f"the time was up after {number} of {len(moves)} steps of the exact re-check")
-        before, flowing = run.integers, run.reals_later() if pictured else None
+        before = run.integers
         try:
             delay = run.take(taken, time, tolerance=_tolerance(run.exact), prefer_bounds=prefer_bounds)
         except NotAllowed as problem:
@@ -133,7 +134,9 @@ def follow(
         )
         process, edge, _ = taken[0]
         action = network.processes[process].edges[edge].action
-        reals = (flowing(delay), tuple(map(float, run.reals))) if flowing is not None else ((), ())
+        following = run.reals_later() if pictured else None
+        reals = (flowing(delay), following(Fraction(0))) if flowing and following else ((), ())
+        flowing = following
         steps.append(TraceStep(delay, run.time, action, taken, changes, drawn, *reals))
     return steps, run.state()
 

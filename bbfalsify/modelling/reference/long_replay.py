@@ -103,20 +103,28 @@ class LongReplay(Replayer):
     def integers(self) -> tuple[int, ...]:
         return self._loaded.integers if self.here is None else tuple(self.here.integers)
 
-    @property
-    def reals(self) -> tuple[Real, ...]:
-        return self._loaded.reals if self.here is None else self.here.reals
-
     def reals_later(self) -> Callable[[Fraction], tuple[float, ...]]:
-        """Make a function that gives the reals after a delay from now, also when a step has been taken."""
+        """Make a function that gives the reals after a delay from now, also when a step has been taken.
+
+        For pictures: in floating point, where exact fractions would cost as much as the replay itself.
+        """
         here = self.here
         if here is None:
             flow = RealFlow(
                 self.network, self._loaded.locations, self._loaded.integers, self._loaded.reals, step=self.step
             )  # fmt: skip
             return lambda delay: tuple(map(float, flow.concrete(delay)))
-        now, rates = here.reals, list(here.rates)
-        return lambda delay: tuple(float(v + r * delay) for v, r in zip(now, rates, strict=True))
+        now = float(here.time)
+        values = [float(v) for v in here.values]
+        moving = [(i, float(r), now - float(here.since[i])) for i, r in enumerate(here.rates) if r]
+
+        def later(delay: Fraction) -> tuple[float, ...]:
+            passed, reals = float(delay), list(values)
+            for slot, rate, before in moving:
+                reals[slot] += rate * (before + passed)
+            return tuple(reals)
+
+        return later
 
     @property
     def time(self) -> Real:

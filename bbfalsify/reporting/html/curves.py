@@ -54,13 +54,16 @@ def _best_so_far(directory: Path, requirements: int, notes: list[str]) -> tuple[
     """
     robustness: list[Steps] = [[] for _ in range(requirements)]
     lacking: list[Steps] = [[] for _ in range(requirements)]
-    scores, count = Scores(), 0
+    scores, count, guided = Scores(), 0, False
     for record in _search_answers(directory, notes):
         count += 1
         for number, judgement in enumerate(answer_from_record(record).judgements[:requirements]):
             _improve(robustness[number], count, judgement.robustness)
-            if judgement.shortfalls or (lacking[number] and judgement.verdict is Verdict.VIOLATED):
+            guided |= bool(judgement.shortfalls)
+            if judgement.shortfalls or judgement.verdict is Verdict.VIOLATED:
                 _improve(lacking[number], count, max(scores.score(number, judgement), 0.0))
+    if not guided:
+        lacking = [[] for _ in range(requirements)]
     for steps in (*robustness, *lacking):
         if steps:
             steps.append((count, steps[-1][1]))

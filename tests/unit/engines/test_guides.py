@@ -165,7 +165,14 @@ def test_the_focus_goes_over_open_requirements_only():
     for _ in range(4):
         seen.append(memory.focus)
         memory.move_on()
-    assert seen == [0, 2, 0, 2] and memory.best(without=set()) == 0 and memory.best(without={0}) is None
+    memory.add([space.play([], 2)], np.array([[-0.5, 1.0, 0.2]]))
+    assert memory.focus == 2, "what is violated is left at once"
+    assert (
+        seen == [0, 2, 0, 2]
+        and Memory(1).best(set()) is None
+        and memory.best(without=set()) == 0
+        and memory.best(without={0}) == 1
+    )
 
 
 def test_a_bandit_learns_who_wins_and_forgets():

@@ -89,12 +89,14 @@ class CmaEs:
         self.strategy: Strategy | None = None
         self.generation: list[int] = []
         self.started: set[int] = set()
+        self.aim = self.memory.focus
         self.asked = False
 
     def ask(self, count: int) -> list[np.ndarray]:
         self.asked = True
-        if self.strategy is None or self.strategy.over:
+        if self.strategy is None or self.strategy.over or self.aim != self.memory.focus:
             self.strategy, self.generation = Strategy(self._start()), []
+            self.aim = self.memory.focus
         missing = self.strategy.population - len(self.generation)
         return [self.strategy.sample(self.rng) for _ in range(min(count, missing))]
 
@@ -102,7 +104,8 @@ class CmaEs:
         """The middle of the space first, then the best simulation from which no run has started yet."""
         if self.strategy is None:
             return np.full(self.layout.size, 0.5)
-        self.memory.move_on()
+        if self.aim == self.memory.focus:
+            self.memory.move_on()
         best = self.memory.best(without=self.started)
         if best is None:
             return self.rng.random(self.layout.size)

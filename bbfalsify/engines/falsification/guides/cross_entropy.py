@@ -47,8 +47,11 @@ class CrossEntropy:
 
     def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
         own, self.asked = self.asked, False
-        first = len(self.memory)
+        first, focus = len(self.memory), self.memory.focus
         self.memory.add(sequences, scores)
+        if self.memory.focus != focus:
+            self.weights[:], self.generation = 1 / LEVELS, []
+            return
         if not own:
             return
         self.generation += range(first, len(self.memory))

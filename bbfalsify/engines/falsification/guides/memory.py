@@ -11,7 +11,7 @@ class Memory:
     """Simulations seen, and the requirement in focus.
 
     The focus moves on when a guide starts anew (`move_on`), over the requirements that no simulation has violated yet;
-    over all of them, once each is violated.
+    over all of them, once each is violated.  It also leaves a requirement that is violated while others are open.
     """
 
     def __init__(self, requirements: int) -> None:
@@ -30,6 +30,8 @@ class Memory:
             self._scores = np.concatenate([self._scores, np.empty_like(self._scores)])
         self._scores[first : len(self)] = scores
         self.violated |= (scores < 0).any(axis=0)
+        if self.violated[self.focus] and not self.violated.all():
+            self.move_on()
 
     def move_on(self) -> None:
         """Move the focus to the next requirement that is still open."""

@@ -112,8 +112,6 @@ class Portfolio:
             for value in scores[:, self.memory.focus]:
                 self.bandit.learn(own, bool(value < bar))
         self.memory.add(sequences, scores)
-        if self.memory.violated[self.memory.focus]:
-            self.memory.move_on()
         # The one whose proposals these are knows them by `tell` directly after `ask`.
         for name in sorted(self.members, key=lambda name: name != own):
             self.members[name].tell(sequences, scores)

@@ -77,8 +77,10 @@ class StretchMutation:
 
     def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
         own, self.asked = self.asked, False
-        first = len(self.memory)
+        first, focus = len(self.memory), self.memory.focus
         self.memory.add(sequences, scores)
+        if self.memory.focus != focus:
+            self.incumbent = None
         values = self.memory.values
         for number, new in enumerate(values[first:], start=first):
             if self.incumbent is None:

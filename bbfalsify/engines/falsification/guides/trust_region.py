@@ -134,7 +134,10 @@ class TrustRegion:
             self.successes, self.failures = (self.successes + 1, 0) if better else (0, self.failures + 1)
             best = min(best, float(value))
             self._resize()
+        focus = self.memory.focus
         self.memory.add(sequences, scores)
+        if self.memory.focus != focus:
+            self._start()
 
     def _resize(self) -> None:
         if self.successes >= SUCCESSES:
