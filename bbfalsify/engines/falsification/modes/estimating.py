@@ -32,9 +32,10 @@ from bbfalsify.stats.estimates import part_of
 from bbfalsify.stats.intervals import Passes, clopper_pearson, total_estimate
 
 METHOD = "listed by splitting, others by plain simulation"
-WALKS = 2_000
+WALKS = 500
 """Walks at a time that count how often patterns occur …"""
-MOST_WALKS = 20_000
+PER_TRACE, MOST_WALKS = 5, 20_000
+"""… at most so many for each trace of the estimates, and in all …"""
 ENOUGH = 200
 """… until each occurred so often."""
 
@@ -84,7 +85,8 @@ def estimate_modes(
         return _sum(parts, hits, simulations, confidence)
 
     total = known([row.estimated.passes for row in rows], float(beside.sum()) + unlisted.unlocated)
-    occurring = _occurrences(usage, patterns, confidence, seeds)
+    most = min(MOST_WALKS, PER_TRACE * sum(row.estimated.passes.total_traces for row in rows))
+    occurring = _occurrences(usage, patterns, most, confidence, seeds)
     found = []
     for number, pattern in enumerate(patterns):
         own = [d.passes(number) for d in divided if d.assigned[:, number].any()]
@@ -188,10 +190,12 @@ def _sum(parts: Sequence[Passes], hits: float, simulations: int, confidence: flo
 # ---------------------------------------------------------------------- how often a pattern occurs
 
 
-def _occurrences(usage: Usage, patterns: Sequence[Pattern], confidence: float, seeds: SeedTree) -> list[Estimate]:
+def _occurrences(
+    usage: Usage, patterns: Sequence[Pattern], most: int, confidence: float, seeds: SeedTree
+) -> list[Estimate]:
     """Probability that a use matches each pattern, by walks that no system executes."""
     counts, walks = np.zeros(len(patterns)), 0
-    while patterns and walks < MOST_WALKS and counts.min() < ENOUGH:
+    while patterns and (not walks or walks < most and counts.min() < ENOUGH):
         for walk in everyday_walks(usage, seeds.child("occurrences", walks), WALKS):
             counts += _matches(patterns, use_of(usage, walk))
         walks += WALKS
