@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.odds import odds, odds_interval, percent
 from bbfalsify.results.falsify_modes import FailureMode
 
 if TYPE_CHECKING:
     from bbfalsify.results.falsify_result import RequirementResult
 
+MUCH_HIDDEN = 10
+"""Where unseen violations may be so many times as probable as the known ones, the total is called "at least"."""
+
 
 def violation_sentence(row: RequirementResult) -> str:
     """R1, never above 75 degrees: violated in 1 of 206 uses [1 in 199 to 1 in 215]"""
-    assert row.violation is not None
-    return f"{row.id}, {row.text or row.stl}: {violated_in(row.violation)}"
+    return f"{row.id}, {row.text or row.stl}: {violated_in(row)}"
 
 
-def violated_in(known: Estimate) -> str:
+def violated_in(row: RequirementResult) -> str:
+    """violated in 1 of 206 uses [1 in 199 to 1 in 215]; "at least" where much more may be hidden"""
+    known = row.violation
+    assert known is not None
+    hidden = row.unseen is not None and row.unseen.high >= MUCH_HIDDEN * known.value
     often = odds(known.value).replace("1 in ", "1 of ")
     uses = "of uses" if often.endswith("%") else "uses"
-    return f"violated in {often} {uses} [{odds(known.high)} to {odds(known.low)}]"
+    return f"violated in {'at least ' if hidden else ''}{often} {uses} [{odds(known.high)} to {odds(known.low)}]"
 
 
 def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
