@@ -25,9 +25,9 @@ from bbfalsify.reporting.terminal.insight_lines import (
     sampling_lines,
     swap_lines,
 )
-from bbfalsify.reporting.terminal.modes import explanation, violated_in
 from bbfalsify.results.falsify_insights import Coverage, Elasticity
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample, RequirementResult
+from bbfalsify.results.mode_words import explanation, violated_in
 from bbfalsify.results.recorded import result_from_json
 
 WORD_WIDTH = 90
