@@ -15,7 +15,8 @@ PUBLIC = {
     "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document run_search",
     "bbfalsify.systems": """
         BytesMapper Capabilities CapabilityMissing Closed Connection FmuSystem FunctionSystem GymSystem HttpCall
-        HttpSystem LineMapper MachineSystem MalformedAnswer NoAnswer ParameterInfo Port Preset ProcessSymbolSystem ProcessSystem ProgramSystem SampledSystem
+        HttpSystem LineMapper MachineSystem MalformedAnswer NoAnswer ParameterInfo Port Preset ProcessSymbolSystem
+        ProcessSystem ProgramSystem SampledSystem
         Server Session SessionFailure Silence SocketSystem StepwiseSession SymbolSession SymbolSystem System SystemDied
         Tls Usage check_outputs load_system matlab_command octave_command require_capability symbol_system
         system
