@@ -1,8 +1,8 @@
 """Find out which counterexamples are possible only at exact moments, and so have probability zero.
 
 Accelerated walks often choose the ends of windows: two actions at the same moment, five delays that are all as short
-as allowed.  Some of their words violate there and nowhere near.  Such a counterexample exists, but no user meets it: the
-law of the delays gives a single moment no weight.
+as allowed.  Some of their words violate there and nowhere near.  Such a counterexample exists, but no user meets it:
+the law of the delays gives a single moment no weight.
 
 The test repeats the walk with the delays that sit at ends moved a little inside, by random amounts of several sizes;
 all else stays as it was, the system's seed too.  A word that keeps its key in one of these runs has a positive
