@@ -100,6 +100,8 @@ class RankedCounterexample(EstimatedWord, CounterexampleRow):
     """Known from the store before this run."""
     sampling_artefact: bool = False
     """It holds at a tenth of the sampling period, which the user chose."""
+    exact_moments: bool = False
+    """Possible only at exact moments: probability zero, listed after the others, left out of the total."""
     accepted: str | None = None
     time_to_violation: TimeDistribution | None = None
     shrunk: ShrunkCounterexample | None = None
