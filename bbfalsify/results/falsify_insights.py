@@ -33,7 +33,7 @@ class Baseline(Stored):
     """Plain simulation of one requirement, beside the counterexamples that falsification found."""
 
     probability: Estimate
-    """Probability of any violation."""
+    """Probability of any violation; where the share is unknown, the list bounds it from below."""
     violations: int = 0
     failed: int = 0
     simulations: int = 0
@@ -44,6 +44,8 @@ class Baseline(Stored):
     """Found counterexamples that no simulation here has shown."""
     explained: Estimate | None = None
     """Share of the violation probability that the found counterexamples account for, by their own estimates."""
+    share_unknown: str = ""
+    """Reason why `explained` is null although there is a list."""
     met_share: Estimate | None = None
     """Share of the violations met here that have the key of a found counterexample."""
     violation_times: tuple[float, ...] = ()

@@ -27,6 +27,20 @@ def share_explained(part: Estimate, whole: Estimate) -> Estimate:
     return Estimate(value, low, high, confidence, method, part.samples + whole.samples)
 
 
+def bounded_by_part(whole: Estimate, part: Estimate) -> Estimate:
+    """P(whole) from above by its own estimate and from below by that of a part contained in it.
+
+    Both hold together with confidence at least 1 - (α₁ + α₂), which is reported.  Without a hit of the whole, the value
+    is that of the part.
+    """
+    low = max(whole.low, part.low)
+    value = part.value if whole.low == 0.0 and whole.value == whole.high else whole.value
+    high = max(whole.high, low)
+    confidence = max(0.0, part.confidence + whole.confidence - 1)
+    method = f"at least: {part.method}; at most: {whole.method}"
+    return Estimate(min(high, max(low, value)), low, high, confidence, method, part.samples + whole.samples)
+
+
 def part_of(part: Estimate, whole: Estimate) -> Estimate:
     """P(part) / P(whole) at the confidence of both, where the part's event is contained in the whole's.
 

@@ -57,6 +57,11 @@ def test_the_json_contract(cli, heater):
     assert (data["outcome"], data["seed"]) == ("falsified", 1)
     estimate = {"value", "low", "high", "confidence", "method", "samples"}
     assert set(data["found_probability"]) == estimate
+    overall = data["requirements"][0]
+    assert set(overall["violation"]) == estimate and set(overall["unseen"]) == {"high", "confidence"}
+    assert (
+        overall["violation"]["low"] <= sum(EXACT.values()) <= overall["violation"]["high"] + overall["unseen"]["high"]
+    )
     for rank, row in enumerate(data["counterexamples"], start=1):
         assert row["rank"] == rank
         assert row["status"] == "confirmed"

@@ -37,7 +37,7 @@ from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk, WalkStatus
 from bbfalsify.results.falsify_insights import Baseline, Key, Met
 from bbfalsify.results.self_check import Meetings
-from bbfalsify.stats.estimates import share_explained
+from bbfalsify.stats.estimates import bounded_by_part, share_explained
 from bbfalsify.stats.rules import KINDS
 from bbfalsify.stats.sequential import ConfidenceSequence, Counts, StoppingRule
 
@@ -45,6 +45,8 @@ KEPT_TIMES = 10_000
 """Times of first violation kept per requirement; of more, a uniform sample."""
 KEPT_KEYS = 10_000
 """Distinct keys counted per requirement, besides those that are watched."""
+LITTLE = 0.05
+"""A share between less than this and 1 is as good as unknown."""
 
 
 class SmcOptions(Settings):
@@ -145,7 +147,11 @@ class Progress:
         """Return the results so far; `found` must not come from this run, or `met_share` would be biased."""
         counts = self.counts(requirement)
         tally = self.tallies[requirement] if self.tallies else Tally()
-        probability = options.stopping.estimate(counts)
+        probability, share, unknown = options.stopping.estimate(counts), None, ""
+        if found_probability is not None:
+            share, unknown = _explained(found_probability, probability, counts.hits)
+        if found_probability is not None and unknown and found_probability.low > 0:
+            probability = bounded_by_part(probability, found_probability)
         met = {key: count for key, count in tally.keys.items() if count}
         keys = None if found is None else list(dict.fromkeys(found))
         # A key that found no room may have been met; watching it avoids that.
@@ -160,9 +166,21 @@ class Progress:
             other_keys=tally.other_keys,
             violation_times=tuple(sorted(tally.times)),
             never_met=tuple(key for key in known if key not in met),
-            explained=None if found_probability is None else share_explained(found_probability, probability),
+            explained=share,
+            share_unknown=unknown,
             met_share=_share(sum(met.get(key, 0) for key in known), counts.hits, options) if direct else None,
         )
+
+
+def _explained(found: Estimate, anything: Estimate, hits: int) -> tuple[Estimate | None, str]:
+    """Return the share of all violations that the list accounts for, or why it is unknown."""
+    share = share_explained(found, anything)
+    if not hits:
+        bound = f", so it is at least {share.low:.0%}" if share.low >= LITTLE else ""
+        return None, f"plain simulation met none{bound}"
+    if share.high >= 1 and share.low < LITTLE:
+        return None, f"plain simulation met only {hits}"
+    return share, ""
 
 
 def _share(explained: int, violations: int, options: SmcOptions) -> Estimate:

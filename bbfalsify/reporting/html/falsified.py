@@ -16,7 +16,7 @@ from bbfalsify.reporting.html.details import Details
 from bbfalsify.reporting.html.modes import modes_section
 from bbfalsify.reporting.html.parts import anchor, badge, compared, interval_bar, outcome_badges
 from bbfalsify.reporting.terminal.counterexamples import row_text
-from bbfalsify.reporting.terminal.falsify import effort_line, store_lines, unmet_lines
+from bbfalsify.reporting.terminal.falsify import bounds_by_list, effort_line, store_lines, unmet_lines
 from bbfalsify.reporting.terminal.insight_lines import (
     KINDS,
     MATTERS,
@@ -25,9 +25,9 @@ from bbfalsify.reporting.terminal.insight_lines import (
     sampling_lines,
     swap_lines,
 )
-from bbfalsify.reporting.terminal.modes import explanation, violated_in
 from bbfalsify.results.falsify_insights import Coverage, Elasticity
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample, RequirementResult
+from bbfalsify.results.mode_words import explanation, violated_in
 from bbfalsify.results.recorded import result_from_json
 
 WORD_WIDTH = 90
@@ -93,8 +93,12 @@ def _requirement(row: RequirementResult, result: FalsificationResult) -> dict[st
         facts.append(("probability of the listed ones", interval(mass)))
     if mass is not None:
         facts.append(("method", f"{mass.method}, {mass.samples} traces, {mass.confidence:.0%} confidence"))
-    if plain is not None:
+    if (between := bounds_by_list(row)) is not None:
+        facts.append(("any violation, by the list and plain simulation", between))
+    elif plain is not None:
         facts.append(("any violation, by plain simulation", _estimate(plain.probability)))
+    if plain is not None and plain.share_unknown:
+        facts.append(("share that the list explains", f"unknown ({plain.share_unknown})"))
     if plain is not None and plain.explained is not None:
         share = plain.explained
         facts.append(("share that the list explains", f"{share.value:.1%} [{share.low:.1%}, {share.high:.1%}]"))
@@ -114,7 +118,7 @@ def _requirement(row: RequirementResult, result: FalsificationResult) -> dict[st
         "mass": None if mass is None else interval(mass),
         "mass_says": "probability that a use meets one of the counterexamples"
         + (", the profile's uncertainty included" if row.found_probability_with_uncertainty else ""),
-        "sentence": None if row.violation is None else violated_in(row.violation),
+        "sentence": None if row.violation is None else violated_in(row),
         "explained": None if row.violation is None else explanation(row, result.modes_of(row.id)),
         "facts": facts,
         "lines": lines,
@@ -143,8 +147,8 @@ def _rows(result: FalsificationResult) -> list[dict[str, Any]]:
                 "word": row_text(row, WORD_WIDTH),
                 "title": "·".join(row.actions) if row.acts else values_text(row.values),
                 "badges": [badge(word) for word in _states(row) if word not in ("confirmed", ACCEPTED)],
-                "probability": interval(shown),
-                "bar": interval_bar(shown, top) if shown.samples and top > 0 else None,
+                "probability": "0" if row.exact_moments else interval(shown),
+                "bar": interval_bar(shown, top) if shown.samples and top > 0 and not row.exact_moments else None,
                 "share": "–" if row.share is None else f"{100 * row.share:.3g} %",
                 "length": len(row.actions),
                 "at": number(row.first_violation_time, 4),
@@ -170,7 +174,8 @@ def _core_text(row: RankedCounterexample) -> str:
 def _states(row: RankedCounterexample) -> list[str]:
     """confirmed or flaky; known from the store; accepted, new, …"""
     artefact = ["sampling artefact"] if row.sampling_artefact else []
-    return [row.status, *artefact, *(["known"] if row.known else []), *([row.accepted] if row.accepted else [])]
+    exact = ["possible only at exact moments"] if row.exact_moments else []
+    return [row.status, *artefact, *exact, *(["known"] if row.known else []), *([row.accepted] if row.accepted else [])]
 
 
 def _keys(row: RankedCounterexample) -> list[Any]:

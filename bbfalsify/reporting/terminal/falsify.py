@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from bbfalsify.core.odds import probability
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.records.run_directory import file_name
@@ -116,11 +117,26 @@ def baseline_lines(row: RequirementResult) -> Iterator[str]:
     if row.baseline is None:
         return
     any_violation, share = row.baseline.probability, row.baseline.explained
-    yield f"{row.id}, any violation, by {any_violation.samples} plain simulations: {interval(any_violation)}"
+    simulations = f"{row.baseline.simulations} plain simulations"
+    if (between := bounds_by_list(row)) is not None:
+        yield f"{row.id}, any violation (the list, and {simulations}):"
+        yield f"  {between}"
+    else:
+        yield f"{row.id}, any violation, by {simulations}: {interval(any_violation)}"
+    if row.baseline.share_unknown:
+        yield f"  share that the list explains: unknown ({row.baseline.share_unknown})"
     if share is not None:
         missed = len(row.baseline.never_met)
         text = f"the list explains {share.value:.0%} of it [{share.low:.0%}, {share.high:.0%}]"
         yield text + (f"; {missed} of the list plain simulation never met" if missed else "")
+
+
+def bounds_by_list(row: RequirementResult) -> str | None:
+    """at least 8.10e-9 [7.70e-9, 8.50e-9], at most 1.50e-4; None where plain simulation alone gives the probability"""
+    plain, listed = row.baseline, row.found_probability
+    if plain is None or listed is None or not plain.share_unknown or plain.probability.low == 0:
+        return None
+    return f"at least {interval(listed)}, at most {probability(plain.probability.high)}"
 
 
 def store_lines(result: FalsificationResult) -> Iterator[str]:

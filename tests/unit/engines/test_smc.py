@@ -16,6 +16,7 @@ from bbfalsify.engines.falsification.smc import Progress, SmcOptions, run
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
 from bbfalsify.modelling import parse_profile
+from bbfalsify.results.falsify_insights import Baseline
 from bbfalsify.stats.sequential import StoppingRule
 from tests import heater
 
@@ -105,6 +106,39 @@ def test_it_says_which_counterexamples_it_met_and_what_they_explain():
     assert some.met_share.value == dict(some.met).get(("on", "on", "on", "off"), 0) / some.violations
     assert progress.baseline(0, options).met_share is None and progress.baseline(0, options).explained is None
     json.dumps(baseline.as_json(), allow_nan=False)
+
+
+def test_a_share_of_violations_that_were_never_met_is_unknown():
+    """Planted: no simulation violates, and the list knows of 8.1e-9, 87 % of the truth."""
+    progress, options = simulate(chance_of(0.0), simulations=2000)
+    listed = Estimate(8.1e-9, 7.7e-9, 8.5e-9, 0.95, "passes", 27_000)
+    baseline, plain = progress.baseline(0, options, found_probability=listed), progress.baseline(0, options)
+    assert baseline.explained is None and baseline.share_unknown == "plain simulation met none"
+    low, high = baseline.probability.low, baseline.probability.high
+    assert (low, high) == (listed.low, plain.probability.high) and low <= 8.1e-9 / 0.87 <= high
+    assert baseline.probability.value == listed.value and baseline.probability.confidence == pytest.approx(0.9)
+    assert plain.share_unknown == "" and Baseline.from_json(baseline.as_json()) == baseline
+    # A list that plain simulation would nearly have met is known to be some of it.
+    common = progress.baseline(0, options, found_probability=Estimate(1e-3, 9e-4, 1.1e-3, 0.95, "passes", 1000))
+    assert common.explained is None
+    assert common.share_unknown == f"plain simulation met none, so it is at least {9e-4 / high:.0%}"
+
+
+def test_a_share_of_few_violations_is_known_only_if_its_interval_says_something():
+    options = SmcOptions()
+    once, thrice = (Progress(tallies=[smc.Tally(hits=n)], iterations=20_000) for n in (1, 3))
+    plain = once.baseline(0, options).probability
+    tiny, fitting = Estimate(8e-9, 7e-9, 9e-9, 0.95, "m", 100), Estimate(5e-5, 4e-5, 6e-5, 0.95, "m", 100)
+    unknown = once.baseline(0, options, found_probability=tiny)
+    assert unknown.explained is None and unknown.share_unknown == "plain simulation met only 1"
+    assert (unknown.probability.value, unknown.probability.low) == (plain.value, tiny.low)
+    known = once.baseline(0, options, found_probability=fitting)
+    assert known.explained.low == pytest.approx(4e-5 / plain.high) and known.probability == plain
+    # Three hits show that much is missing from the list.
+    assert thrice.baseline(0, options, found_probability=tiny).explained.high < 0.05
+    # A list that met nothing either bounds nothing from below.
+    nothing = once.baseline(0, options, found_probability=Estimate(1e-5, 0.0, 1e-5, 0.95, "m, none seen", 100))
+    assert nothing.probability == plain
 
 
 @pytest.mark.parametrize("rule", ["sequence", "clopper_pearson"])

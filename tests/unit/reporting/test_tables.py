@@ -5,8 +5,9 @@ from rich.console import Console
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.reporting.terminal.counterexamples import equations_table, equations_title, result_table
-from bbfalsify.reporting.terminal.falsify import closing_lines
-from bbfalsify.results.falsify_result import FalsificationResult
+from bbfalsify.reporting.terminal.falsify import baseline_lines, closing_lines
+from bbfalsify.results.falsify_result import FalsificationResult, RequirementResult
+from bbfalsify.results.mode_words import violation_sentence
 from bbfalsify.results.recorded import read_results
 
 
@@ -139,3 +140,25 @@ def test_the_equations_have_a_line_each_and_fit():
     assert [line.split()[0] for line in lines[3:7]] == ["D.6", "D.9", "D.9", "D.9"]
     assert "multiset" in lines[5] and lines[5].endswith("1.00e-5 [8.00e-6, 1.20e-5]")
     assert lines[7].startswith("2  key") and lines[8].endswith("–"), "not estimated"
+
+
+def requirement(**members) -> RequirementResult:
+    return RequirementResult.from_json({"id": "R1", "text": "safe", "outcome": "falsified", **members})
+
+
+def test_a_share_that_plain_simulation_cannot_tell_is_not_printed_as_zero():
+    probability = {**estimate(8.1e-9), "low": 7.7e-9, "high": 1.5e-4, "confidence": 0.9}
+    plain = {"probability": probability, "simulations": 20000, "share_unknown": "plain simulation met none"}
+    lines = list(baseline_lines(requirement(smc=plain, found_probability=estimate(8.1e-9))))
+    assert lines == [
+        "R1, any violation (the list, and 20000 plain simulations):",
+        "  at least 8.10e-9 [6.48e-9, 9.72e-9], at most 1.50e-4",
+        "  share that the list explains: unknown (plain simulation met none)",
+    ]
+
+
+@pytest.mark.parametrize(("high", "least"), [(1.5e-4, "at least "), (8e-8, ""), (9e-10, "")])
+def test_a_total_is_called_at_least_where_much_may_be_hidden(high, least):
+    """Ten times the known total of 8.1e-9 is much."""
+    row = requirement(violation=estimate(8.1e-9), unseen={"high": high, "confidence": 0.95})
+    assert violation_sentence(row).startswith(f"R1, safe: violated in {least}1 of 123 million uses [")

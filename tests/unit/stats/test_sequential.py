@@ -8,7 +8,7 @@ from scipy import special
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.stats.estimates import share_explained
+from bbfalsify.stats.estimates import bounded_by_part, share_explained
 from bbfalsify.stats.intervals import clopper_pearson
 from bbfalsify.stats.sequential import (
     KINDS,
@@ -220,3 +220,12 @@ def test_a_share_never_exceeds_one_and_admits_what_is_not_known():
     assert unmet.low == pytest.approx(3e-4) and unmet.high == 1.0 and "lower bound" in unmet.method
     impossible = share_explained(estimate(0.0, 0.0, 0.0), estimate(0.0, 0.0, 0.0))
     assert (impossible.low, impossible.high) == (0.0, 1.0)
+
+
+def test_a_whole_is_bounded_from_below_by_its_part():
+    unmet = bounded_by_part(estimate(0.003, 0.0, 0.003), estimate(1e-6, 9e-7, 1.1e-6))
+    assert (unmet.value, unmet.low, unmet.high) == (1e-6, 9e-7, 0.003) and unmet.confidence == pytest.approx(0.9)
+    met = bounded_by_part(estimate(0.04, 0.03, 0.05), estimate(0.02, 0.01, 0.03))
+    assert (met.value, met.low, met.high) == (0.04, 0.03, 0.05)
+    contradicted = bounded_by_part(estimate(0.01, 0.005, 0.02), estimate(0.04, 0.03, 0.05))
+    assert (contradicted.value, contradicted.low, contradicted.high) == (0.03, 0.03, 0.03)
