@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from bbfalsify.campaigns.plan import Given
     from bbfalsify.engines.falsification.settings import Options
     from bbfalsify.engines.falsification.smc import SmcOptions
-    from bbfalsify.logic import Requirement
     from bbfalsify.modelling import Network, Profile
     from bbfalsify.records.accepted import Acceptances
     from bbfalsify.results.check_result import CheckResult
     from bbfalsify.results.falsify_result import FalsificationResult
     from bbfalsify.running.check.check_task import RequirementLike
     from bbfalsify.running.check.sampled_check import Symbols
+    from bbfalsify.running.falsify.given import RequirementLike as StlLike
     from bbfalsify.running.reach.reach import SearchResult
     from bbfalsify.systems import System
     from bbfalsify.systems.symbols import SymbolSystem
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 def falsify(
     system: System,
-    profile: Profile,
-    requirements: Requirement | Sequence[Requirement],
+    profile: Profile | str | Path,
+    requirements: StlLike | Sequence[StlLike],
     *,
     horizon: float,
     options: Options | None = None,
@@ -70,6 +70,9 @@ def falsify(
     executor_lost: ExecutorLostChoice = "stop",
 ) -> FalsificationResult:
     """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
+
+    `profile` may be its file, a requirement its formula (`"always(T <= 75)"`); such a requirement is called R1, R2, …,
+    by its place.
 
     `max_time` (seconds) ends the search; the estimates of what it found are still made, but nothing is shrunk then.
     `budget` bounds the whole run: what was found but not estimated when it is used up is listed as such.  With

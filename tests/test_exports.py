@@ -14,10 +14,12 @@ PUBLIC = {
     "bbfalsify.automata": "MealyMachine parse_dot read_dot",
     "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document run_search",
     "bbfalsify.systems": """
-        BytesMapper Capabilities CapabilityMissing Closed Connection FmuSystem FunctionSystem LineMapper MachineSystem
-        MalformedAnswer NoAnswer ParameterInfo Port Preset ProcessSymbolSystem ProcessSystem ProgramSystem SampledSystem
+        BytesMapper Capabilities CapabilityMissing Closed Connection FmuSystem FunctionSystem GymSystem HttpCall
+        HttpSystem LineMapper MachineSystem MalformedAnswer NoAnswer ParameterInfo Port Preset ProcessSymbolSystem
+        ProcessSystem ProgramSystem SampledSystem
         Server Session SessionFailure Silence SocketSystem StepwiseSession SymbolSession SymbolSystem System SystemDied
-        Tls Usage check_outputs load_system matlab_command octave_command require_capability system
+        Tls Usage check_outputs load_system matlab_command octave_command require_capability symbol_system
+        system
     """,
     "bbfalsify.fitting": "Fit Log fit_profile learn_profile read_logs",
     "bbfalsify.logic": "Formula Requirement parse_stl",

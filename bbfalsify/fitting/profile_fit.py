@@ -28,6 +28,7 @@ from bbfalsify.fitting.stays import Observations
 from bbfalsify.fitting.structure import EdgeAt, LocationAt, Structure, constant
 from bbfalsify.fitting.waiting_times import fit_location_bounds, fit_rates, stays_by_location
 from bbfalsify.fitting.weights import FittedWeight, fit_weights
+from bbfalsify.fitting.widening import Widened, widen
 from bbfalsify.modelling import Profile, parse_profile, profile_parameters
 from bbfalsify.modelling.profiles.parameters import RATE, WEIGHT
 from bbfalsify.records.documents import KeyPath, read_yaml
@@ -111,7 +112,14 @@ def fit_structure(
         raise UserError(f"the confidence must lie strictly between 0 and 1; found {confidence:g}.")
     if not (tolerance >= 0 and math.isfinite(tolerance)):
         raise UserError(f"the tolerance must be finite and not negative; found {tolerance:g}.")
-    seen = LogFollower(given.profile.network, tolerance=tolerance).follow(log, told)
+    wider: Widened | None = None
+    try:
+        seen = LogFollower(given.profile.network, tolerance=tolerance).follow(log, told)
+    except UserError:
+        wider = widen(given, log, tolerance) if bounds else None
+        if wider is None:
+            raise
+        given, seen = wider.structure, wider.seen
     _check_enough(seen, log)
     draft = ProfileDraft(given.data(), [*header, _summary(seen)], {k: list(v) for k, v in (comments or {}).items()})
     draft.notes += notes
@@ -121,6 +129,8 @@ def fit_structure(
         if refitted:  # other guards, other choices: follow the log through the new structure
             given = Structure.parse(draft.text, given.document.file)
             seen = LogFollower(given.profile.network, tolerance=tolerance).follow(log, told)
+    if wider is not None:
+        draft.notes += wider.notes(draft)
     rates, tests = fit_rates(given, seen, draft, refitted, confidence)
     weights = _fit_weights(given, seen, draft, confidence)
     _note_unseen(given, seen, draft)

@@ -6,6 +6,7 @@ The names of the members are a contract with scripts; see docs/reference/json.md
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from bbfalsify.results.falsify_insights import (
     TimeToViolation,
 )
 from bbfalsify.results.falsify_modes import FailureMode, Unseen
+from bbfalsify.results.mode_words import explanation, mode_texts, violation_sentence
 from bbfalsify.results.notebook import counterexamples_frame, falsification_html
 from bbfalsify.results.run_result import CounterexampleRow, RequirementRow, RunResult
 from bbfalsify.results.self_check import Meetings, SelfCheck, note_line
@@ -98,6 +100,8 @@ class RankedCounterexample(EstimatedWord, CounterexampleRow):
     """Known from the store before this run."""
     sampling_artefact: bool = False
     """It holds at a tenth of the sampling period, which the user chose."""
+    exact_moments: bool = False
+    """Possible only at exact moments: probability zero, listed after the others, left out of the total."""
     accepted: str | None = None
     time_to_violation: TimeDistribution | None = None
     shrunk: ShrunkCounterexample | None = None
@@ -215,14 +219,22 @@ class FalsificationResult(RunResult):
 
     def __str__(self) -> str:
         """Text that `print` and a failing assertion show."""
-        lines = []
-        for row in self.requirements:
-            total = "" if row.found_probability is None else f", together {row.found_probability}"
-            lines.append(f"{row.id} {row.outcome.replace('_', ' ')}{total}")
-            lines += [
-                f"  #{found.rank} {'·'.join(found.actions)}: {found.probability}" for found in self.listed(row.id)
-            ]
-        return "\n".join([*lines, f"{self.simulations} simulations", *map(note_line, self.notes)])
+        lines = [line for row in self.requirements for line in self._lines(row)]
+        hidden = self.list_notes if self.modes else ()
+        notes = [note_line(note) for note in self.notes if note not in hidden]
+        return "\n".join([*lines, f"{self.simulations} simulations", *notes])
+
+    def _lines(self, row: RequirementResult) -> Iterator[str]:
+        """The sentence of a requirement and its modes; where no modes were named, its rows."""
+        modes = self.modes_of(row.id)
+        if row.violation is not None:
+            yield violation_sentence(row)
+            yield explanation(row, modes)
+            yield from (f"  {line}" for line in mode_texts(modes))
+            return
+        total = "" if row.found_probability is None else f", together {row.found_probability}"
+        yield f"{row.id} {row.outcome.replace('_', ' ')}{total}"
+        yield from (f"  #{found.rank} {'·'.join(found.actions)}: {found.probability}" for found in self.listed(row.id))
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row per counterexample (needs pandas)."""

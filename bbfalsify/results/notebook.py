@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.odds import odds_interval, percent
 from bbfalsify.records.stored import to_json
+from bbfalsify.results.falsify_modes import FailureMode
+from bbfalsify.results.mode_words import explanation, violation_sentence
 
 if TYPE_CHECKING:
     import pandas
@@ -26,7 +29,10 @@ Step = Mapping[str, Any]
 def falsification_html(result: FalsificationResult) -> str:
     effort = f"{result.simulations} simulations, seed {result.seed}"
     parts = [f"<b>{escape(result.name)}</b>: {escape(_plain(result.outcome))}, {effort}"]
-    parts += [escape(_line(row)) for row in result.requirements]
+    for row in result.requirements:
+        parts += [escape(line) for line in _lines(row, result.modes_of(row.id))]
+    if result.modes:
+        parts.append(_modes_table(result.modes))
     header = ("requirement", "#", "actions", "probability", "at", "robustness", "status")
     rows = [
         (c.requirement, c.rank, "·".join(c.actions), _interval(c.probability), c.first_violation_time, c.robustness,
@@ -106,10 +112,22 @@ def _frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> pandas.DataFra
     return pandas.DataFrame(rows, columns=list(columns))
 
 
-def _line(row: RequirementResult) -> str:
+def _lines(row: RequirementResult, modes: Sequence[FailureMode]) -> list[str]:
+    if row.violation is not None:
+        return [violation_sentence(row), explanation(row, modes)]
     text = f"{row.id} {_plain(row.outcome)}" + (f": {row.text}" if row.text else "")
     total = row.found_probability
-    return text + (f"; probability that a use meets one of these: {_interval(total)}" if total else "")
+    return [text + (f"; probability that a use meets one of these: {_interval(total)}" if total else "")]
+
+
+def _modes_table(modes: Sequence[FailureMode]) -> str:
+    header = ("requirement", "#", "failure mode", "a use meets it", "fails", "rows")
+    rows = [
+        (m.requirement, m.rank, m.sentence, odds_interval(m.probability), percent(m.precision.value),
+         ", ".join(map(str, m.counterexamples)))
+        for m in modes
+    ]  # fmt: skip
+    return _table(header, rows)
 
 
 def _interval(estimate: Estimate) -> str:

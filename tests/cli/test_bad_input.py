@@ -40,8 +40,9 @@ ENGINE = "engine: {kind: falsify, horizon: 20"
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: accepted, budget, early_stop, engine, executor, expected, "
-         "format_version, jobs, memory_limit, model, name, on_failure, parameters, profile, requirements, seed, "
+        ("seed: 1", "sead: 1", "unknown key 'sead'. Allowed: accepted, budget, constants, early_stop, engine, "
+         "executor, executor_lost, expected, format_version, jobs, memory_limit, model, name, on_failure, parameters, "
+         "profile, requirements, seed, "
          "signals, store, system, time_limit, votes. Did you mean 'seed'?"),
         ("seed: 1", "seed: one", "seed must be a whole number; found 'one'."),
         ("seed: 1", "seed: -1", "seed must be at least 0; found -1."),

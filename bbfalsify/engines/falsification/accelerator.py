@@ -20,6 +20,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.falsification.coverage import Visits
+from bbfalsify.engines.falsification.exact_moments import only_at_exact_moments
 from bbfalsify.engines.falsification.finding import Finding, query_name
 from bbfalsify.engines.falsification.guiding import AdaptiveDuration, promising_actions
 from bbfalsify.engines.falsification.instants import moment_ends, violating_step
@@ -79,6 +80,8 @@ class Search:
     """Some of the passing runs, if they will be judged again."""
     notes: list[str] = field(default_factory=list)
     """Notes that a reader needs."""
+    apart: list[set[tuple[str, ...]]] = field(default_factory=list)
+    """Per requirement: keys on the list that are possible only at exact moments, which take no place."""
     possible: int | None = None
     """Number of keys that a use can have, if it is at most that of the counterexamples wanted."""
     improved: list[int] = field(default_factory=list)
@@ -88,7 +91,7 @@ class Search:
         self.best_robustness = [np.inf] * requirements
         self.judged, self.vacuous = [0] * requirements, [0] * requirements
         self.improved = [self.iterations] * requirements
-        self.known = [set() for _ in range(requirements)]
+        self.known, self.apart = [set() for _ in range(requirements)], [set() for _ in range(requirements)]
         self.remembered = [{f.actions for f in self.findings if f.requirement == r} for r in range(requirements)]
 
     def read(self, usage: Usage, run: Run, wanted: int) -> Iterator[Finding]:
@@ -100,7 +103,8 @@ class Search:
     def add(self, finding: Finding, wanted: int) -> bool:
         """Put a finding on the list, unless its key is there or the list is full."""
         known = self.known[finding.requirement]
-        new = finding.actions not in known and finding.actions not in self.remembered[finding.requirement]
+        elsewhere = self.remembered[finding.requirement] | self.apart[finding.requirement]
+        new = finding.actions not in known and finding.actions not in elsewhere
         if new and len(known) < wanted:
             known.add(finding.actions)
             self.findings.append(finding)
@@ -108,9 +112,15 @@ class Search:
             return True
         return False
 
+    def set_apart(self, finding: Finding) -> None:
+        """Free the place of a finding that is possible only at exact moments; it stays on the list."""
+        finding.exact_moments = True
+        self.known[finding.requirement].discard(finding.actions)
+        self.apart[finding.requirement].add(finding.actions)
+
     def has_all(self, requirement: int) -> bool:
         """True if every key that a use can have is found."""
-        found = self.known[requirement] | self.remembered[requirement]
+        found = self.known[requirement] | self.remembered[requirement] | self.apart[requirement]
         return self.possible is not None and len(found) >= self.possible
 
     def violations(self, usage: Usage, run: Run) -> Iterator[Finding]:
@@ -293,6 +303,9 @@ def accelerate(
                 for finding in search.read(usage, run, plan.wanted):
                     duration.found(finding.requirement, finding.judgement.first_violation_time, run.iteration)
                     listener.found(finding)
+                    few = len(search.apart[finding.requirement]) < plan.wanted
+                    if few and only_at_exact_moments(ask, usage, finding, seeds):
+                        search.set_apart(finding)
             search.iterations = iterations[-1]
             duration.waited(search.iterations)
 

@@ -26,6 +26,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.accelerator import Listener, Search, WalkPlan, accelerate
 from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.estimating import PassPlan, check_estimator, estimate
+from bbfalsify.engines.falsification.exact_moments import only_at_exact_moments
 from bbfalsify.engines.falsification.few_words import count_words
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.guide_table import ACCELERATOR, AUTO, FOR_VALUES
@@ -67,7 +68,10 @@ class Progress:
         return ranking(self.of(requirement))
 
     def found_probability(self, requirement: int, confidence: float) -> Estimate:
-        items = [finding.estimated.passes for finding in self.ranking(requirement)]
+        ranked = self.ranking(requirement)
+        # Rows of probability zero would only raise the upper limit, by what their few traces cannot exclude.
+        counted = [finding for finding in ranked if not finding.exact_moments] or ranked
+        items = [finding.estimated.passes for finding in counted]
         return total_estimate(items, method="sum over disjoint counterexamples", confidence=confidence)
 
 
@@ -116,6 +120,10 @@ def run(
     listener.searched(progress.search)
     for finding in progress.search.findings:
         estimate_finding(ask, usage, finding, options, seeds.child("estimate"))
+        if finding.met:
+            finding.exact_moments = False
+        elif not finding.exact_moments:
+            finding.exact_moments = only_at_exact_moments(ask, usage, finding, seeds)
         listener.estimated(finding)
     order_similar(ask, usage, progress, options, seeds.child("order"), listener)
 

@@ -61,6 +61,8 @@ class Finding:
     """None until it has been executed again."""
     artefact: bool = False
     """It holds at a tenth of the sampling period, and is listed only because the user chose the period."""
+    exact_moments: bool = False
+    """It is possible only at exact moments, so its probability is zero (`exact_moments.py`)."""
     estimate: WordEstimate | None = field(default=None, repr=False)
     """None until it has been estimated."""
     ordering: Passes | None = field(default=None, repr=False)

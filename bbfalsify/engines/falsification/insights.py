@@ -100,8 +100,10 @@ def insights_of(
         rank: widened(ranking[rank - 1].estimated.probability, logarithmic_variance(elasticities, uncertainty))
         for rank, elasticities in found.elasticities.items()
     }
-    sums = of_total([(ranking[rank - 1].estimated.probability.value, e) for rank, e in found.elasticities.items()])
+    counted = {rank for rank in found.elasticities if not ranking[rank - 1].exact_moments}
+    weighted = [(ranking[rank - 1].estimated.probability.value, found.elasticities[rank]) for rank in sorted(counted)]
+    sums = of_total(weighted)
     wide = None if total is None else widened(total, logarithmic_variance(sums, uncertainty))
     if wide is not None:
-        wide = _no_less_than(wide, probabilities.values())
+        wide = _no_less_than(wide, [probabilities[rank] for rank in counted])
     return Insights(found if sensitivity else None, probabilities, wide, times)

@@ -23,9 +23,12 @@ PART = 4
 
 
 def ranking(rows: Sequence[Finding]) -> list[Finding]:
-    """The rows of one requirement in their order; what was never met in the estimation comes last."""
+    """The rows of one requirement in their order; what was never met in the estimation comes last.
+
+    Rows that are possible only at exact moments follow even those.
+    """
     order = [row for group in close_rows(rows) for row in _ordered(group)]
-    return order + sorted((row for row in rows if not row.met), key=_by_value)
+    return order + sorted((row for row in rows if not row.met), key=lambda row: (row.exact_moments, _by_value(row)))
 
 
 def close_rows(rows: Sequence[Finding]) -> list[list[Finding]]:

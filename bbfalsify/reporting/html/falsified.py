@@ -25,9 +25,9 @@ from bbfalsify.reporting.terminal.insight_lines import (
     sampling_lines,
     swap_lines,
 )
-from bbfalsify.reporting.terminal.modes import explanation, violated_in
 from bbfalsify.results.falsify_insights import Coverage, Elasticity
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample, RequirementResult
+from bbfalsify.results.mode_words import explanation, violated_in
 from bbfalsify.results.recorded import result_from_json
 
 WORD_WIDTH = 90
@@ -147,8 +147,8 @@ def _rows(result: FalsificationResult) -> list[dict[str, Any]]:
                 "word": row_text(row, WORD_WIDTH),
                 "title": "·".join(row.actions) if row.acts else values_text(row.values),
                 "badges": [badge(word) for word in _states(row) if word not in ("confirmed", ACCEPTED)],
-                "probability": interval(shown),
-                "bar": interval_bar(shown, top) if shown.samples and top > 0 else None,
+                "probability": "0" if row.exact_moments else interval(shown),
+                "bar": interval_bar(shown, top) if shown.samples and top > 0 and not row.exact_moments else None,
                 "share": "–" if row.share is None else f"{100 * row.share:.3g} %",
                 "length": len(row.actions),
                 "at": number(row.first_violation_time, 4),
@@ -174,7 +174,8 @@ def _core_text(row: RankedCounterexample) -> str:
 def _states(row: RankedCounterexample) -> list[str]:
     """confirmed or flaky; known from the store; accepted, new, …"""
     artefact = ["sampling artefact"] if row.sampling_artefact else []
-    return [row.status, *artefact, *(["known"] if row.known else []), *([row.accepted] if row.accepted else [])]
+    exact = ["possible only at exact moments"] if row.exact_moments else []
+    return [row.status, *artefact, *exact, *(["known"] if row.known else []), *([row.accepted] if row.accepted else [])]
 
 
 def _keys(row: RankedCounterexample) -> list[Any]:

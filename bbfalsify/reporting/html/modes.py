@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.reporting.formatting import interval, odds_interval, percent
+from bbfalsify.core.odds import odds_interval, percent
+from bbfalsify.reporting.formatting import interval
 from bbfalsify.reporting.html.parts import anchor, interval_bar
 from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import FalsificationResult

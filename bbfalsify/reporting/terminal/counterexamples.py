@@ -32,7 +32,7 @@ def result_table(rows: Sequence[RankedCounterexample], width: int) -> Table:
         (
             str(row.rank),
             "",
-            interval(row.shown),
+            "0 (exact moments)" if row.exact_moments else interval(row.shown),
             "–" if row.share is None else f"{100 * row.share:.3g}%",
             str(len(row.actions)),
             number(row.first_violation_time, 4),

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from bbfalsify.core.odds import probability
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.records.run_directory import file_name
-from bbfalsify.reporting.formatting import interval, probability, shorten_word
+from bbfalsify.reporting.formatting import interval, shorten_word
 from bbfalsify.reporting.terminal.counterexamples import (
     LEGEND,
     equations_table,

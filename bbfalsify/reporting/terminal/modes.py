@@ -15,17 +15,17 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bbfalsify.reporting.formatting import odds, odds_interval, percent, ranks
+from bbfalsify.core.odds import odds_interval, percent
+from bbfalsify.reporting.formatting import ranks
 from bbfalsify.reporting.terminal.lines import new_table
 from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import RequirementResult
+from bbfalsify.results.mode_words import explanation, violation_sentence
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 MOST_MODES = 10
-MUCH_HIDDEN = 10
-"""Where unseen violations may be so many times as probable as the known ones, the total is called "at least"."""
 
 
 def mode_lines(row: RequirementResult, modes: Sequence[FailureMode], width: int) -> Iterator[str | Table]:
@@ -37,32 +37,6 @@ def mode_lines(row: RequirementResult, modes: Sequence[FailureMode], width: int)
         yield _table(modes[:MOST_MODES], width)
     if len(modes) > MOST_MODES:
         yield f"… and {len(modes) - MOST_MODES} more: bbfalsify show"
-
-
-def violation_sentence(row: RequirementResult) -> str:
-    """R1, never above 75 degrees: violated in 1 of 206 uses [1 in 199 to 1 in 215]"""
-    return f"{row.id}, {row.text or row.stl}: {violated_in(row)}"
-
-
-def violated_in(row: RequirementResult) -> str:
-    """violated in 1 of 206 uses [1 in 199 to 1 in 215]; "at least" where much more may be hidden"""
-    known = row.violation
-    assert known is not None
-    hidden = row.unseen is not None and row.unseen.high >= MUCH_HIDDEN * known.value
-    often = odds(known.value).replace("1 in ", "1 of ")
-    uses = "of uses" if often.endswith("%") else "uses"
-    return f"violated in {'at least ' if hidden else ''}{often} {uses} [{odds(known.high)} to {odds(known.low)}]"
-
-
-def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
-    """How much the modes explain, and what may be missing."""
-    known, other, unseen = row.violation, row.other, row.unseen
-    assert known is not None
-    rest = 0.0 if other is None else other.value
-    explained = 1.0 - min(1.0, rest / known.value) if known.value > 0 else 0.0
-    named = "1 failure mode explains" if len(modes) == 1 else f"{len(modes)} failure modes explain"
-    text = f"{named} {percent(explained)} of that" if modes else "no failure mode could be named"
-    return text if unseen is None else f"{text}; violations never seen: less than {odds(unseen.high)}"
 
 
 def _table(modes: Sequence[FailureMode], width: int) -> Table:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from bbfalsify.reporting.formatting import number, probability, shorten_word
+from bbfalsify.core.odds import probability
+from bbfalsify.reporting.formatting import number, shorten_word
 
 MOST_LISTED = 5
 """Counterexamples shown while a run goes on."""

@@ -136,7 +136,8 @@ def few_words_note(search: Search, task: Task) -> list[str]:
 def notes_on_lists(task: Task, progress: Progress) -> list[str]:
     """Notes about the rows alone."""
     lists = what_the_lists_are(progress.search, task.requirements, task.options)
-    return [*lists, *what_the_order_is(progress, task.requirements)]
+    order = what_the_order_is(progress, task.requirements)
+    return [*lists, *order, *what_has_probability_zero(progress, task.requirements)]
 
 
 def what_the_order_is(progress: Progress, requirements: Sequence[Requirement]) -> list[str]:
@@ -150,6 +151,23 @@ def what_the_order_is(progress: Progress, requirements: Sequence[Requirement]) -
                 rows = f"#{first} {'and' if last == first + 1 else 'to'} #{last}"
                 notes.append(f"{requirement.id}: {rows} overlap; further passes ordered them, not these numbers")
             first = last + 1
+    return notes
+
+
+def what_has_probability_zero(progress: Progress, requirements: Sequence[Requirement]) -> list[str]:
+    """Name the rows that exist, but that no user meets."""
+    notes = []
+    for number, requirement in enumerate(requirements):
+        ranked = progress.ranking(number)
+        exact = [rank for rank, row in enumerate(ranked, start=1) if row.exact_moments]
+        if exact:
+            between = "and" if len(exact) == 2 else "to"
+            rows = f"#{exact[0]} is" if len(exact) == 1 else f"#{exact[0]} {between} #{exact[-1]} are"
+            total = "" if len(exact) == len(ranked) else "; left out of the total"
+            notes.append(
+                f"{requirement.id}: {rows} possible only at exact moments (delays at the ends of their windows): "
+                f"no trace of the estimate and no run a little inside the windows violates there{total}"
+            )
     return notes
 
 

@@ -1,6 +1,6 @@
 """One falsification from beginning to end: profile, system and requirements in, a ranked run directory out.
 
-    result = falsify(system, profile, requirements, Settings(horizon=20.0), seed=1)
+    result = falsify(system, "profile.yaml", "always(T <= 75)", Settings(horizon=20.0), seed=1)
     result.outcome, result.counterexamples[0].probability, result.directory
 
 The engine decides what to try (`engines/falsification`); this file gives it a driver, leads it through its stages
@@ -18,8 +18,6 @@ from pathlib import Path
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.logic import Requirement
-from bbfalsify.modelling import Profile
 from bbfalsify.records.accepted import Acceptances, load_acceptances
 from bbfalsify.records.recording import Recording, RunRecord
 from bbfalsify.records.store import Store
@@ -29,6 +27,7 @@ from bbfalsify.running.driver import Driver
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.conclusions import best_robustness, notes_on_lists
 from bbfalsify.running.falsify.counterexample_list import Listing
+from bbfalsify.running.falsify.given import ProfileLike, RequirementLike
 from bbfalsify.running.falsify.replay_store import Memory
 from bbfalsify.running.falsify.stages import Stages
 from bbfalsify.running.falsify.task import Settings, prepare
@@ -40,8 +39,8 @@ from bbfalsify.systems import System
 
 def falsify(
     system: System,
-    profile: Profile,
-    requirements: Requirement | Sequence[Requirement],
+    profile: ProfileLike,
+    requirements: RequirementLike | Sequence[RequirementLike],
     settings: Settings,
     *,
     budget: Budget = Budget(),
@@ -65,7 +64,7 @@ def falsify(
     memory = None if store is None else Memory(Store.open(store))
     compile_everything(frozenset(requirement.time for requirement in task.requirements))
     started = time.monotonic()  # the limits of a run do not count the compiling that only the very first one needs
-    name, decided_by = recording.name or profile.name, task.decided_by(with_store=memory is not None)
+    name, decided_by = recording.name or task.profile.name, task.decided_by(with_store=memory is not None)
     with (
         opened(execution) as where,
         recording.begin(name, seed, decided_by, adapter_sha256=task.record.sha256) as record,

@@ -152,6 +152,7 @@ def row_of(
         values=values,
         known=known,
         sampling_artefact=finding.artefact,
+        exact_moments=finding.exact_moments,
         probability_with_uncertainty=insights.probabilities.get(rank),
         time_to_violation=None if insights.times is None else insights.times.each.get(rank),
         met_by_plain_walks=met,

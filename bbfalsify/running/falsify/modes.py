@@ -61,7 +61,8 @@ class Naming:
 
 def name_modes(ask: Ask, usage: Usage, scribe: Scribe, naming: Naming, seeds: SeedTree) -> None:
     """Name the modes of every requirement that was falsified."""
-    lists = {number: scribe.progress.ranking(number) for number in range(len(scribe.requirements))}
+    ranked = {number: scribe.progress.ranking(number) for number in range(len(scribe.requirements))}
+    lists = {number: [row for row in rows if not row.exact_moments] for number, rows in ranked.items()}
     lists = {number: rows for number, rows in lists.items() if any(row.met for row in rows)}
     plan = pass_plan(scribe.options)
     rows = sum(map(len, lists.values()))

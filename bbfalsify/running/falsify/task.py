@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from bbfalsify.core.budget import Budget
-from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.judging_again import Sampling
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
-from bbfalsify.logic import Formula, Requirement
-from bbfalsify.modelling import Profile, check_profile
+from bbfalsify.logic import Requirement
+from bbfalsify.modelling import Profile
 from bbfalsify.modelling.formats.model_files import model_hash
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.running.execution import Execution
+from bbfalsify.running.falsify.given import ProfileLike, RequirementLike, checked_arguments
 from bbfalsify.running.falsify.sampling_grid import choose_grid
 from bbfalsify.systems import System
 
@@ -107,8 +106,8 @@ class Task:
 
 def prepare(
     system: System,
-    profile: Profile,
-    requirements: Requirement | Sequence[Requirement],
+    profile: ProfileLike,
+    requirements: RequirementLike | Sequence[RequirementLike],
     settings: Settings,
     *,
     budget: Budget,
@@ -117,12 +116,10 @@ def prepare(
     record: SystemRecord | None,
 ) -> Task:
     """Check the arguments and complete them; all problems are told at once."""
-    alone = isinstance(requirements, Requirement) or not isinstance(requirements, Iterable)
-    requirements = (cast(Requirement, requirements),) if alone else tuple(cast(Iterable[Requirement], requirements))
-    _check_arguments(system, profile, requirements, settings.horizon)
-    duration = max(r.duration(settings.horizon) for r in requirements)
-    grid = choose_grid(system, profile, requirements, duration, settings.period)
-    usage = Usage(profile, compile_network(profile.network), duration, grid.period)
+    used, read = checked_arguments(system, profile, requirements, settings.horizon)
+    duration = max(r.duration(settings.horizon) for r in read)
+    grid = choose_grid(system, used, read, duration, settings.period)
+    usage = Usage(used, compile_network(used.network), duration, grid.period)
     finer = tuple(replace(usage, period=period) for period in grid.finer)
     random = bool(finer) and system.capabilities.seedable
     record = record or SystemRecord(system.name)
@@ -131,40 +128,10 @@ def prepare(
         usage=usage,
         sampling=Sampling(finer, grid.refinements, given=settings.period is not None, random_system=random),
         sampling_notes=grid.notes,
-        requirements=requirements,
+        requirements=read,
         settings=settings,
         budget=budget,
         seed=seed,
         execution=execution,
         record=replace(record, name=record.name or system.name),
     )
-
-
-_NOT_A_REQUIREMENT = {
-    Formula: "a Requirement is needed, not a formula alone: Requirement('R1', 'in your words', formula).",
-    str: "a Requirement is needed, not a text: Requirement('R1', 'in your words', parse_stl('always[0:20](y <= 1)')).",
-}
-
-
-def _check_arguments(system: System, profile: Profile, requirements: Sequence[Requirement], horizon: float) -> None:
-    """Check for callers from Python what the command line checks in files."""
-    problems = []
-    if not isinstance(system, System):
-        problems.append(Problem(f"a system is needed, not {type(system).__name__}; decorate a function with @system."))
-    if not isinstance(profile, Profile):
-        problems.append(Problem(f"a Profile is needed, not {type(profile).__name__}; load_profile reads one."))
-    else:
-        problems += check_profile(profile)
-    if not requirements:
-        problems.append(Problem("a list with at least one Requirement is needed."))
-    for kind in {type(r) for r in requirements if not isinstance(r, Requirement)}:
-        problems.append(Problem(_NOT_A_REQUIREMENT.get(kind, f"a Requirement is needed, not {kind.__name__}.")))
-    problems += [
-        Problem(f"no finite trace can violate {r.id}, '{r.formula}': give its eventually or until a bound.")
-        for r in requirements
-        if isinstance(r, Requirement) and not r.formula.falsifiable
-    ]
-    if not (math.isfinite(horizon) and horizon >= 0):
-        problems.append(Problem(f"the horizon must be finite and not negative, found {horizon}."))
-    if problems:
-        raise UserError(problems)

@@ -98,6 +98,36 @@ def test_bounds_are_fitted_when_asked_for(fit):
     assert share.low < 0.5 < share.high  # among the moments at which both are possible under the new guards
 
 
+def test_bounds_that_were_guessed_too_narrow_are_widened(fit):
+    """Delays are uniform on [3, 5], on from 4: 1,000 of them lie within 0.05 of every end but for 1 in 1e8 logs."""
+    narrow = HEATER.replace("x <= 5", "x <= 4.5").replace("x >= 3", "x >= 3.5").replace("x >= 4", "x >= 4.25")
+    sessions = list(heater_sessions(np.random.default_rng(1), 20, 50))
+    assert "is not possible in User.S" in problems(fit, narrow, sessions)[0]
+    found = fit(narrow, sessions, bounds=True)
+    user = found.profile.network.processes[0]
+    assert float(user.locations[0].invariant.right.value) == pytest.approx(5, abs=0.05)
+    off, on = (float(e.guard.right.value) for e in user.edges)
+    assert off == pytest.approx(3, abs=0.05) and on == pytest.approx(4, abs=0.05)
+    widened = [note.split(" was too narrow")[0] for note in found.notes if "widened to 'x" in note]
+    assert widened == ["User.S: 'x <= 4.5'", "User.S -> S (off): 'x >= 3.5'", "User.S -> S (on): 'x >= 4.25'"]
+    assert check_profile(found.profile) == [] and found.events == 1000
+
+
+def test_bounds_are_widened_only_where_the_log_asks_for_it(fit):
+    narrow = PHONE.replace("x <= 3", "x <= 2.5")
+    found = fit(narrow, phone_sessions(np.random.default_rng(3), 20, 50), bounds=True)
+    [note] = [note for note in found.notes if "widened" in note]
+    assert note.startswith("User.Busy: 'x <= 2.5' was too narrow for the log, which has a delay of 2.9")
+
+
+def test_what_wider_bounds_do_not_help_is_refused_as_before(fit):
+    log = "time,action\n0,\n4,off\n12,off\n16,fly\n20,off\n"
+    assert "fly" in problems(fit, HEATER, log, bounds=True)[0]
+    twice = HEATER.replace("action: on", "action: off").replace("on: 1, off: 0", "off: 0")
+    told = problems(fit, twice, "time,action\n0,\n2,off\n6,off\n", bounds=True)
+    assert told == problems(fit, twice, "time,action\n0,\n2,off\n6,off\n")
+
+
 def test_bounds_that_cannot_be_fitted_are_kept_and_said(fit):
     carried = HEATER.replace('"x <= 5"', '"x <= 5 && x >= 0"')
     found = fit(carried, heater_sessions(np.random.default_rng(1), 3, 20), bounds=True)

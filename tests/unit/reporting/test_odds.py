@@ -3,7 +3,8 @@
 import pytest
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.reporting.formatting import odds, odds_interval, percent, ranks
+from bbfalsify.core.odds import odds, odds_interval, percent
+from bbfalsify.reporting.formatting import ranks
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from rich.console import Console
 from bbfalsify.core.errors import UserError
 from bbfalsify.reporting.terminal.counterexamples import equations_table, equations_title, result_table
 from bbfalsify.reporting.terminal.falsify import baseline_lines, closing_lines
-from bbfalsify.reporting.terminal.modes import violation_sentence
 from bbfalsify.results.falsify_result import FalsificationResult, RequirementResult
+from bbfalsify.results.mode_words import violation_sentence
 from bbfalsify.results.recorded import read_results
 
 

@@ -2,7 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.reporting.formatting import interval, number, probability, shorten_word
+from bbfalsify.core.odds import probability
+from bbfalsify.reporting.formatting import interval, number, shorten_word
 
 
 def test_a_word_that_fits_is_shown_whole():

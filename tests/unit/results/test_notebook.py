@@ -1,12 +1,14 @@
 """Results in a notebook."""
 
 import math
+from dataclasses import replace
 
 from bbfalsify import check, reach
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.examples.models import named_model
+from bbfalsify.results.falsify_modes import FailureMode, Unseen
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample, RequirementResult
 
 EVIL = "<script>alert(1)</script>"
@@ -40,6 +42,36 @@ def test_a_falsification_as_table_and_data_frame():
     assert len(frame) == 60 and frame["probability"].sum() == 15 and frame["actions"][0] == ("on", EVIL)
     empty = result(0)
     assert "<table>" not in empty._repr_html_() and list(empty.to_dataframe().columns) == list(frame.columns)
+
+
+def with_modes() -> FalsificationResult:
+    few, known = Estimate(0.002, 0.0018, 0.0022, 0.95, "m", 100), Estimate(0.004, 0.0038, 0.0042, 0.95, "m", 100)
+    mode = FailureMode(
+        rank=1, requirement=EVIL, name="on", sentence=f"{EVIL} twice", actions=("on",), probability=few,
+        precision=Estimate(0.18, 0.1, 0.2, 0.95, "m", 100), share=few, counterexamples=(1, 2),
+    )  # fmt: skip
+    plain = result(2)
+    row = replace(plain.requirements[0], violation=known, other=few, unseen=Unseen(0.01))
+    return replace(
+        plain, requirements=(row,), modes=(mode,), notes=("about rows", "about the run"), list_notes=("about rows",)
+    )
+
+
+def test_a_result_begins_with_its_modes():
+    lines = str(with_modes()).splitlines()
+    assert lines == [
+        f"{EVIL}, {EVIL}: violated in 1 of 250 uses [1 in 238 to 1 in 263]",
+        "1 failure mode explains 50 % of that; violations never seen: less than 1 in 100",
+        f"  #1 {EVIL} twice: 1 in 500 [455, 556], fails 18 %",
+        "10 simulations",
+        "note: about the run",
+    ]
+    html = with_modes()._repr_html_()
+    assert EVIL not in html and html.index("violated in 1 of 250 uses") < html.index("1 in 500") < html.index("on·")
+
+
+def test_without_modes_a_result_lists_its_rows():
+    assert f"  #2 on·{EVIL}: 0.25 [0.2, 0.3]" in str(result(2)).splitlines()
 
 
 def test_a_check_as_table_and_data_frame():

@@ -1,0 +1,50 @@
+"""Probabilities as people say them: 1 in 206 rather than 0.00485."""
+
+from __future__ import annotations
+
+import math
+
+from bbfalsify.core.estimate import Estimate
+
+
+def probability(value: float) -> str:
+    """9.55e-4 rather than 0.000955 or 9.55e-04."""
+    if value == 0 or value >= 0.01:
+        return f"{value:.3g}"
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def odds(value: float) -> str:
+    """A probability that people can say: 26 %, 1 in 206, 1 in 1.4 million; 1 in a thousand billion and less: 1e-13."""
+    if value >= 0.1:
+        return percent(value)
+    if value < 1e-12:
+        return probability(value) if value > 0 else "0"
+    uses = 1 / value
+    for size, word in ((1e9, " billion"), (1e6, " million")):
+        if uses >= size:
+            return f"1 in {uses / size:,.3g}{word}"
+    return f"1 in {float(f'{uses:.3g}'):,.0f}"
+
+
+def odds_interval(estimate: Estimate) -> str:
+    """1 in 206 [199, 215]; what is only bounded from above: less than 1 in 640"""
+    if estimate.samples == 0:
+        return "not estimated"
+    if estimate.none_seen or estimate.low == 0 and estimate.value in (0.0, estimate.high):
+        return f"less than {odds(estimate.high)}"
+    value, often, seldom = map(odds, (estimate.value, estimate.high, estimate.low))
+    return f"{value} [{_short(often, value)}, {_short(seldom, value)}]"
+
+
+def _short(text: str, beside: str) -> str:
+    """Leave out "1 in" where the number beside it says so."""
+    return text.removeprefix("1 in ") if beside.startswith("1 in ") else text
+
+
+def percent(share: float) -> str:
+    """26 %, 7.2 %, 0.04 %, and never 100 % of what is not all."""
+    if 0.995 <= share < 1.0:
+        return f"{math.floor(share * 1000) / 10:g} %"
+    return f"{float(f'{100 * share:.2g}'):g} %"

@@ -1,0 +1,47 @@
+"""Failure modes in words: the sentences that terminal, notebook, report and CI share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from bbfalsify.core.odds import odds, odds_interval, percent
+from bbfalsify.results.falsify_modes import FailureMode
+
+if TYPE_CHECKING:
+    from bbfalsify.results.falsify_result import RequirementResult
+
+MUCH_HIDDEN = 10
+"""Where unseen violations may be so many times as probable as the known ones, the total is called "at least"."""
+
+
+def violation_sentence(row: RequirementResult) -> str:
+    """R1, never above 75 degrees: violated in 1 of 206 uses [1 in 199 to 1 in 215]"""
+    return f"{row.id}, {row.text or row.stl}: {violated_in(row)}"
+
+
+def violated_in(row: RequirementResult) -> str:
+    """violated in 1 of 206 uses [1 in 199 to 1 in 215]; "at least" where much more may be hidden"""
+    known = row.violation
+    assert known is not None
+    hidden = row.unseen is not None and row.unseen.high >= MUCH_HIDDEN * known.value
+    often = odds(known.value).replace("1 in ", "1 of ")
+    uses = "of uses" if often.endswith("%") else "uses"
+    return f"violated in {'at least ' if hidden else ''}{often} {uses} [{odds(known.high)} to {odds(known.low)}]"
+
+
+def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
+    """How much the modes explain, and what may be missing."""
+    known, other, unseen = row.violation, row.other, row.unseen
+    assert known is not None
+    rest = 0.0 if other is None else other.value
+    explained = 1.0 - min(1.0, rest / known.value) if known.value > 0 else 0.0
+    named = "1 failure mode explains" if len(modes) == 1 else f"{len(modes)} failure modes explain"
+    text = f"{named} {percent(explained)} of that" if modes else "no failure mode could be named"
+    return text if unseen is None else f"{text}; violations never seen: less than {odds(unseen.high)}"
+
+
+def mode_texts(modes: Sequence[FailureMode]) -> Iterator[str]:
+    """One line per mode: #1 on 4 times: 1 in 314 [304, 325], fails 18 %"""
+    for mode in modes:
+        yield f"#{mode.rank} {mode.sentence}: {odds_interval(mode.probability)}, fails {percent(mode.precision.value)}"
