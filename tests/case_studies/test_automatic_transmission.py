@@ -1,9 +1,12 @@
 """The automatic transmission of the ARCH competition: what it does, and that short violations are not missed."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.interpolate import RegularGridInterpolator, interp1d
 
 from bbfalsify import falsify
 from bbfalsify.core.trace import Stimulus
@@ -56,6 +59,64 @@ def test_gears_change_at_ticks_only_and_outputs_hold_between_steps():
     fine = drive([60, 10, 90], [0, 200, 0], step=0.0025)
     for name in ("speed", "rpm", "gear"):
         assert np.array_equal(fine[name][::4], out[name]) and np.array_equal(fine[name][3::4], out[name][:-1])
+
+
+def integrated(tables, throttle, brake, end):
+    """Speed, engine speed and gear every 0.04 s, written anew: scipy's tables and integrator, the chart as states."""
+    torque = RegularGridInterpolator(
+        (tables["THROTTLES"], tables["ENGINE_SPEEDS"]), tables["ENGINE_TORQUE"], bounds_error=False, fill_value=None
+    )
+    capacity, gain = (
+        interp1d(tables["SPEED_RATIOS"], tables[name], fill_value="extrapolate")
+        for name in ("CAPACITIES", "TORQUE_RATIOS")
+    )
+    up, down = (
+        interp1d(tables[f"{way}_THROTTLES"], tables[f"{way}_SPEEDS"], axis=0, fill_value="extrapolate")
+        for way in ("UP", "DOWN")
+    )
+    ratios, mph = (2.393, 1.450, 1.000, 0.677), 2 * np.pi * 60 / 5280
+
+    def rates(_, state, pedal, braked, ratio):
+        engine, wheel = state
+        slip = 3.23 * wheel * ratio / engine
+        taken = (engine / capacity(slip)) ** 2
+        speed = wheel * mph
+        load = np.sign(speed) * (40 + 0.02 * speed**2 + braked)
+        pushed = (torque((pedal, engine)).item() - taken) / 0.021991488283555904
+        return [pushed, (3.23 * taken * gain(slip) * ratio - load) / 12.094147857312473]
+
+    state, gear, mode, since, rows = np.array([1000.0, 0.0]), 1, "steady", 0, []
+    for tick in range(round(end / 0.04)):
+        pedal, braked = throttle(tick * 0.04), brake(tick * 0.04)
+        speed, above, below = state[1] * mph, up(pedal)[gear - 1], down(pedal)[gear - 1]
+        since += 1
+        if mode == "steady":
+            mode, since = ("up" if speed > above else "down" if speed < below else "steady"), 0
+        elif (mode == "up" and speed < above) or (mode == "down" and speed > below):
+            mode = "steady"
+        elif since >= 2:
+            gear, mode = (min(gear + 1, 4) if mode == "up" else max(gear - 1, 1)), "steady"
+        rows.append((speed, state[0], gear))
+        solved = solve_ivp(rates, (0, 0.04), state, args=(pedal, braked, ratios[gear - 1]), rtol=1e-7, atol=1e-7)
+        state = solved.y[:, -1]
+    return np.array(rows).T
+
+
+def test_another_integrator_finds_the_same_drive():
+    """Engine speed away from its limits; gears up and down; the torque converter beyond the end of its table."""
+    throttle, brake = [80.0, 5.0, 55.0], [0.0, 250.0, 20.0]
+    out = drive(throttle, brake, end=15.0)
+    speed, rpm, gear = integrated(
+        vars(sys.modules[TRANSMISSION.function.__globals__["drive"].__module__]),
+        lambda now: throttle[min(int(now / 5 + 1e-9), 2)],
+        lambda now: brake[min(int(now / 5 + 1e-9), 2)],
+        end=15.0,
+    )
+    assert out["rpm"].min() > 600 and out["rpm"].max() < 6000
+    assert {-1.0, 1.0} <= set(np.diff(gear))
+    assert np.array_equal(out["gear"][:-1:4], gear)
+    assert out["speed"][:-1:4] == pytest.approx(speed, abs=1e-3)
+    assert out["rpm"][:-1:4] == pytest.approx(rpm, abs=1.0)
 
 
 def test_how_often_random_drives_violate():

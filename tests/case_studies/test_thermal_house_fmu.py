@@ -1,7 +1,5 @@
 """The thermal house as an FMU is the thermal house: the same temperatures, and the same findings for the same seed."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.modelling import load_profile
 from bbfalsify.systems import FmuSystem, load_system
 from tests.fmus.asking import ask, signals, stimulus
+from tests.fmus.building import built_by
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -22,9 +21,8 @@ ROOT = Path(__file__).parent.parent.parent
 def houses(tmp_path_factory):
     """The adapter, and the FMU that its script builds."""
     script = ROOT / "adapters" / "thermal_house_fmu" / "build.py"
-    command = [sys.executable, str(script), str(tmp_path_factory.mktemp("house"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    return load_system("thermal_house", base=ROOT), FmuSystem(done.stdout.strip())
+    [fmu] = built_by(script, tmp_path_factory.mktemp("house"))
+    return load_system("thermal_house", base=ROOT), FmuSystem(fmu)
 
 
 def test_a_cold_month_sample_by_sample(houses):

@@ -43,6 +43,13 @@ class FmuFactory:
         return fmu
 
 
+def built_by(script: Path, folder: Path) -> list[Path]:
+    """FMUs that a script of the project builds in a folder."""
+    command = [sys.executable, str(script), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return [Path(line) for line in done.stdout.splitlines()]
+
+
 def edited(
     fmu: Path,
     target: Path,
