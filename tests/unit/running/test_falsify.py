@@ -231,7 +231,7 @@ def test_failures_that_count_as_violations_have_the_keys_and_probabilities_of_vi
     ("arguments", "message"),
     [
         ({"box": lambda s: {}}, "a system is needed, not function"),
-        ({"requirements": ["always(T <= 75)"]}, "at least one Requirement"),
+        ({"requirements": [75]}, "a Requirement or a formula is needed, not int"),
         ({"requirements": requirement("eventually(T <= 75)")}, "no finite trace can violate R1"),  # one without a list
         ({"horizon": -1.0}, "the horizon must be finite and not negative"),
         ({"period": 1e-9}, "samples"),
