@@ -15,8 +15,10 @@ from bbfalsify.reporting.formatting import replay_command
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bbfalsify.core.estimate import Estimate
     from bbfalsify.reporting.compare import Found, RunChange, Shift
     from bbfalsify.reporting.compare_machines import MachineChange
+    from bbfalsify.reporting.compare_modes import ModesChange
 
 WIDTH = 60
 """Characters of a word of actions."""
@@ -31,8 +33,8 @@ def compare(
 ) -> int:
     """Compare two runs, two campaigns, or two learned machines.
 
-    Counterexamples that are new, gone, or more or less probable than the intervals explain; of machines, the shortest
-    word that they answer differently. Exit code 1 when something is new, else 0.
+    Failure modes and counterexamples that are new, gone, or more or less probable than the intervals explain; of
+    machines, the shortest word that they answer differently. Exit code 1 when something is new, else 0.
 
     \b
     Example:  bbfalsify compare runs/heater-2026-01-31-1 runs/heater-2026-02-07-1
@@ -124,6 +126,8 @@ def change_lines(change: RunChange, *, everything: bool = False) -> Iterator[str
     for requirement, before, now in change.outcomes:
         words = ((word or "not there").replace("_", " ") for word in (before, now))
         yield "{}: {} before, {} now".format(requirement, *words)
+    if change.modes is not None:
+        yield from mode_lines(change.modes, everything=everything)
     for found in change.new:
         yield _found_line("new", found)
         if found.file is not None:
@@ -136,11 +140,35 @@ def change_lines(change: RunChange, *, everything: bool = False) -> Iterator[str
     for total in change.totals:
         word = "as before" if total.explained else "changed"
         yield f"{total.requirement}, all of the list: {interval(total.old)} before, {interval(total.new)} now ({word})"
+    alike = 0 if change.modes is None else sum(shift.explained for shift in change.modes.shifts)
+    if alike:
+        both = "1 failure mode is" if alike == 1 else f"{alike} failure modes are"
+        yield f"{both} in both, with probabilities that their intervals explain"
     same = len(change.shifts) - len(moved)
     if same:
         yield f"{same} counterexamples are in both, with probabilities that their intervals explain"
     if change.machine is not None:
         yield from machine_lines(change.machine)
+
+
+def mode_lines(change: ModesChange, *, everything: bool = False) -> Iterator[str]:
+    """Modes that are new, gone, or that moved further than their intervals explain; `everything`: also the others."""
+    from bbfalsify.core.odds import odds_interval
+
+    for word, only, where in (("new", change.new, "were in {} before"), ("gone", change.gone, "are in {} now")):
+        for found in only:
+            told = where.format(", ".join(found.elsewhere))
+            remark = f" (its counterexamples {told})" if found.elsewhere else ""
+            mode = found.mode
+            yield f"{word} mode: {mode.requirement} {mode.sentence}, {odds_interval(mode.probability)}{remark}"
+    for shift in change.shifts:
+        if everything or not shift.explained:
+            was, is_now = shift.old.probability, shift.new.probability
+            numbers = f"{odds_interval(was)} before, {odds_interval(is_now)} now"
+            moved = (
+                f"{_moved(was, is_now, shift.explained)} mode: {shift.new.requirement} {shift.new.sentence}, {numbers}"
+            )
+            yield moved + _ratio(was, is_now, shift.explained)
 
 
 def _found_line(word: str, found: Found) -> str:
@@ -155,9 +183,17 @@ def _found_line(word: str, found: Found) -> str:
 def _shift_line(shift: Shift) -> str:
     from bbfalsify.reporting.formatting import interval, shorten_word
 
-    word = "as before" if shift.explained else "more probable" if shift.new.value > shift.old.value else "less probable"
+    word = _moved(shift.old, shift.new, shift.explained)
     status = "" if shift.statuses[0] == shift.statuses[1] else f"; {shift.statuses[0]} before, {shift.statuses[1]} now"
-    ratio = f" (× {shift.new.value / shift.old.value:.3g})" if shift.old.value > 0 and not shift.explained else ""
+    ratio = _ratio(shift.old, shift.new, shift.explained)
     actions = shorten_word(shift.actions or (), WIDTH)
     numbers = f"{interval(shift.old)} before, {interval(shift.new)} now"
     return f"{word}: {shift.requirement} {actions}, {numbers}{ratio}{status}"
+
+
+def _moved(old: Estimate, new: Estimate, explained: bool) -> str:
+    return "as before" if explained else "more probable" if new.value > old.value else "less probable"
+
+
+def _ratio(old: Estimate, new: Estimate, explained: bool) -> str:
+    return f" (× {new.value / old.value:.3g})" if old.value > 0 and not explained else ""

@@ -4,6 +4,7 @@
     change.new, change.gone, [shift for shift in change.shifts if not shift.explained]
 
 A counterexample is the same in both if requirement and actions are; of a check, a requirement's violation is one.
+Failure modes are compared by name (`compare_modes.py`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from bbfalsify.core.verdict import FOUND
 from bbfalsify.records.run_directory import differences, readable_manifest
 from bbfalsify.records.stored import to_json
 from bbfalsify.reporting.compare_machines import MachineChange, compare_machines
+from bbfalsify.reporting.compare_modes import ModesChange, compare_modes
 from bbfalsify.results.recorded import recorded_results
 from bbfalsify.results.run_result import CounterexampleRow, RunResult
 from bbfalsify.stats.estimates import difference, explained
@@ -77,6 +79,8 @@ class RunChange:
     settings: tuple[tuple[str, str, str], ...]
     """Differing settings that decide a result: (name, before, now)."""
     machine: MachineChange | None = None
+    modes: ModesChange | None = None
+    """None where one of the runs has not named any."""
 
     @property
     def is_news(self) -> bool:
@@ -84,8 +88,9 @@ class RunChange:
         return bool(self.new) or worse or (self.machine is not None and self.machine.differ)
 
     def as_json(self) -> dict[str, Any]:
+        parts = ("name", "modes", "new", "gone", "shifts", "totals", "machine")
         return {
-            **{part: to_json(getattr(self, part)) for part in ("name", "new", "gone", "shifts", "totals", "machine")},
+            **{part: to_json(getattr(self, part)) for part in parts},
             "outcomes": [{"requirement": r, "old": old, "new": new} for r, old, new in self.outcomes],
             "settings": [{"name": name, "old": old, "new": new} for name, old, new in self.settings],
         }
@@ -112,6 +117,7 @@ def compare_runs(old: str | Path, new: str | Path, engines: Engines) -> RunChang
         outcomes=tuple(_outcomes(*results)),
         settings=tuple(differences(settings_before, settings_now)),
         machine=_machines(Path(old), Path(new)),
+        modes=compare_modes(before, now),
     )
 
 

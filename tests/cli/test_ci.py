@@ -111,6 +111,14 @@ def test_runs_write_the_files_they_are_asked_for(cli, heater, tmp_path):
     [suite] = JUnitXml.fromfile("junit.xml")
     [case] = suite
     assert case.result[0].text.count("bbfalsify replay") == len(found)
+    [row], (first, *_) = called.json["requirements"], called.json["modes"]
+    sentence = f"R1, {row['stl']}: violated in "
+    assert case.result[0].message.startswith(sentence) and f" | #1 {first['sentence']}: 1 in " in case.result[0].message
+    assert case.result[0].text.startswith(sentence) and f"\n#1 {first['sentence']}: 1 in " in case.result[0].text
+    messages = [result["message"]["text"] for result in json.loads(Path("x.sarif").read_text())["runs"][0]["results"]]
+    assert all(text.startswith(sentence) for text in messages) and len(set(messages)) == len(found)
+    [(level, _, message)] = annotations("\n".join(annotation_lines([suite_of(called.json)], {})))
+    assert level == "error" and message.startswith(sentence) and f"\n#1 {first['sentence']}: 1 in " in message
     assert len(json.loads(Path("x.sarif").read_text())["runs"][0]["results"]) == len(found)
     again = cli("report", called.json["run_directory"], "--junit", "again.xml")
     assert again.code == 0 and Path("again.xml").read_text() == Path("junit.xml").read_text()
@@ -238,7 +246,7 @@ def test_pytest_collects_campaigns_offers_fixtures_and_runs_exported_counterexam
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
     assert "3 failed, 2 passed, 1 error" in done.stdout, done.stdout
-    assert "hot falsified (expected: not falsified)" in done.stdout
+    assert " (expected: not falsified); " in done.stdout
     assert "bbfalsify replay" in done.stdout and "report: " in done.stdout
     assert f"FAILED {test.name}" in done.stdout and "same: " in done.stdout
     assert done.stdout.count("wrong.campaign.yaml:1: ") >= 3, "every mistake of the campaign, with its line"

@@ -59,13 +59,56 @@ def test_new_gone_and_moved(cli, run):
 
 def test_a_requirement_that_fails_only_now_is_news(cli, run):
     def nothing_found(data):
-        data["counterexamples"] = []
-        data["requirements"][0] |= {"outcome": "not_falsified", "found_probability": None}
+        data["counterexamples"] = data["modes"] = []
+        data["requirements"][0] |= {"violation": None, "outcome": "not_falsified", "found_probability": None}
 
     clean = changed(run, "clean", nothing_found)
     assert cli("compare", run, clean).code == 0
     worse = cli("compare", clean, run)
     assert worse.code == 1 and "R1: not falsified before, falsified now" in worse.out
+    assert "new mode: R1 on, then on" in worse.out
+
+
+def test_modes_are_compared_by_name(cli, run):
+    """One mode hits ten times as often, another is called otherwise; the rows are the same, so nothing is new."""
+
+    def other_modes(data):
+        first, second = data["modes"]
+        for part in ("value", "low", "high"):
+            first["probability"][part] *= 10
+        second |= {"name": "on·off", "sentence": "on, then off"}
+
+    often, seldom = (mode["sentence"] for mode in read_json(run / "results.json")["modes"])
+    other = changed(run, "other", other_modes)
+    called = cli("compare", run, other)
+    assert called.code == 0
+    lines = called.out.splitlines()
+    assert lines[0].startswith("new mode: R1 on, then off, 1 in ")
+    assert lines[0].endswith("(its counterexamples were in on×3 before)")
+    assert lines[1].startswith(f"gone mode: R1 {seldom}, 1 in ")
+    assert lines[1].endswith("(its counterexamples are in on·off now)")
+    assert lines[2].startswith(f"more probable mode: R1 {often}, 1 in ") and lines[2].endswith(" now (× 10)")
+    modes = cli("compare", run, other, "--json").json["runs"][0]["modes"]
+    assert [found["name"] for found in modes["new"]] == ["on·off"] and modes["gone"][0]["elsewhere"] == ["on·off"]
+    [shift] = modes["shifts"]
+    assert shift["name"] == "on×4" and not shift["explained_by_intervals"] and shift["difference"]["low"] > 0
+    same = cli("compare", run, run, "-v").out
+    assert f"as before mode: R1 {often}, " in same and "2 failure modes are in both" in same
+
+
+@pytest.mark.parametrize("how", ["older version", "modes: false"])
+def test_runs_without_modes_are_compared_by_their_rows(cli, run, how):
+    def no_modes(data):
+        data["requirements"][0]["violation"] = None
+        data["modes"] = []
+        if how == "older version":
+            del data["modes"]
+
+    other = changed(run, "other", no_modes)
+    for pair in ((run, other), (other, run)):
+        called = cli("compare", *pair, "--json")
+        assert called.code == 0 and called.json["runs"][0]["modes"] is None and called.json["runs"][0]["shifts"]
+        assert "mode" not in cli("compare", *pair).out
 
 
 def machine(tmp_path: Path, name: str, answer: str, *more: str) -> Path:

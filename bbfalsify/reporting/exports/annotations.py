@@ -1,6 +1,6 @@
 """Annotations: lines that GitHub's runner finds in a log and shows beside the code of a pull request.
 
-    ::error file=campaign.yaml,line=7,title=R1%3A never above 75::R1 falsified, 4 counterexamples …%0A#1 on·on·off …
+    ::error file=campaign.yaml,line=7,title=R1%3A never above 75::R1, never above 75: violated in …%0A#1 …
 
 One per requirement that is not simply in order, since only ten of a kind are shown per step: an error where it failed,
 a warning where there is no answer, a notice where what was found was expected or is accepted.

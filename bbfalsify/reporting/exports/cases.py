@@ -9,8 +9,8 @@ error         the system failed, or the run could not be made
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bbfalsify.core.estimate import Estimate
@@ -20,6 +20,9 @@ from bbfalsify.records.accepted import ACCEPTED
 from bbfalsify.reporting.formatting import interval, number, replay_command, shorten_word
 from bbfalsify.reporting.terminal.lines import expectation
 from bbfalsify.results.check_result import CheckedRequirement
+from bbfalsify.results.falsify_modes import FailureMode
+from bbfalsify.results.falsify_result import RequirementResult
+from bbfalsify.results.mode_words import explanation, mode_texts, violation_sentence
 from bbfalsify.results.run_result import CounterexampleRow, RequirementRow, RunResult
 
 Status = Literal["passed", "failed", "inconclusive", "error"]
@@ -49,6 +52,13 @@ class Case:
     """One line."""
     findings: tuple[CaseFinding, ...] = ()
     notes: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    """Failure modes, one line each."""
+
+    @property
+    def headline(self) -> str:
+        """The summary and the modes in one line."""
+        return " | ".join((self.summary, *self.modes))
 
     @property
     def lines(self) -> Iterator[str]:
@@ -56,7 +66,7 @@ class Case:
         return map(visible, self._lines())
 
     def _lines(self) -> Iterator[str]:
-        yield self.summary
+        yield from (self.summary, *self.modes)
         yield from (f"formula: {self.formula}",) if self.formula else ()
         for found in self.findings[:MOST_FINDINGS]:
             yield found.text
@@ -85,10 +95,15 @@ def suite_of(results: Mapping[str, Any], *, campaign: str | None = None) -> Suit
     result = RunResult.from_json(results)
     varies = ", ".join(f"{key} {value}" for key, value in result.varies.items())
     words = {row["id"]: CheckedRequirement.from_json(row) for row in results["requirements"] if "verdict" in row}
+    named = {row["id"]: RequirementResult.from_json(row) for row in results["requirements"] if row.get("violation")}
+    modes = tuple(map(FailureMode.from_json, results.get("modes", ())))
     return Suite(
         name=f"{result.name} ({varies})" if varies else result.name,
         seconds=result.seconds,
-        cases=tuple(_case(row, result, words.get(row.id)) for row in result.requirements),
+        cases=tuple(
+            _with_modes(_case(row, result, words.get(row.id)), row, named.get(row.id), modes)
+            for row in result.requirements
+        ),
         seed=result.seed,
         directory=None if result.directory is None else str(result.directory),
         campaign=campaign,
@@ -106,6 +121,15 @@ def _case(row: RequirementRow, result: RunResult, checked: CheckedRequirement | 
         summary += f": {row.in_words}"
     notes = result.notes if status in ("inconclusive", "error") else ()
     return Case(row.id, row.text, row.formula, status, summary, findings, notes)
+
+
+def _with_modes(case: Case, row: RequirementRow, named: RequirementResult | None, modes: Sequence[FailureMode]) -> Case:
+    """Begin the case with the sentence of a falsified requirement and its modes, where they were named."""
+    if named is None:
+        return case
+    own = [mode for mode in modes if mode.requirement == row.id]
+    summary = f"{violation_sentence(named)}{expectation(row.outcome, row.expected)}; {explanation(named, own)}"
+    return replace(case, summary=summary, modes=tuple(mode_texts(own)))
 
 
 def _status(row: RequirementRow, accepted: int | None, listed: int) -> Status:

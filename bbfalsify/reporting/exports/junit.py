@@ -50,7 +50,7 @@ def _add(parent: Element, suite: Suite, case: Case) -> None:
     if case.status == "passed":
         SubElement(element, "system-out").text = text
     else:
-        about = _clean({"message": case.summary, "type": case.status})
+        about = _clean({"message": case.headline, "type": case.status})
         SubElement(element, _ELEMENTS[case.status], about).text = text
 
 

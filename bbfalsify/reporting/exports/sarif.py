@@ -45,7 +45,9 @@ def _results(suite: Suite, case: Case, places: Places) -> Iterator[dict[str, Any
     for found in case.findings:
         # Nothing that was expected or is accepted is an alarm.
         level = "note" if found.accepted or case.status == "passed" else "error"
-        result = _result(suite, case, level, f"{case.text or case.id}: {found.text}", place, found)
+        about = f"{case.text or case.id}: {found.text}"
+        text = "\n".join([case.summary, *case.modes, about]) if case.modes else about
+        result = _result(suite, case, level, text, place, found)
         if found.accepted:
             result["suppressions"] = [{"kind": "external", "justification": "accepted"}]
         yield result
