@@ -77,7 +77,8 @@ def falsify(
     `max_time` (seconds) ends the search; the estimates of what it found are still made, but nothing is shrunk then.
     `budget` bounds the whole run: what was found but not estimated when it is used up is listed as such.  With
     `baseline` (`SmcOptions`), plain simulation of the profile then estimates how probable any violation is, so that the
-    result can say how much of it the list explains.  `out=None` writes nothing.
+    result can say how much of it the list explains.  `out=None` writes nothing; the counterexamples of the result have
+    their `trace` (times, inputs, outputs) in memory.
 
     Without a `period`, signals are sampled as requirements and system need it (`sampling_grid.py`), and more densely
     where that changes verdicts; a given one is kept, and what changes at a tenth of it is said.

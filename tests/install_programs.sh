@@ -1,6 +1,6 @@
 #!/bin/sh
 # The programs that tests use: GNU Octave and the MQTT broker mosquitto as black boxes, Chromium to open reports,
-# bubblewrap to isolate programs.
+# bubblewrap to isolate programs, a C compiler for programs in C.
 #
 # Quick when they are there.  Otherwise they are installed with apt-get, as root or through a sudo that asks for no
 # password.  Where that is not possible this says so and goes on: the tests that need a missing program then fail, each
@@ -9,7 +9,7 @@
 PATH="$PATH:/usr/sbin:/sbin"
 
 missing() {
-    for program in octave:octave-cli mosquitto:mosquitto chromium:chromium bubblewrap:bwrap; do
+    for program in octave:octave-cli mosquitto:mosquitto chromium:chromium bubblewrap:bwrap gcc:gcc libc6-dev:gcc; do
         command -v "${program#*:}" >/dev/null || printf '%s ' "${program%%:*}"
     done
 }

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.choices import IDLE_ACTION, DrawnValue
+from bbfalsify.core.confirmation import ConfirmedTrace
 from bbfalsify.core.estimate import Estimate, TimeDistribution
 from bbfalsify.records.accepted import ACCEPTED, Judged
 from bbfalsify.records.stored import Stored, member
@@ -109,6 +110,9 @@ class RankedCounterexample(EstimatedWord, CounterexampleRow):
     """The further passes that decided its rank, where its interval overlaps another."""
     met_by_plain_walks: Meetings | None = None
     """Meetings by walks under the profile's own law after it was found (see the self-check)."""
+
+    trace: ConfirmedTrace | None = member(None, default=None, repr=False, compare=False)
+    """Arrays of the run that confirmed it; None for results that were read from a file."""
 
     @property
     def share(self) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from bbfalsify.core.confirmation import Confirmation
+from bbfalsify.core.confirmation import Confirmation, ConfirmedTrace
 from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
@@ -57,8 +57,6 @@ def counterexample_file(
     requirement: Requirement, stimulus: Stimulus, confirmation: Confirmation | None, **facts: Any
 ) -> Counterexample:
     """A counterexample as a file holds it: what was asked and what came of it; the engine adds its own facts."""
-    trace = None if confirmation is None else confirmation.trace
-    outputs = {} if trace is None else {k: v for k, v in trace.signals.items() if k not in stimulus.inputs}
     return Counterexample(
         requirement=RequirementRecord(
             requirement.id,
@@ -70,7 +68,7 @@ def counterexample_file(
         times=tuple(stimulus.times.tolist()),
         inputs=signals_as_samples(stimulus.inputs),
         parameters=dict(stimulus.parameters),
-        outputs=signals_as_samples(outputs),
+        outputs=signals_as_samples(ConfirmedTrace.of(stimulus, confirmation).outputs),
         reproduced=0 if confirmation is None else confirmation.reproduced,
         tries=0 if confirmation is None else confirmation.tries,
         versions=versions(),

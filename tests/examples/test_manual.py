@@ -206,7 +206,18 @@ def test_every_field_of_results_is_described(line, desk, fmus, capfd, monkeypatc
     assert _fields(json.loads(printed)) | _fields(json.loads(results.read_text())) <= described
 
 
-NAMED_BY_USERS = ("asked", "units", "quantiles", "varies", "versions", "changes", "variables", "locations")
+NAMED_BY_USERS = (
+    "asked",
+    "units",
+    "quantiles",
+    "varies",
+    "versions",
+    "changes",
+    "variables",
+    "locations",
+    "reals",
+    "integers",
+)
 
 
 def _fields(data) -> set[str]:

@@ -54,6 +54,7 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel):
         "bbfalsify/py.typed",
         "bbfalsify/modelling/language/language.lark",
         "bbfalsify/systems/programs/mfiles/bbfalsify_serve.m",
+        "bbfalsify/examples/c/bbfalsify.h",
         "bbfalsify/examples/heater/campaign.yaml",
         "bbfalsify/examples/heater/profile.yaml",
         "bbfalsify/examples/heater/specification.yaml",

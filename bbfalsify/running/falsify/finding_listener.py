@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from bbfalsify.core.choices import DrawnValue
-from bbfalsify.core.confirmation import Confirmation
+from bbfalsify.core.confirmation import Confirmation, ConfirmedTrace
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import (
     CounterexampleConfirmed,
@@ -153,6 +153,7 @@ def row_of(
         known=known,
         sampling_artefact=finding.artefact,
         exact_moments=finding.exact_moments,
+        trace=ConfirmedTrace.of(finding.stimulus, finding.confirmation),
         probability_with_uncertainty=insights.probabilities.get(rank),
         time_to_violation=None if insights.times is None else insights.times.each.get(rank),
         met_by_plain_walks=met,

@@ -138,7 +138,7 @@ def test_prism_text_names_labels_and_fractions():
     assert to_prism(chain("gambler"), {}).startswith("dtmc")
 
 
-@pytest.mark.skipif(not storm_is_installed(), reason="Storm is an optional extra")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "precision"),
     [
@@ -148,6 +148,8 @@ def test_prism_text_names_labels_and_fractions():
     ],
 )
 def test_storm_agrees(query: str, precision: float, capfd: pytest.CaptureFixture[str]):
+    """Storm is an optional extra: `pip install '.[test,storm]'` before the slow tests."""
+    assert storm_is_installed(), "pip install '.[storm]'"
     assert ask_storm(chain("hubble"), query) == pytest.approx(value("hubble", query), rel=precision, abs=1e-9)
     assert capfd.readouterr().out == ""
 

@@ -53,6 +53,21 @@ def test_the_list_does_not_depend_on_the_number_of_workers(plain):
     assert run(seed=2).counterexamples != one.counterexamples
 
 
+def test_rows_keep_the_arrays_of_the_run_that_confirmed_them(plain):
+    """T' = 10·heat − T/10, exactly: the outputs belong to the inputs, and pass 75 when the row says so."""
+    assert plain.directory is None
+    for row in plain.counterexamples:
+        trace = row.trace
+        assert [action for _, action in trace.events][: len(row.actions) - 1] == list(row.actions[:-1])
+        assert list(trace.inputs) == ["heat"] and list(trace.outputs) == ["T"]
+        temperature = [0.0]
+        for delay, heat in zip(np.diff(trace.times), trace.inputs["heat"], strict=False):
+            temperature.append(100 * heat + (temperature[-1] - 100 * heat) * np.exp(-delay / 10))
+        assert trace.outputs["T"] == pytest.approx(temperature, abs=1e-3)
+        assert trace.times[np.argmax(trace.outputs["T"] > 75)] == pytest.approx(row.first_violation_time)
+        assert "trace" not in row.as_json() and type(row).from_json(row.as_json()).trace is None
+
+
 def test_what_the_profile_does_not_know_widens_the_intervals(plain):
     """Same seed, same values; only the shown interval differs, by the elasticity of each counterexample."""
     text = heater.PROFILE + 'uncertainty: {"weight of User.S -> S (on)": 0.25}\n'
@@ -216,7 +231,7 @@ def test_failures_that_count_as_violations_have_the_keys_and_probabilities_of_vi
     ("arguments", "message"),
     [
         ({"box": lambda s: {}}, "a system is needed, not function"),
-        ({"requirements": [3]}, "a Requirement or a formula is needed, not int"),
+        ({"requirements": [75]}, "a Requirement or a formula is needed, not int"),
         ({"requirements": requirement("eventually(T <= 75)")}, "no finite trace can violate R1"),  # one without a list
         ({"horizon": -1.0}, "the horizon must be finite and not negative"),
         ({"period": 1e-9}, "samples"),

@@ -50,6 +50,7 @@ def told(result) -> dict:
     """All that a run concludes, without how long it took and where it is."""
     data = {**result.as_json(), "seconds": None, "run_directory": None}
     data["counterexamples"] = [named(c) for c in data["counterexamples"]]
+    data["modes"] = [{**mode, "typical": os.path.basename(mode["typical"] or "")} for mode in data["modes"]]
     return data
 
 
