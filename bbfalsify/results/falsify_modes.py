@@ -29,6 +29,8 @@ class FailureMode(Stored):
     """Ranks of the rows that show it."""
     typical: str | None = None
     """File of the most probable of them."""
+    avoided_by: str | None = None
+    """The nearest use that passes, of those simulated; None where none is near in all but one delay."""
 
 
 @dataclass(frozen=True)

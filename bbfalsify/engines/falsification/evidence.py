@@ -13,6 +13,7 @@ import numpy as np
 
 from bbfalsify.core.query import Answer
 from bbfalsify.core.trace import Trace, thinned
+from bbfalsify.core.verdict import Verdict
 from bbfalsify.kernel import Walk
 
 MOST_WALKS = 1000
@@ -42,6 +43,8 @@ class Evidence:
     """Per pass: those of the traces in `walks`."""
     followers: list[Walk] = field(default_factory=list)
     """Traces of the first pass that had any, violating or not, for words without a violating trace."""
+    passing: list[Walk] = field(default_factory=list)
+    """Those of the same pass that violate nowhere; others may violate before the last step."""
     fan: list[FanTrace] = field(default_factory=list)
     """Violating and other traces of the first pass, for pictures."""
 
@@ -61,6 +64,9 @@ class Evidence:
         self.kept_times.append(_violation_times(answers, kept, requirement))
         if not self.followers:
             self.followers = list(walks[: MOST_WALKS // 10])
+            judged = zip(walks, answers, strict=True)
+            passing = [w for w, a in judged if a.ok and a.judgements[requirement].verdict is not Verdict.VIOLATED]
+            self.passing = passing[: MOST_WALKS // 10]
 
     def keep_fan(
         self,

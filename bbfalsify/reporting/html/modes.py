@@ -34,6 +34,7 @@ def _mode(mode: FailureMode, places: dict[tuple[str, int], int], top: float) -> 
         "requirement": mode.requirement,
         "name": mode.name,
         "sentence": mode.sentence,
+        "avoided_by": mode.avoided_by,
         "probability": odds_interval(mode.probability),
         "exact": f"{interval(mode.probability)}, {mode.probability.method}",
         "bar": interval_bar(mode.probability, top) if top > 0 else None,

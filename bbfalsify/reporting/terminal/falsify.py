@@ -49,7 +49,7 @@ def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> I
     for row in result.requirements:
         if row.violation is not None:
             yield ""
-            yield from mode_lines(row, result.modes_of(row.id), width)
+            yield from mode_lines(row, result.modes_of(row.id), width, verbose)
         # Failures are accepted row by row, so whoever accepts some needs to see which.
         if result.listed(row.id) and (verbose or row.violation is None or result.acceptance is not None):
             yield ""

@@ -28,13 +28,18 @@ if TYPE_CHECKING:
 MOST_MODES = 10
 
 
-def mode_lines(row: RequirementResult, modes: Sequence[FailureMode], width: int) -> Iterator[str | Table]:
-    """Sentence, table of modes, and what they leave open."""
+def mode_lines(
+    row: RequirementResult, modes: Sequence[FailureMode], width: int, verbose: bool = False
+) -> Iterator[str | Table]:
+    """Sentence, table of modes, and what they leave open; `verbose`: also what would avoid them."""
     yield from textwrap.wrap(violation_sentence(row), width)
     yield from textwrap.wrap(explanation(row, modes), width)
     if modes:
         yield ""
         yield _table(modes[:MOST_MODES], width)
+    for mode in modes[:MOST_MODES] if verbose else ():
+        if mode.avoided_by is not None:
+            yield from textwrap.wrap(f"mode {mode.rank}: {mode.avoided_by}", width)
     if len(modes) > MOST_MODES:
         yield f"… and {len(modes) - MOST_MODES} more: bbfalsify show"
 

@@ -14,8 +14,10 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.engine import pass_plan
 from bbfalsify.engines.falsification.finding import Finding
+from bbfalsify.engines.falsification.modes.avoiding import avoided_by
 from bbfalsify.engines.falsification.modes.estimating import Modes, estimate_modes
 from bbfalsify.engines.falsification.modes.learning import learn
+from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.sampling import PlainUses, learning_passes, learning_uses, plain_simulations
 from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
 from bbfalsify.engines.falsification.usage import Usage
@@ -29,6 +31,8 @@ class Naming:
     """Failure modes by requirement; a requirement without any was not falsified, or the run was stopped before."""
 
     modes: dict[int, Modes] = field(default_factory=dict)
+    avoided: dict[int, dict[Pattern, str]] = field(default_factory=dict)
+    """The nearest passing use of each pattern, in words."""
 
     def result(
         self, requirement: int, name: str, ranks: Mapping[Finding, int], files: Mapping[int, str], units: dict[str, str]
@@ -53,6 +57,7 @@ class Naming:
                     share=mode.share,
                     counterexamples=own,
                     typical=files.get(own[0]) if own else None,
+                    avoided_by=self.avoided[requirement].get(mode.pattern),
                 )
             )
         unseen = None if named.unseen is None else Unseen(named.unseen, named.total.confidence)
@@ -72,10 +77,11 @@ def name_modes(ask: Ask, usage: Usage, scribe: Scribe, naming: Naming, seeds: Se
     learning = rows * learning_passes(usage, plan.passes) * plan.traces
     scribe.driver.recorder.record(StageStarted("naming failure modes", learning + 2 * plain))
     known = _simulate_plainly(ask, usage, scribe, lists, plain, "learn", seeds)
-    patterns = {
-        number: learn(*learning_uses(ask, usage, rows, known[number], plan, seeds.child(number)))
-        for number, rows in lists.items()
-    }
+    patterns = {}
+    for number, listed in lists.items():
+        bad, good, passing = learning_uses(ask, usage, listed, known[number], plan, seeds.child(number))
+        patterns[number] = learn(bad, good)
+        naming.avoided[number] = avoided_by(patterns[number], bad, passing)
     fresh = _simulate_plainly(ask, usage, scribe, lists, plain, "plain", seeds)
     for number, listed in lists.items():
         seeds_of, confidence = seeds.child(number, "occurrences"), scribe.options.confidence

@@ -4,8 +4,10 @@ import pytest
 from rich.console import Console
 
 from bbfalsify.core.errors import UserError
+from bbfalsify.reporting.html.modes import modes_section
 from bbfalsify.reporting.terminal.counterexamples import equations_table, equations_title, result_table
 from bbfalsify.reporting.terminal.falsify import baseline_lines, closing_lines
+from bbfalsify.reporting.terminal.modes import mode_lines
 from bbfalsify.results.falsify_result import FalsificationResult, RequirementResult
 from bbfalsify.results.mode_words import violation_sentence
 from bbfalsify.results.recorded import read_results
@@ -162,3 +164,19 @@ def test_a_total_is_called_at_least_where_much_may_be_hidden(high, least):
     """Ten times the known total of 8.1e-9 is much."""
     row = requirement(violation=estimate(8.1e-9), unseen={"high": high, "confidence": 0.95})
     assert violation_sentence(row).startswith(f"R1, safe: violated in {least}1 of 123 million uses [")
+
+
+def test_what_would_avoid_a_mode_is_said_where_asked_for():
+    text = "a use passes that waits 0.27 less before <off>; no other delay differs by more than 0.082"
+    mode = {
+        "rank": 1, "requirement": "R1", "name": "on", "sentence": "on", "actions": ["on"], "avoided_by": text,
+        "probability": estimate(0.002), "precision": estimate(0.2), "share": estimate(0.8),
+    }  # fmt: skip
+    row, result = requirement(violation=estimate(0.002)), FalsificationResult.from_json(results(modes=[mode]))
+    brief, full = (
+        "\n".join(line for line in mode_lines(row, result.modes, 80, verbose) if isinstance(line, str))
+        for verbose in (False, True)
+    )
+    assert "passes" not in brief and f"mode 1: {text}" in full.replace("\n", " ")
+    assert max(map(len, full.splitlines())) <= 80
+    assert modes_section(result)["modes"][0]["avoided_by"] == text

@@ -44,10 +44,14 @@ Word = tuple[str, ...]
 
 def learning_uses(
     ask: Ask, usage: Usage, rows: Sequence[Finding], plain: PlainUses, plan: PassPlan, seeds: SeedTree
-) -> tuple[list[Use], list[Use]]:
-    """Make further passes along each row; return violating uses and those that pass, with those of plain simulation."""
+) -> tuple[list[Use], list[Use], list[Use]]:
+    """Make further passes along each row, and add the plain simulations.
+
+    Return violating uses, uses that do not violate where their row does, and those of them that violate nowhere.
+    """
     bad: list[Use] = []
     good: list[Use] = []
+    passing: list[Use] = []
     for row in rows:
         few = PassPlan(learning_passes(usage, plan.passes), plan.traces, plan.estimator, plan.confidence)
         made = estimate(ask, usage, row, few, seeds.child("learn"), "modes")
@@ -60,10 +64,11 @@ def learning_uses(
         held = [walk for walk in evidence.followers if id(walk) not in seen]
         share = weight * (passes.total_traces - passes.total_hits) / max(1, len(held))
         good += [use_of(usage, walk, weight=share) for walk in held]
+        passing += [use_of(usage, walk) for walk in evidence.passing]
         if row.walk is not None:  # a row none of whose traces violates is known from the walk that found it
             least = weight * (0.5 if not violating else 0.0)
             bad.append(use_of(usage, row.walk, row.judgement.first_violation_time, least))
-    return bad + plain.violating, good + plain.passing
+    return bad + plain.violating, good + plain.passing, passing + plain.passing
 
 
 def everyday_walks(usage: Usage, seeds: SeedTree, count: int) -> Iterator[Walk]:
