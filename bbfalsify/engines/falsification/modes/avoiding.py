@@ -1,4 +1,4 @@
-"""What would avoid a failure mode: a passing use that differs from a typical violating one in little but one delay.
+"""Ways to avoid a failure mode: a passing use that differs from a typical violating one in little but one delay.
 
 Both have the same actions up to the one after the violation, and both were simulated: nothing is extrapolated.
 """
