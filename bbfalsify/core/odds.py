@@ -34,8 +34,14 @@ def odds_interval(estimate: Estimate) -> str:
         return "not estimated"
     if estimate.none_seen or estimate.low == 0 and estimate.value in (0.0, estimate.high):
         return f"less than {odds(estimate.high)}"
-    value, often, seldom = map(odds, (estimate.value, estimate.high, estimate.low))
-    return f"{value} [{_short(often, value)}, {_short(seldom, value)}]"
+    value, (first, last) = odds(estimate.value), limits(estimate)
+    return f"{value} [{_short(first, value)}, {_short(last, value)}]"
+
+
+def limits(estimate: Estimate) -> tuple[str, str]:
+    """The limits of an interval, the smaller number first: 1 in 199 before 1 in 215, and 54 % before 57 %."""
+    low, high = odds(estimate.low), odds(estimate.high)
+    return (low, high) if odds(estimate.value).endswith("%") else (high, low)
 
 
 def _short(text: str, beside: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bbfalsify.core.odds import odds, odds_interval, percent
+from bbfalsify.core.odds import limits, odds, odds_interval, percent
 from bbfalsify.results.falsify_modes import FailureMode
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def violated_in(row: RequirementResult) -> str:
     hidden = row.unseen is not None and row.unseen.high >= MUCH_HIDDEN * known.value
     often = odds(known.value).replace("1 in ", "1 of ")
     uses = "of uses" if often.endswith("%") else "uses"
-    return f"violated in {'at least ' if hidden else ''}{often} {uses} [{odds(known.high)} to {odds(known.low)}]"
+    return f"violated in {'at least ' if hidden else ''}{often} {uses} [{' to '.join(limits(known))}]"
 
 
 def explanation(row: RequirementResult, modes: Sequence[FailureMode]) -> str:
