@@ -108,6 +108,23 @@ def _slot_of(e: Expression) -> int | None:
     return e.slot + int(index) if index is not None and 0 <= index < e.size else None
 
 
+def integer_atom(e: Expression) -> list[int] | None:
+    """Row of `integer ⋈ constant`, None for anything else."""
+    negated = isinstance(e, Unary) and e.operator == "!"
+    read = e.operand if isinstance(e, Unary) and negated else e
+    if read.kind == Kind.BOOL and (slot := _slot_of(read)) is not None:
+        return [slot, at.EQUAL if negated else at.NOT_EQUAL, at.BOUND_CONSTANT, 0]
+    if not isinstance(e, Binary) or e.operator not in COMPARISONS:
+        return None
+    for left, right, operator in ((e.left, e.right, e.operator), (e.right, e.left, _MIRRORED[e.operator])):
+        slot, value = _slot_of(left), _constant_value(right)
+        if slot is None or value is None or left.kind.is_real or right.kind.is_real:
+            continue
+        if abs(int(value)) < 2**31:
+            return [slot, COMPARISONS[operator], at.BOUND_CONSTANT, int(value)]
+    return None
+
+
 class _Pool:
     """Header of T, and the rows and lists behind the code."""
 
@@ -180,21 +197,6 @@ class _Packer:
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
-    def _integer_atom(self, e: Expression) -> list[int] | None:
-        negated = isinstance(e, Unary) and e.operator == "!"
-        read = e.operand if isinstance(e, Unary) and negated else e
-        if read.kind == Kind.BOOL and (slot := _slot_of(read)) is not None:
-            return [slot, at.EQUAL if negated else at.NOT_EQUAL, at.BOUND_CONSTANT, 0]
-        if not isinstance(e, Binary) or e.operator not in COMPARISONS:
-            return None
-        for left, right, operator in ((e.left, e.right, e.operator), (e.right, e.left, _MIRRORED[e.operator])):
-            slot, value = _slot_of(left), _constant_value(right)
-            if slot is None or value is None or left.kind.is_real or right.kind.is_real:
-                continue
-            if abs(int(value)) < 2**31:
-                return [slot, COMPARISONS[operator], at.BOUND_CONSTANT, int(value)]
-        return None
-
     def _clock_atom(self, e: Expression) -> list[int] | None:
         if not isinstance(e, Binary) or e.operator not in COMPARISONS or e.operator == "!=":
             return None
@@ -219,7 +221,7 @@ class _Packer:
         for part in parts:
             if isinstance(part, Constant) and part.value != 0:
                 continue
-            atom = self._integer_atom(part) if integers else None
+            atom = integer_atom(part) if integers else None
             if atom is not None:
                 result.integer_atoms.append(atom)
                 continue
@@ -249,7 +251,7 @@ class _Packer:
         return result
 
     def _simplified(self, part: Expression, integers: bool) -> list[Expression]:
-        if self._integer_atom(part) is not None or self._clock_atom(part) is not None:
+        if integer_atom(part) is not None or self._clock_atom(part) is not None:
             return [part]
         return self.guard_tables.simplified(part) if integers else [part]
 
