@@ -11,13 +11,13 @@ Every subclass of `Node` is a frozen dataclass.  Its children are the nodes in i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, dataclass_transform
 
 N = TypeVar("N")
 
 
-@dataclass_transform(frozen_default=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Node:
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
