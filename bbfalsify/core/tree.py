@@ -34,6 +34,14 @@ def children(node: N) -> tuple[N, ...]:
     return tuple(found)
 
 
+def depth(node: Any) -> int:
+    """The number of levels; without recursion, so that it works for any depth."""
+    deepest, level = 0, [node]
+    while level:
+        deepest, level = deepest + 1, [child for item in level for child in children(item)]
+    return deepest
+
+
 def walk(node: N) -> Iterator[N]:
     """The node and everything below it, in reading order."""
     yield node
