@@ -28,6 +28,7 @@ class Family:
 
 
 _MUTUAL_EXCLUSION = "A[] (sum (i : id_t) P(i).cs) <= 1"
+_ALL_RETRY = "E<> forall (i : id_t) P(i).retry"
 _ALL_KNOW = "E<> done && t <= T"
 
 FAMILIES = {
@@ -43,8 +44,15 @@ FAMILIES = {
         "the correct one: can all others wait while one is inside?",
     ),
     "csma-cd": Family(
-        protocols.csma_cd, 5, 2, "E<> forall (i : id_t) P(i).retry",
-        "stations on one wire that detect collisions: can all have to try again at once?",
+        protocols.csma_cd, 5, 2, _ALL_RETRY,
+        "stations on one wire that detect collisions, told one by one: can all have to try again at once?",
+    ),
+    "csma-cd-broadcast": Family(
+        lambda n: protocols.csma_cd(n, broadcast=True), 5, 2, _ALL_RETRY, "the same, all told by one signal"
+    ),
+    "fddi": Family(
+        protocols.fddi, 3, 2, "A[] forall (i : id_t) P(i).trt <= 2 * TTRT",
+        "a token ring with timed transmissions; is the token always back after twice its target time?",
     ),
     "train-gate": Family(
         protocols.train_gate, 5, 2, "E<> Train(0).Cross && (forall (i : id_t) i != 0 imply Train(i).Stop)",
