@@ -54,7 +54,7 @@ def _include_atom(found: LowerUpper, atom: Atom, scale: int, range_of: Callable)
 
 def _limits(e: ex.Expression, scale: int, range_of: Callable[[ex.Read | ex.Bound], Bounds | None]) -> tuple[int, int]:
     interval = bounds(e, range_of)
-    if interval is None or max(abs(interval[0]), abs(interval[1])) * scale >= UNKNOWN:
+    if interval is None or max(-interval[0], interval[1]) * scale >= UNKNOWN:
         return -UNKNOWN, UNKNOWN
     return math.floor(Fraction(interval[0]) * scale), math.ceil(Fraction(interval[1]) * scale)
 

@@ -150,8 +150,9 @@ class Conditions:
             case Binary(operator=("+" | "-") as operator, left=left, right=right):
                 yield from self._terms(left, factor)
                 yield from self._terms(right, factor if operator == "+" else -factor)
-            case Binary(operator="*", left=Constant(value=value), right=other) | Binary(
-                operator="*", left=other, right=Constant(value=value)
+            case (
+                Binary(operator="*", left=Constant(value=value), right=other)
+                | Binary(operator="*", left=other, right=Constant(value=value))
             ):
                 yield from self._terms(other, factor * Fraction(value))
             case _:

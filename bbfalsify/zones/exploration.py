@@ -14,7 +14,7 @@ from __future__ import annotations
 from bbfalsify.kernel.exploration import mixed
 from bbfalsify.kernel.layout import S_ERROR
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
-from bbfalsify.zones.dbm import AT_MOST_ZERO, INFINITE, before, constrain, copied, disjoint, subtract
+from bbfalsify.zones.dbm import before, constrain, copied, subtract
 from bbfalsify.zones.layout import *
 from bbfalsify.zones.successors import (
     constrain_by_case,
@@ -440,3 +440,9 @@ def add_state(T, F, S, X, R, Z, D, W, found, nodes, discrete, stored, work, wait
         progress[P_MET] = new
         return MET if met == 1 else met
     return DONE
+
+
+def warm_up() -> None:
+    """Compile everything, or load it from the cache."""
+    for function in (explore, begin, expand, target_zone, add_state, fill_rows):
+        function.prepare()

@@ -1,8 +1,8 @@
 """Explore a zone graph as far as memory and time allow.
 
-    explorer = Explorer(tables)
-    explored = explorer.run(go_on=lambda explorer: True)
-    explored.outcome, explored.path()
+explorer = Explorer(tables)
+explored = explorer.run(go_on=lambda explorer: True)
+explored.outcome, explored.path()
 """
 
 from __future__ import annotations
@@ -172,8 +172,7 @@ class Explorer:
             return False
         changed = [wanted[0] > len(self.nodes), wanted[1] > len(self.rows), wanted[2] > len(self.matrices)]
         self.nodes, self.rows, self.matrices = (
-            _longer(array, length)
-            for array, length in zip((self.nodes, self.rows, self.matrices), wanted, strict=True)
+            _longer(array, length) for array, length in zip((self.nodes, self.rows, self.matrices), wanted, strict=True)
         )
         self.waiting = _longer(self.waiting, waiting)
         if 4 * len(self.rows) > len(self.table):

@@ -32,6 +32,7 @@ from __future__ import annotations
     Z_MOVES,  # in a record: place of the moves
     Z_DETAILS,  # in a record: place of the details
     # places in W
+    Z_PASSES,  # 1 if time may pass in the state entered last
     Z_SOURCES,
     Z_SHIFTS,
     Z_LOWER,
@@ -43,7 +44,7 @@ from __future__ import annotations
     Z_PIECES,  # most pieces of a state that is cut
     Z_LEAST,  # bounds that hold in all locations: places of the query's constants
     Z_SIZE,
-) = range(30)
+) = range(31)
 
 NO_EXTRAPOLATION, LOWER_UPPER, MAXIMUM = range(3)
 

@@ -4,8 +4,8 @@
     fire      run the updates on marked clocks, which tells what each clock becomes; the zone follows
     enter     all invariants of the state entered; then time passes where it may; then extrapolation
 
-The semantics is that of `modelling/network/network.py`: a transition whose outcome is drawn (branches, several receiving
-edges) can fire where every outcome can be entered.
+The semantics is that of `modelling/network/network.py`: a transition whose outcome is drawn (branches, several
+receiving edges) can fire where every outcome can be entered.
 """
 
 from __future__ import annotations
@@ -377,6 +377,7 @@ def settle(T, F, S, X, R, Z, D, W, end):
     passes = time_may_pass(T, F, S, X, R, Z)
     if passes < 0:
         return passes
+    W[Z[Z_PASSES]] = passes
     kept = keep(T, F, S, X, R, Z, D, W, M_NEXT * size)
     if kept != 1:
         return kept
@@ -419,7 +420,7 @@ def enter(T, F, S, X, R, Z, D, W, found, place, moves, parties, detailed):
         found[record + 1 + k] = W[moves + k]
     if detailed:
         record = place + Z[Z_DETAILS]
-        found[record] = outcome
+        found[record] = outcome + 2 * W[Z[Z_PASSES]]
         for k in range(size):
             found[record + 1 + k] = D[M_CELL * size + k]
             found[record + 1 + size + k] = D[M_FIRED * size + k]
@@ -609,7 +610,7 @@ def list_receivers(T, F, S, X, R, Z, W, e):
 
 @compiled
 def choose_receivers(T, F, S, X, R, Z, D, W, receivers):
-    """Intersect M_CELL with what the current choices say about each receiving edge: 1, 0 if nothing is left, a problem."""
+    """Intersect M_CELL with what the choices say about each receiving edge: 1, 0 if nothing is left, a problem."""
     size = Z[Z_CLOCKS] * Z[Z_CLOCKS]
     for i in range(receivers):
         row = Z[Z_CELLS] + 3 * i
@@ -709,8 +710,9 @@ def fire_broadcast(T, F, S, X, R, Z, D, W, found, count, e, detailed):
 def list_successors(T, F, S, X, R, Z, D, W, found, detailed):
     """List the symbolic successors of the state in the first record; return their number, or a problem.
 
-    Records: row, matrix, moves (number, then edge and branch of each); with details also whether the successor is kept,
-    the states that fire, the states entered before time passes, and what became of the clocks.
+    Records: row, matrix, moves (number, then edge and branch of each); with details also whether the successor is kept
+    (1) and time may pass in it (2), the states that fire, the states entered before time passes, and what became of the
+    clocks.
     """
     n = int(Z[Z_CLOCKS])
     S[S_ERROR] = 0

@@ -17,7 +17,7 @@ import numpy as np
 from bbfalsify.zones import exploration
 from bbfalsify.zones import layout as at
 from bbfalsify.zones.dbm import INFINITE
-from bbfalsify.zones.workspace import Workspace
+from bbfalsify.zones.workspace import Details, Workspace
 from bbfalsify.zones.zone_tables import ZoneTables
 
 MOST_TRIES = 100_000
@@ -33,23 +33,20 @@ class TimedPath:
     """When the target is met."""
 
 
-@dataclass(frozen=True)
-class _Step:
-    moves: Moves
-    firing: np.ndarray
-    entered: np.ndarray
-    sources: list[int]
-    shifts: list[int]
+_Step = tuple[Moves, Details]
 
 
 def timed_path(tables: ZoneTables, path: tuple[int, ...], *, targets: bool = True) -> TimedPath | None:
     """Find a run along a path of the explorer, to a target if `targets`; None: there is none (the path is spurious)."""
     exact = _exact(tables)
     wanted = _followed(tables, path)
+    space = Workspace.of(exact)
+    space.begin()
+    passes = bool(space.W[exact.Z[at.Z_PASSES]])
     for steps, end in _runs(exact, wanted, targets):
-        moments = _solve(exact, steps, end)
+        moments = _solve(exact, steps, end, passes)
         if moments is not None:
-            return TimedPath(tuple(step.moves for step in steps), tuple(moments[:-1]), moments[-1])
+            return TimedPath(tuple(moves for moves, _ in steps), tuple(moments[:-1]), moments[-1])
     return None
 
 
@@ -103,8 +100,7 @@ def _runs(
             if space.moves(k) == moves and space.state(k)[0].tobytes() == row
         ]  # fmt: skip
         for k in reversed(alike):
-            _, firing, entered, sources, shifts = space.details(k)
-            pending.append((depth + 1, space.state(k), _Step(moves, firing, entered, sources, shifts)))
+            pending.append((depth + 1, space.state(k), (moves, space.details(k))))
 
 
 def _ending(space: Workspace, targets: bool) -> np.ndarray | None:
@@ -119,7 +115,7 @@ def _ending(space: Workspace, targets: bool) -> np.ndarray | None:
     return space.D[at.M_CELL * size**2 : (at.M_CELL + 1) * size**2].reshape(size, size).copy() if outcome else None
 
 
-def _solve(tables: ZoneTables, steps: list[_Step], end: np.ndarray) -> list[Fraction] | None:
+def _solve(tables: ZoneTables, steps: list[_Step], end: np.ndarray, time_passes_first: bool) -> list[Fraction] | None:
     """The least moments of all transitions and of the end; None if there are none."""
     count = len(steps) + 2  # moment 0 is the beginning, moment i + 1 that of step i
     bounds = _Bounds()
@@ -128,13 +124,19 @@ def _solve(tables: ZoneTables, steps: list[_Step], end: np.ndarray) -> list[Frac
     reals = tables.network.initial_reals()
     since = [0] * tables.size
     value = [0, *(int(reals[slot] * tables.scale) for slot in tables.slots[1:])]
-    for place, step in enumerate(steps, start=1):
+    passes = time_passes_first
+    for place, (_, step) in enumerate(steps, start=1):
+        if not passes:
+            bounds.add(place, place - 1, 1)
+        passes = step.passes
         bounds.add_zone(step.firing, place, since, value)
         since, value = (
             [place if source == 0 else since[source] for source in step.sources],
-            [(0 if source == 0 else value[source]) + shift for source, shift in zip(step.sources, step.shifts, strict=True)],
+            [(value[source] if source else 0) + shift for source, shift in zip(step.sources, step.shifts, strict=True)],
         )
         bounds.add_zone(step.entered, place, since, value)
+    if not passes:
+        bounds.add(count - 1, count - 2, 1)
     bounds.add_zone(end, count - 1, since, value)
     return bounds.least(count, tables.scale)
 

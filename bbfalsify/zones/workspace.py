@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bbfalsify.core.errors import BBFalsifyError
 from bbfalsify.kernel import layout as kernel
 from bbfalsify.kernel.walker import Walker
-from bbfalsify.zones import exploration, layout as at
+from bbfalsify.zones import exploration
+from bbfalsify.zones import layout as at
 from bbfalsify.zones.dbm import AT_MOST_ZERO
 from bbfalsify.zones.zone_tables import ZoneTables
 
@@ -27,6 +28,21 @@ _WHY = {
 
 class ZoneProblem(BBFalsifyError):
     """Something that was met during an exploration and has no zones, or is an error of the model."""
+
+
+class Details(NamedTuple):
+    """What a detailed successor says beside its state."""
+
+    kept: bool
+    passes: bool
+    """Time may pass in the state entered."""
+    firing: np.ndarray
+    entered: np.ndarray
+    """States entered, before time passes."""
+    sources: list[int]
+    """Clock of which each clock has the value, after the updates; 0: none."""
+    shifts: list[int]
+    """What is added to it."""
 
 
 @dataclass(eq=False)
@@ -76,20 +92,20 @@ class Workspace:
         flat = self.found[place + 1 : place + 1 + 2 * int(self.found[place])].tolist()
         return tuple(zip(flat[::2], flat[1::2], strict=True))
 
-    def details(self, record: int) -> tuple[bool, np.ndarray, np.ndarray, list[int], list[int]]:
-        """Whether it is kept, states that fire, states entered, sources of the clocks, shifts."""
+    def details(self, record: int) -> Details:
+        """The details of a record."""
         n = self.tables.size
         place = record * int(self.tables.Z[at.Z_RECORD]) + int(self.tables.Z[at.Z_DETAILS])
         part = self.found[place : place + 1 + 2 * n * n + 2 * n].copy()
         end = 1 + 2 * n * n
-        return (
-            bool(part[0]), part[1 : 1 + n * n].reshape(n, n), part[1 + n * n : end].reshape(n, n),
-            part[end : end + n].tolist(), part[end + n :].tolist(),
+        return Details(
+            bool(part[0] & 1), bool(part[0] & 2), part[1 : 1 + n * n].reshape(n, n),
+            part[1 + n * n : end].reshape(n, n), part[end : end + n].tolist(), part[end + n :].tolist(),
         )  # fmt: skip
 
     def begin(self) -> int:
         """Compute the initial state into the first record: 1, or 0 if an invariant forbids it."""
-        network, tables, n = self.tables.network, self.tables, self.tables.size
+        network, tables = self.tables.network, self.tables
         integers = network.initial_integers()
         row = [p.initial for p in network.processes] + [integers[slot] for slot in tables.integers]
         reals = network.initial_reals()

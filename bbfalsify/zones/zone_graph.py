@@ -1,9 +1,9 @@
 """The zone graph as an explicit transition system, for searches that are not compiled.
 
-    graph = ZoneGraph(zone_tables(network, Question(alive=target)))
-    for state in graph.initial():
-        for label, successor in graph.successors(state):
-            graph.is_target(successor)
+graph = ZoneGraph(zone_tables(network, Question(alive=target)))
+for state in graph.initial():
+    for label, successor in graph.successors(state):
+        graph.is_target(successor)
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bbfalsify.zones import exploration, layout as at
+from bbfalsify.zones import exploration
+from bbfalsify.zones import layout as at
 from bbfalsify.zones.workspace import Workspace
 from bbfalsify.zones.zone_tables import ZoneTables
 

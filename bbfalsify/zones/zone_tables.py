@@ -1,7 +1,7 @@
 """Pack what zones need of a network into flat tables, or say why it has no zone graph.
 
-    tables = zone_tables(network, Question(alive=expression))
-    tables.Z, tables.model, tables.clock_names
+tables = zone_tables(network, Question(alive=expression))
+tables.Z, tables.model, tables.clock_names
 """
 
 from __future__ import annotations
@@ -197,7 +197,9 @@ class _Packer:
         first, count = e.slot, 1 if e.index is None else e.size
         store = "r" if e.kind.is_real else "i"
         if not any((store, slot) in self.written for slot in range(first, first + count)):
-            values = (self.network.initial_reals() if e.kind.is_real else self.network.initial_integers())[first:][:count]
+            values = (self.network.initial_reals() if e.kind.is_real else self.network.initial_integers())[first:][
+                :count
+            ]
             return min(values), max(values)
         if e.kind is Kind.BOOL:
             return 0, 1
@@ -283,7 +285,14 @@ class _Packer:
         self._lay_out_work(n, processes)
         names = tuple(self._name(slot) for slot in self.slots[1:])
         return ZoneTables(
-            network, model, np.array(words, np.int32), self.scale, names, tuple(self.slots), tuple(integers), self.work,
+            network,
+            model,
+            np.array(words, np.int32),
+            self.scale,
+            names,
+            tuple(self.slots),
+            tuple(integers),
+            self.work,
             diagonal,
         )
 
@@ -292,7 +301,7 @@ class _Packer:
         options = sum(len(e.branches) for p in self.network.processes for e in p.edges)
         place = 0
         for name, size in (
-            (at.Z_SOURCES, n), (at.Z_SHIFTS, n), (at.Z_LOWER, 2 * n), (at.Z_UPPER, n),
+            (at.Z_PASSES, 1), (at.Z_SOURCES, n), (at.Z_SHIFTS, n), (at.Z_LOWER, 2 * n), (at.Z_UPPER, n),
             (at.Z_PARTIES, 6 * processes + 8), (at.Z_OPTIONS, 2 * options + 4), (at.Z_CELLS, 4 * edges + 8),
             (at.Z_ATOMS, 3 * self.atoms + 8),
         ):  # fmt: skip

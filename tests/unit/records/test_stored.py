@@ -101,7 +101,8 @@ def test_a_check_comes_back_without_its_machine():
 
 def test_a_search_for_states_comes_back(tmp_path):
     from bbfalsify.engines.reachability.settings import ReachSettings
-    from bbfalsify.running.reach.reach_run import Question, reach_all
+    from bbfalsify.running.model_questions import Question
+    from bbfalsify.running.reach.reach_run import not_searched, reach_all
 
     network, family = named_model("fischer-faulty:4")
     questions = [Question("Q1", "", family.query), Question("Q2", "never", "E<> false")]
@@ -110,7 +111,7 @@ def test_a_search_for_states_comes_back(tmp_path):
     assert result.requirements[0].improvements and result.outcome is Outcome.FALSIFIED
     back = ReachResult.from_json(json.loads((result.directory / "results.json").read_text()))
     assert stored(back) == stored(result) and back.requirements == result.requirements
-    assert questions[1].not_searched() == QueryResult(
+    assert not_searched(questions[1]) == QueryResult(
         id="Q2", text="never", query="E<> false", in_words="E<> false: not searched to the end"
     )
 
