@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ from bbfalsify.records.json_files import write_atomically
 from bbfalsify.reporting.drawing.graphs import machine_svg
 from bbfalsify.reporting.formatting import interval, number
 from bbfalsify.reporting.terminal.lines import expectation, note_lines, replay_line, report_line
-from bbfalsify.results.check_result import CheckResult, UseRisk
+from bbfalsify.results.check_result import CheckedRequirement, CheckResult, UseRisk
 from bbfalsify.results.recorded import result_from_json
 
+MOST_CAUSES, MOST_WORDS = 3, 3
+"""Causes of a requirement, and words of each, that are shown without -v."""
 RESUMABLE = (
     StopReason.INTERRUPTED,
     StopReason.BUDGET_SIMULATIONS,
@@ -36,6 +39,7 @@ def check_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[
         yield f"{row}{expectation(row.outcome, row.expected)}"
         if row.outputs:
             yield f"   {row.steps}"
+        yield from (f"   {line}" for line in cause_lines(row, width - 3, everything=verbose))
         if row.probability is not None:
             yield f"   {_probability(row.probability)}"
         if row.risk is not None:
@@ -59,6 +63,22 @@ def check_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[
         yield f"run directory: {result.directory}"
     yield f"seed: {result.seed}"
     yield from (replay_line(row.file) for row in result.requirements if row.file is not None)
+
+
+def cause_lines(row: CheckedRequirement, width: int, *, everything: bool = False) -> Iterator[str]:
+    """Steps that break the requirement, where there are several, or several words to one."""
+    if len(row.causes) < 2 and not any(cause.others for cause in row.causes):
+        return
+    shown = row.causes if everything else row.causes[:MOST_CAUSES]
+    for place, cause in enumerate(shown, start=1):
+        yield from textwrap.wrap(f"cause {place}: {cause.in_words()}", width, subsequent_indent="   ")
+        words = [cause.shown(k) for k in range(len(cause.observed))]
+        yield from textwrap.wrap(f"   by {'; '.join(words if everything else words[:MOST_WORDS])}", width,
+                                 subsequent_indent="      ")  # fmt: skip
+    if len(row.causes) > len(shown):
+        yield f"… and {len(row.causes) - len(shown)} more causes: -v"
+    if not all(all(cause.observed) for cause in shown):
+        yield "* the learned machine says so; this word was not executed"
 
 
 def _probability(estimate: Estimate) -> str:
