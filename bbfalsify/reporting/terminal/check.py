@@ -26,6 +26,9 @@ RESUMABLE = (
     StopReason.BUDGET_TIME,
 )
 
+MOST_DRAWN = 150
+"""States of a machine that is drawn; nobody can follow the lines of a larger one, and placing them takes minutes."""
+
 
 def check_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str]:
     """Verdicts as sentences, what they cost, and how to see violations again."""
@@ -102,9 +105,12 @@ def _shown(estimate: Estimate) -> str:
 
 
 def write_files(data: Mapping[str, Any]) -> None:
-    """Write model.svg: the learned machine, with the way to the first violation."""
+    """Write model.svg, unless the machine is too large: the learned machine, with the way to the first violation."""
     result = result_from_json(CheckResult, data)
-    if result.model is not None:
+    if result.model is None:
+        return
+    file = Path(result.model)
+    machine = read_dot(file)
+    if len(machine) <= MOST_DRAWN:
         way = next((row.word for row in result.requirements if row.outputs), ())
-        file = Path(result.model)
-        write_atomically(file.with_suffix(".svg"), machine_svg(read_dot(file), way), durable=False)
+        write_atomically(file.with_suffix(".svg"), machine_svg(machine, way), durable=False)
