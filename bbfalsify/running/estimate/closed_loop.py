@@ -17,14 +17,11 @@ from bbfalsify.logic.csl import Bound
 from bbfalsify.modelling import Profile
 from bbfalsify.records.recording import Recording
 from bbfalsify.results.estimate_result import OUTCOMES, EstimateResult, EstimateRow
-from bbfalsify.running.driver import Driver
 from bbfalsify.running.estimate.estimate_run import verdict_word
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.conclusions import worker_notes
 from bbfalsify.running.falsify.task import Settings, prepare
-from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.running.warm_up import compile_everything
-from bbfalsify.running.workers.executors import opened
 from bbfalsify.systems import System
 
 _RULES = {"auto": "sequence", "sequence": "sequence", "okamoto": "fixed", "clopper_pearson": "clopper_pearson"}
@@ -63,24 +60,9 @@ def estimate_use(
         budget=budget, seed=seed, execution=execution, record=recording.system,
     )  # fmt: skip
     compile_everything()
-    started, name = time.monotonic(), recording.name or profile.name
+    started, plain = time.monotonic(), smc.Progress()
     decided_by = {**task.decided_by(with_store=False), "engine": settings.as_json()}
-    plain = smc.Progress()
-    with (
-        opened(execution) as where,
-        recording.begin(name, seed, decided_by, adapter_sha256=task.record.sha256) as record,
-        Driver(
-            system,
-            RequirementsJudge(task.requirements),
-            where,
-            record,
-            name=name,
-            requirements=[r.id for r in task.requirements],
-            budget=budget,
-            seeds=SeedTree(seed),
-            shared=[task.usage] if task.usage.makes_drafts else [],
-        ) as driver,
-    ):
+    with task.driven(recording, decided_by) as driver:
         driver.recorder.record(StageStarted("simulating", options.simulations or 0))
         with driver.until_stopped() as ended:
             smc.run(
@@ -89,8 +71,9 @@ def estimate_use(
             )  # fmt: skip
         notes = [*task.sampling_notes, *worker_notes(system, execution.jobs), *driver.poll.notes()]
     reason = ended.reason if ended.reason is not StopReason.COMPLETED else plain.stopped or StopReason.COMPLETED
+    record = driver.record
     result = EstimateResult(
-        name=name,
+        name=driver.name,
         requirements=tuple(_row(number, r, plain, options, settings) for number, r in enumerate(task.requirements)),
         stop_reason=reason,
         seconds=record.answers.seconds + time.monotonic() - started,
