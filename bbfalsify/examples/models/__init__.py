@@ -25,14 +25,18 @@ class Family:
     smallest: int
     query: str
     text: str
+    never: bool = False
+    """True where no run reaches (E<>) or violates (A[]) what the query asks for, so that random walks cannot answer."""
 
 
 _MUTUAL_EXCLUSION = "A[] (sum (i : id_t) P(i).cs) <= 1"
+_ALL_RETRY = "E<> forall (i : id_t) P(i).retry"
 _ALL_KNOW = "E<> done && t <= T"
 
 FAMILIES = {
     "fischer": Family(
-        protocols.fischer, 5, 2, _MUTUAL_EXCLUSION, "Fischer's mutual exclusion; correct, so no walk ever violates it"
+        protocols.fischer, 5, 2, _MUTUAL_EXCLUSION, "Fischer's mutual exclusion; correct, so no walk ever violates it",
+        never=True,
     ),
     "fischer-faulty": Family(
         lambda n: protocols.fischer(n, faulty=True), 5, 2, _MUTUAL_EXCLUSION,
@@ -43,8 +47,16 @@ FAMILIES = {
         "the correct one: can all others wait while one is inside?",
     ),
     "csma-cd": Family(
-        protocols.csma_cd, 5, 2, "E<> forall (i : id_t) P(i).retry",
-        "stations on one wire that detect collisions: can all have to try again at once?",
+        protocols.csma_cd, 5, 2, _ALL_RETRY,
+        "stations on one wire that detect collisions, told one by one: can all have to try again at once?",
+    ),
+    "csma-cd-broadcast": Family(
+        lambda n: protocols.csma_cd(n, broadcast=True), 5, 2, _ALL_RETRY, "the same, all told by one signal"
+    ),
+    "fddi": Family(
+        protocols.fddi, 3, 2, "A[] forall (i : id_t) P(i).trt <= 2 * TTRT",
+        "a token ring with timed transmissions; is the token always back after twice its target time?",
+        never=True,
     ),
     "train-gate": Family(
         protocols.train_gate, 5, 2, "E<> Train(0).Cross && (forall (i : id_t) i != 0 imply Train(i).Stop)",
