@@ -67,6 +67,7 @@ class _EstimateRun(QuestionRun[EstimateRow, EstimateResult]):
             warnings=tuple(found.warnings),
             seconds=round(time.monotonic() - began, 3),
             trajectories=found.trajectories,
+            **found.evidence,
         )
 
     def unanswered(self, question: Question) -> EstimateRow:
