@@ -81,3 +81,11 @@ def test_a_campaign(cli, tmp_path: Path):
 def test_bad_input(cli, arguments: tuple[str, ...], says: str):
     done = cli("estimate", *arguments)
     assert done.code == 2 and says in "\n".join(done.problems)
+
+
+def test_relative_precision_needs_no_quotes():
+    from bbfalsify.cli.engine_options import with_whole_precisions
+
+    words = ["--precision", "relative", "0.1", "--seed", "1"]
+    assert with_whole_precisions(words) == ["--precision", "relative 0.1", "--seed", "1"]
+    assert with_whole_precisions(["relative", "model.yaml"]) == ["relative", "model.yaml"]

@@ -95,6 +95,7 @@ def _row(question: Question, found: Answered, seconds: float) -> EstimateRow:
         warnings=tuple(found.warnings),
         seconds=round(seconds, 3),
         trajectories=found.trajectories,
+        **found.evidence,
     )
 
 

@@ -28,7 +28,7 @@ from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.conclusions import best_robustness, notes_on_lists
 from bbfalsify.running.falsify.counterexample_list import Listing
 from bbfalsify.running.falsify.given import ProfileLike, RequirementLike
-from bbfalsify.running.falsify.replay_store import Memory
+from bbfalsify.running.falsify.replay_store import Memory, recorded_modes
 from bbfalsify.running.falsify.stages import Stages
 from bbfalsify.running.falsify.task import Settings, prepare
 from bbfalsify.running.judge import RequirementsJudge
@@ -128,7 +128,9 @@ def _conclude(
             )
         )
     notes += listing.teach_the_store()
-    judged, memory = listing.judge(acceptances), stages.memory
+    run = "" if record.path is None else record.path.name
+    history = () if stages.memory is None else recorded_modes(stages.memory.store, task, run, rows, modes)
+    judged, memory = listing.judge(acceptances, modes), stages.memory
     return FalsificationResult(
         name=stages.driver.name,
         outcome=Outcome.overall([row.outcome for row in rows]),
@@ -147,6 +149,7 @@ def _conclude(
         list_notes=tuple(notes_on_lists(task, scribe.progress)),
         store=None if memory is None else memory.store.path,
         known=() if memory is None else tuple(known.row() for known in memory.known),
+        history=history,
         acceptance=None if judged is None else AcceptanceResult.of(judged),
         columns=task.options.columns,
         profile_coverage=stages.coverage(),

@@ -24,14 +24,14 @@ from bbfalsify.core.events import (
     WalksMade,
 )
 from bbfalsify.core.verdict import StopReason
-from bbfalsify.engines.reachability.search import PORTFOLIO, Found, Standing
+from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, Standing
 from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.modelling import Network
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.recording import Recording, RunRecord
 from bbfalsify.records.run_directory import file_name
-from bbfalsify.results.reach_result import QueryResult, ReachResult
+from bbfalsify.results.reach_result import QueryResult, ReachResult, TraceGroup
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.reach.reach import SearchResult, reach
 from bbfalsify.running.reach.reach_checkpoint import read_standing, standing_json
@@ -152,9 +152,19 @@ class _Asking:
             watch=telling.watch, report=report, standing=standing,
         )  # fmt: skip
         telling.watch(result.found)
-        file = self._write(question, result)
+        file = None if result.finding is None else self._write(question, result, result.finding)
+        groups = []
+        for number, group in enumerate(result.groups, start=1):
+            best = group.shortest
+            own = file if best is result.finding else self._write(question, result, best, f"-{number}")
+            groups.append(
+                TraceGroup(
+                    traces=group.traces, differs=group.differs, length=len(best.trace.steps),
+                    time=float(best.trace.time), actions=tuple(step.action for step in best.trace.steps), file=own,
+                )
+            )  # fmt: skip
         checkpoint.remove()
-        return result.row(question.id, question.text, file)
+        return result.row(question.id, question.text, file, tuple(groups))
 
     def _standing(self, checkpoint: Checkpoint) -> Standing | None:
         """Return the state to go on from; a checkpoint that cannot be used is named."""
@@ -167,19 +177,19 @@ class _Asking:
             self.record.recorder.record(RecordDamaged(str(checkpoint.path), None, text))
         return standing
 
-    def _write(self, question: Question, result: SearchResult) -> str | None:
-        """Write the trace file, where something was found."""
-        if self.record.path is None or result.finding is None:
+    def _write(self, question: Question, result: SearchResult, finding: ReachFinding, mark: str = "") -> str | None:
+        """Write a trace file, where the run is recorded."""
+        if self.record.path is None:
             return None
-        name = f"{file_name(question.id)}-trace.json" if self.several else "trace.json"
+        name = f"{file_name(question.id)}-trace{mark}.json" if self.several else f"trace{mark}.json"
         file = self.record.path / "counterexamples" / name
         # Which heuristic found it stands where users of the command line look for it.
         about = {
             **self.about, "requirement": question.id, "asked": self.settings.as_json(), "query": result.query.text,
-            "heuristic": result.finding.heuristic.value, "seed": result.seed,
+            "heuristic": finding.heuristic.value, "seed": result.seed,
             **({} if result.ending is None else {"ends": asdict(result.ending)}),
         }  # fmt: skip
-        write_trace(file, result.network, result.finding, about)
+        write_trace(file, result.network, finding, about)
         return str(file)
 
 
