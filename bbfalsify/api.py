@@ -208,6 +208,7 @@ def reach(
     *,
     heuristic: str = ReachSettings.heuristic,
     trace: str = ReachSettings.trace,
+    traces: int = ReachSettings.traces,
     depth: int | None = None,
     timeout: float | None = ReachSettings.timeout,
     walks: int | None = None,
@@ -219,7 +220,8 @@ def reach(
     """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
 
     `walks` limits the walks of each heuristic, `timeout` the seconds; None is no limit.  With `trace` "shortest" or
-    "fastest" the search goes on after the first trace, so it needs one of the two.
+    "fastest" the search goes on after the first trace, so it needs one of the two.  More `traces` than one are grouped
+    by what differs (`result.groups`).
 
     Walks are made by `jobs` processes (by default one per core), or on an `executor` as for `falsify`.
     """
@@ -227,7 +229,7 @@ def reach(
 
     processes = os.cpu_count() or 1 if jobs is None else jobs
     execution = Execution(jobs=processes, executor=executor, executor_lost=executor_lost)
-    settings = ReachSettings(heuristic=heuristic, trace=trace, depth=depth, timeout=timeout, walks=walks)
+    settings = ReachSettings(heuristic=heuristic, trace=trace, traces=traces, depth=depth, timeout=timeout, walks=walks)
     return run(model, query, settings, seed=seed, execution=execution)
 
 

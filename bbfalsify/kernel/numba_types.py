@@ -50,6 +50,7 @@ _ARGUMENT_TYPES = {
     "ends_integers": _I8[:, ::1],
     "ends_reals": _F8[:, ::1],
     "states_rng": _U8[:, ::1],
+    "tilt_bins": _U8[:, ::1],
     "status": types.int8[::1],
     "steps": _I4[::1],
     "errors": _I8[:, ::1],

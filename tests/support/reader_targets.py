@@ -323,7 +323,7 @@ def _outputs(form: str) -> Target:
 
 
 def _reference(text: str) -> object:
-    from bbfalsify.systems.loading import resolve_reference
+    from bbfalsify.systems.references import resolve_reference
 
     return resolve_reference(text, Path("/nonexistent"))
 

@@ -11,7 +11,7 @@ probability.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -40,32 +40,45 @@ def only_at_exact_moments(ask: Ask, usage: Usage, finding: Finding, seeds: SeedT
     if walk is None or not told or supports_conditional(usage.model) is not None:
         return False
     own = seeds.child("exact", finding.requirement, finding.name)
-    nearby = _nearby(WordFollower(usage.model), finding, walk, own)
-    if nearby is None:
+    follower = WordFollower(usage.model)
+    quantiles = _at_ends(follower, finding, walk, own)
+    if quantiles is None:
         return False
-    walks = whole_moments(usage.model, [replace(near, values=walk.values) for near in nearby], own.child("moment"))
-    name = f"exact/{finding.requirement}/{finding.name}"
+    # A common word keeps its key in the first runs: the others are not made.
+    for size in SIZES:
+        nearby = [replace(near, values=walk.values) for near in _moved(follower, finding, walk, quantiles, size, own)]
+        if _keeps_its_key(ask, usage, finding, nearby, own.child("moment", str(size)), str(size)):
+            return False
+    return True
+
+
+def _keeps_its_key(
+    ask: Ask, usage: Usage, finding: Finding, nearby: Sequence[Walk], seeds: SeedTree, size: str
+) -> bool:
+    """Tell whether one of these runs violates with the finding's key, or fails, which says nothing."""
+    walks = whole_moments(usage.model, nearby, seeds)
     queries = [
-        Query(f"{name}/{j}", usage.draft(near, stop=float(near.times[-1])), seed_name=finding.query)
+        Query(
+            f"exact/{finding.requirement}/{finding.name}/{size}/{j}",
+            usage.draft(near, stop=float(near.times[-1])),
+            seed_name=finding.query,
+        )
         for j, near in enumerate(walks)
     ]
     for near, answer in zip(walks, ask(queries) if queries else (), strict=True):
         if not answer.ok or not answer.judgements:
-            return False
+            return True
         seen = answer.judgements[finding.requirement]
         if seen.verdict is not Verdict.VIOLATED:
             continue
         steps = violating_step(near.times, seen.first_violation_time)
         if tuple(near.actions(usage.model)[:steps]) == finding.actions:
-            return False
-    return True
+            return True
+    return False
 
 
-def _nearby(follower: WordFollower, finding: Finding, walk: Walk, seeds: SeedTree) -> list[Walk] | None:
-    """Runs of the word a little inside the ends at which the walk sits; None if it sits at none.
-
-    The list is empty if the profile allows the word at no other moments.
-    """
+def _at_ends(follower: WordFollower, finding: Finding, walk: Walk, seeds: SeedTree) -> np.ndarray | None:
+    """Quantiles of the walk's delays; None if none of them sits at an end, and the word is possible elsewhere."""
     retraced = _retrace(follower, finding, walk, seeds.child("retrace"))
     known = () if retraced is None else retraced.quantiles
     if retraced is not None and not np.array_equal(retraced.walk.edges, walk.edges[: len(known)]):
@@ -73,9 +86,7 @@ def _nearby(follower: WordFollower, finding: Finding, walk: Walk, seeds: SeedTre
     impossible = len(known) < len(finding.actions)
     quantiles = np.array([*known, *[0.5] * (len(finding.actions) - len(known))])
     ends = (quantiles <= 0.0) | (quantiles >= LATEST)
-    if not ends.any() and not impossible:
-        return None
-    return list(_moved(follower, finding, walk, quantiles, seeds))
+    return quantiles if ends.any() or impossible else None
 
 
 def _retrace(follower: WordFollower, finding: Finding, walk: Walk, seeds: SeedTree) -> Followed | None:
@@ -90,18 +101,17 @@ def _retrace(follower: WordFollower, finding: Finding, walk: Walk, seeds: SeedTr
 
 
 def _moved(
-    follower: WordFollower, finding: Finding, walk: Walk, quantiles: np.ndarray, seeds: SeedTree
+    follower: WordFollower, finding: Finding, walk: Walk, quantiles: np.ndarray, size: float, seeds: SeedTree
 ) -> Iterator[Walk]:
     """Runs with delays moved from the ends; those that the profile does not allow are left out."""
-    for size in SIZES:
-        for number in range(RUNS):
-            own = seeds.child(str(size), number)
-            moves = size * own.child("moves").rng().random(len(quantiles))
-            places = np.where(quantiles <= 0.0, moves, np.where(quantiles >= LATEST, 1 - moves, quantiles))
-            wishes = [
-                Wish(action, float(place), like=(walk, k))
-                for k, (action, place) in enumerate(zip(finding.actions, places, strict=True), start=1)
-            ]
-            run = follower.follow(wishes, own)
-            if run is not None:
-                yield run.walk
+    for number in range(RUNS):
+        own = seeds.child(str(size), number)
+        moves = size * own.child("moves").rng().random(len(quantiles))
+        places = np.where(quantiles <= 0.0, moves, np.where(quantiles >= LATEST, 1 - moves, quantiles))
+        wishes = [
+            Wish(action, float(place), like=(walk, k))
+            for k, (action, place) in enumerate(zip(finding.actions, places, strict=True), start=1)
+        ]
+        run = follower.follow(wishes, own)
+        if run is not None:
+            yield run.walk

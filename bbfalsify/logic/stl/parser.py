@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.tree import depth
 from bbfalsify.logic.stl import formula as stl
 from bbfalsify.logic.stl.syntax_errors import SHORT, WORDS, explain, explain_character
 
@@ -133,7 +134,7 @@ class _Reader:
         for part in tree.iter_subtrees():
             built[id(part)] = getattr(self, part.data)(*(built.get(id(child), child) for child in part.children))
         root = built[id(tree)]
-        if not self.problems and _depth(root) > DEEPEST:
+        if not self.problems and depth(root) > DEEPEST:
             self.complain(f"the formula is nested more than {DEEPEST} levels deep")
         return root
 
@@ -233,11 +234,4 @@ def _name(operator: Any) -> str:
 
 
 def _shown(part: Any) -> str:
-    return stl.render(part) if _depth(part) <= DEEPEST else "…"
-
-
-def _depth(part: Any) -> int:
-    deepest, layer = 0, [part]
-    while layer:
-        deepest, layer = deepest + 1, [child for node in layer for child in stl.children(node)]
-    return deepest
+    return stl.render(part) if depth(part) <= DEEPEST else "…"

@@ -79,9 +79,9 @@ def name_modes(ask: Ask, usage: Usage, scribe: Scribe, naming: Naming, seeds: Se
     known = _simulate_plainly(ask, usage, scribe, lists, plain, "learn", seeds)
     patterns = {}
     for number, listed in lists.items():
-        bad, good, passing = learning_uses(ask, usage, listed, known[number], plan, seeds.child(number))
+        bad, good = learning_uses(ask, usage, listed, known[number], plan, seeds.child(number))
         patterns[number] = learn(bad, good)
-        naming.avoided[number] = avoided_by(patterns[number], bad, passing)
+        naming.avoided[number] = avoided_by(patterns[number], bad, good)
     fresh = _simulate_plainly(ask, usage, scribe, lists, plain, "plain", seeds)
     for number, listed in lists.items():
         seeds_of, confidence = seeds.child(number, "occurrences"), scribe.options.confidence

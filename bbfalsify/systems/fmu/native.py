@@ -72,9 +72,15 @@ class Instance(ABC):
     @abstractmethod
     def _instantiate(self) -> None: ...
 
-    @abstractmethod
     def begin(self, set_start_values: Callable[[], None], set_inputs: Callable[[], None]) -> None:
         """Initialise at time 0."""
+        set_start_values()
+        self._enter_initialisation()
+        set_inputs()
+        self.call("ExitInitializationMode")
+
+    @abstractmethod
+    def _enter_initialisation(self) -> None: ...
 
     @abstractmethod
     def stepper(self, *, may_go_back: bool = False) -> Callable[[float, float], None]:
@@ -152,12 +158,9 @@ class _Instance2(Instance):
     def count(self, values: int) -> tuple[int, ...]:
         return ()
 
-    def begin(self, set_start_values: Callable[[], None], set_inputs: Callable[[], None]) -> None:
-        set_start_values()
+    def _enter_initialisation(self) -> None:
         self.call("SetupExperiment", 0, 0.0, 0.0, 0, 0.0)  # no tolerance, from time 0, no end known
         self.call("EnterInitializationMode")
-        set_inputs()
-        self.call("ExitInitializationMode")
 
     def stepper(self, *, may_go_back: bool = False) -> Callable[[float, float], None]:
         do_step, component, never_back = self.function("DoStep"), self.component, not may_go_back
@@ -201,11 +204,8 @@ class _Instance3(Instance):
     def count(self, values: int) -> tuple[int, ...]:
         return (values,)
 
-    def begin(self, set_start_values: Callable[[], None], set_inputs: Callable[[], None]) -> None:
-        set_start_values()
+    def _enter_initialisation(self) -> None:
         self.call("EnterInitializationMode", False, 0.0, 0.0, False, 0.0)
-        set_inputs()
-        self.call("ExitInitializationMode")
 
     def stepper(self, *, may_go_back: bool = False) -> Callable[[float, float], None]:
         do_step, component, never_back = self.function("DoStep"), self.component, not may_go_back

@@ -194,11 +194,11 @@ def _occurrences(
     usage: Usage, patterns: Sequence[Pattern], most: int, confidence: float, seeds: SeedTree
 ) -> list[Estimate]:
     """Probability that a use matches each pattern, by walks that no system executes."""
-    counts, walks = np.zeros(len(patterns)), 0
+    counts, walks, batch = np.zeros(len(patterns)), 0, min(WALKS, most)
     while patterns and (not walks or walks < most and counts.min() < ENOUGH):
-        for walk in everyday_walks(usage, seeds.child("occurrences", walks), WALKS):
+        for walk in everyday_walks(usage, seeds.child("occurrences", walks), batch):
             counts += _matches(patterns, use_of(usage, walk))
-        walks += WALKS
+        walks += batch
     found = []
     for count in counts.tolist():
         low, high = clopper_pearson(count, walks, confidence)
