@@ -33,6 +33,26 @@ class FailureMode(Stored):
     """The nearest use that passes, of those simulated; None where none is near in all but one delay."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class PastMode(Stored):
+    """A failure mode of an earlier run."""
+
+    name: str
+    sentence: str
+    probability: Estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastRun(Stored):
+    """The modes of one requirement in an earlier run of a store."""
+
+    run: str
+    time: str
+    requirement: str
+    violation: Estimate
+    modes: tuple[PastMode, ...]
+
+
 @dataclass(frozen=True)
 class Unseen(Stored):
     """Violations that are not on the list, match no mode, and were never met."""
