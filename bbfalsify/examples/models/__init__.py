@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.examples.chains import CHAINS, chain_file
-from bbfalsify.examples.models import difficult, gossip, protocols, scheduling
+from bbfalsify.examples.models import difficult, gossip, protocols, scheduling, structures
 from bbfalsify.modelling import Network, load_model
 
 
@@ -94,6 +94,19 @@ FAMILIES = {
     "difficult-a7": Family(lambda n: difficult.a7(), 1, 1, "E<> P.Error", "figure A.7: difficult for RCF"),
     "difficult-b2": Family(lambda n: difficult.b2(), 1, 1, "E<> P.Goal", "figure B.2: a narrow window"),
     "difficult-b3": Family(lambda n: difficult.b3(), 1, 1, "E<> P.Goal", "figure B.3: difficult for RET"),
+    "diamond": Family(
+        structures.diamond, 9, 1, "E<> i == 0 && j == N",
+        "a grid of states, hard for random walks at its corners (no time, as the next ones)",
+    ),
+    "back-loops": Family(
+        structures.back_loops, 9, 1, "E<> P.Stuck", "one way to the end, and from every state on it a way back"
+    ),
+    "components": Family(
+        structures.components, 5, 2, "E<> C.Out && id == N", "strongly connected components with one exit each"
+    ),
+    "philosophers": Family(
+        structures.philosophers, 5, 2, "E<> deadlock", "dining philosophers who take the left fork first"
+    ),
     "difficult-b8": Family(lambda n: difficult.b8(), 1, 1, "E<> P.Goal", "figure B.8: difficult for all"),
 }  # fmt: skip
 
