@@ -20,7 +20,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bbfalsify.core.engine_kind import EngineKind as EngineKind  # engines of other packages import it from here
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.settings import keys_of
 
 ENTRY_POINTS = "bbfalsify.engines"
 
@@ -47,9 +48,12 @@ class Registry:
             kind = entry.load()
         except Exception as error:
             owner = entry.dist.name if entry.dist is not None else entry.value
-            raise UserError(f"the engine '{name}' of the package '{owner}' cannot be loaded: {error}.") from None
+            end = "" if str(error).endswith((".", "?")) else "."
+            raise UserError(f"the engine '{name}' of the package '{owner}' cannot be loaded: {error}{end}") from None
         if not isinstance(kind, EngineKind):
             raise UserError(f"the entry point '{name}' ({entry.value}) is {type(kind).__name__}, not an EngineKind.")
+        if problems := _problems_of(name, kind):
+            raise UserError(problems)
         return kind
 
     def of(self, results: Mapping[str, Any], *, file: str | None = None) -> EngineKind:
@@ -60,6 +64,21 @@ class Registry:
             problem = f"these are results of the engine '{name}', which is not installed here."
             raise UserError(Problem(problem, file=file, allowed=tuple(self.names())))
         return self.kind(name)
+
+
+def _problems_of(name: str, kind: EngineKind) -> list[Problem]:
+    """What is wrong with the declaration of an engine of another package."""
+    from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
+
+    problems = [
+        unknown_name("section", section, CAMPAIGN_SECTIONS, where=f"in needs or ignores of the engine '{name}'")
+        for section in (*kind.needs, *kind.ignores)
+        if section not in CAMPAIGN_SECTIONS
+    ]
+    if "kind" not in keys_of(kind.named("settings")):
+        says = f"the settings of the engine '{name}' ({kind.settings}) lack kind: str = engine_name(\"{name}\")."
+        problems.append(Problem(says))
+    return problems
 
 
 _WITHOUT_SYSTEM = (

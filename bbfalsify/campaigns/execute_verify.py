@@ -7,7 +7,7 @@ from typing import Any, cast
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.campaigns.requirements.queries import PlannedModel
 from bbfalsify.records.recording import Recording
-from bbfalsify.running.model_questions import Question
+from bbfalsify.running.questions import Question
 from bbfalsify.running.verify.verify_run import verify_all
 
 

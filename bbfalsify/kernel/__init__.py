@@ -17,7 +17,14 @@ from bbfalsify.kernel.particles import (
 )
 from bbfalsify.kernel.walk_results import Walk, Walks, WalkStatus
 from bbfalsify.kernel.walk_sampling import Sampler, sample_expressions
-from bbfalsify.kernel.walks import DELAY_DISTRIBUTIONS, accelerated_walks, count_steps, stochastic_walks, taped_walk
+from bbfalsify.kernel.walks import (
+    DELAY_DISTRIBUTIONS,
+    accelerated_walks,
+    count_steps,
+    stochastic_walks,
+    taped_walk,
+    tilted_walks,
+)
 
 __all__ = [
     "DELAY_DISTRIBUTIONS",
@@ -41,4 +48,5 @@ __all__ = [
     "stochastic_walks",
     "supports_conditional",
     "taped_walk",
+    "tilted_walks",
 ]

@@ -3,6 +3,7 @@
     store/
         R1-on-on-on-off-5f0c2a9be41d7c03.json     a counterexample file as runs write them; `bbfalsify replay` reads it
         history.jsonl                             open, fixed, changed: one line each time a failure's state changes
+        modes.jsonl                               failure modes, run by run (`mode_history.py`)
 
 A failure is a system, a requirement and a key (the actions); the end of a file's name is the hash of these, so that
 two runs that find the same failure at the same time write the same file.  Files are written whole or not at all, the
@@ -89,7 +90,7 @@ class Store:
 
     def mark(self, file: Path, state: State, *, run: str) -> None:
         """Note a change of state; one short line, appended in one go, so that runs at the same time do no harm."""
-        line = {"file": file.name, "state": state.value, "time": _now(), "run": run}
+        line = {"file": file.name, "state": state.value, "time": now_text(), "run": run}
         handle = os.open(self.path / HISTORY, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             os.write(handle, (json.dumps(line, ensure_ascii=False) + "\n").encode())
@@ -137,5 +138,6 @@ def same_system(counterexample: Counterexample, name: str, reference: str) -> bo
     return record.name == name if record.name else record.reference in (name, reference)
 
 
-def _now() -> str:
+def now_text() -> str:
+    """The time as histories have it."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -22,6 +22,27 @@ class Improvement(Stored):
     heuristic: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class TraceGroup(Stored):
+    """Traces to one target that are alike."""
+
+    traces: int
+    differs: str
+    """What is so in this group and not in all others."""
+    length: int
+    """Steps of its shortest trace."""
+    time: float
+    """Time of that trace."""
+    actions: tuple[str, ...]
+    """Actions of that trace."""
+    file: str | None = None
+    """Its file."""
+
+    def in_words(self) -> str:
+        many = f"{self.traces} trace{'s' * (self.traces != 1)}"
+        return f"{self.differs}: {many}, the shortest has {self.length} steps and takes {self.time:.6g}"
+
+
 @dataclass(frozen=True)
 class ExtremeValue(Stored):
     """The largest (sup) or smallest (inf) value of an expression that was reached."""
@@ -62,6 +83,8 @@ class QueryResult(Stored):
     improvements: tuple[Improvement, ...] = ()
     actions: tuple[str, ...] = ()
     """Actions of the trace found."""
+    groups: tuple[TraceGroup, ...] = ()
+    """All traces found by what differs, the largest group first, where several were asked for."""
     extremes: tuple[ExtremeValue, ...] = ()
     ends: str | None = None
     """How an endless run goes on after the trace."""

@@ -19,6 +19,8 @@ from bbfalsify.results.reach_result import QueryResult, ReachResult
 from bbfalsify.results.recorded import result_from_json
 from bbfalsify.results.verify_result import VerifyResult, VerifyRow
 
+MOST_ACTIONS = 30
+"""Actions of a group's shortest trace that its line shows."""
 MOST_CHARTS_OPEN = 3
 """The charts of more traces than this are folded."""
 
@@ -113,7 +115,17 @@ def _trace(file: Path, row: QueryResult | VerifyRow) -> dict[str, Any]:
         "locations": list(places.items()),
         "variables": variables,
         "replay": replay_command(file),
-    }
+        "groups": [
+            {"differs": g.differs, "traces": g.traces, "length": g.length, "time": number(g.time, 8),
+             "actions": _shortened(g.actions), "replay": None if g.file is None else replay_command(g.file)}
+            for g in (row.groups if isinstance(row, QueryResult) else ())
+        ],
+    }  # fmt: skip
+
+
+def _shortened(actions: tuple[str, ...]) -> str:
+    hidden = len(actions) - MOST_ACTIONS
+    return " ".join(actions[:MOST_ACTIONS]) + (f" … {hidden} more" if hidden > 0 else "")
 
 
 def _row(step: dict[str, Any]) -> Row:

@@ -1,25 +1,23 @@
-"""Estimates about a model as a recorded run: queries in, a run directory with the answers out.
-
-A run that was interrupted is continued: queries that are answered are not asked again.
-"""
+"""Estimates about a model as a recorded run: queries in, a run directory with the answers out."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.events import StageStarted
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.engines.estimation.answering import Answered, Answering
+from bbfalsify.engines.estimation.answering import Answering
 from bbfalsify.engines.estimation.questions import read_question
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.modelling import Network
-from bbfalsify.records.recording import Recording, RunRecord
+from bbfalsify.records.recording import Recording
 from bbfalsify.results.estimate_result import HOLDS, OUTCOMES, UNDECIDED, VIOLATED, EstimateResult, EstimateRow
-from bbfalsify.running.model_questions import Ask, ModelRun, Question, answer_all
+from bbfalsify.running.questions import Question, QuestionRun
 
 
 def estimate_all(
@@ -33,42 +31,47 @@ def estimate_all(
     recording: Recording = Recording(name="estimate"),
 ) -> EstimateResult:
     """Answer each query and store the result; the seconds of `budget` are for all queries together."""
-    run = ModelRun("estimate", network, about, settings, budget, recording, seed)
-
-    def begin(record: RunRecord, seed: int) -> Ask[EstimateRow]:
-        ends = None if budget.seconds is None else time.monotonic() + budget.seconds - record.answers.seconds
-        answering = Answering(network, settings, lambda: ends is None or time.monotonic() < ends)
-
-        def answer(question: Question, left: float | None) -> EstimateRow:
-            record.recorder.record(StageStarted(question.id, 0))
-            began = time.monotonic()
-            found = answering.answer(read_question(question.query, network), SeedTree(seed).child(question.id))
-            return _row(question, found, time.monotonic() - began)
-
-        return answer
-
-    return answer_all(run, questions, begin, _not_estimated, EstimateResult)
-
-
-def _not_estimated(question: Question) -> EstimateRow:
-    return EstimateRow(id=question.id, text=question.text, query=question.query)
-
-
-def _row(question: Question, found: Answered, seconds: float) -> EstimateRow:
-    verdict = verdict_word(found.verdict) if found.asks_verdict else None
-    return EstimateRow(
-        id=question.id,
-        text=question.text,
-        query=question.query,
-        outcome=Outcome.NOT_FALSIFIED if verdict is None else OUTCOMES[verdict],
-        verdict=verdict,
-        estimate=found.estimate,
-        runs=found.runs,
-        method=found.method,
-        warnings=tuple(found.warnings),
-        seconds=round(seconds, 3),
-        trajectories=found.trajectories,
+    run = _EstimateRun(
+        network=network,
+        about=about,
+        settings=settings,
+        budget=budget,
+        seed=recording.seed(seed),
+        recording=recording,
     )
+    return run.run(questions)
+
+
+class _EstimateRun(QuestionRun[EstimateRow, EstimateResult]):
+    row, result = EstimateRow, EstimateResult
+
+    @cached_property
+    def _answering(self) -> Answering:
+        return Answering(self.network, self.settings, self.in_time)
+
+    def answer(self, question: Question) -> EstimateRow:
+        self.record.recorder.record(StageStarted(question.id, 0))
+        began = time.monotonic()
+        asked = read_question(question.query, self.network)
+        found = self._answering.answer(asked, SeedTree(self.seed).child(question.id))
+        verdict = verdict_word(found.verdict) if found.asks_verdict else None
+        return EstimateRow(
+            id=question.id,
+            text=question.text,
+            query=question.query,
+            outcome=Outcome.NOT_FALSIFIED if verdict is None else OUTCOMES[verdict],
+            verdict=verdict,
+            estimate=found.estimate,
+            runs=found.runs,
+            method=found.method,
+            warnings=tuple(found.warnings),
+            seconds=round(time.monotonic() - began, 3),
+            trajectories=found.trajectories,
+            **found.evidence,
+        )
+
+    def unanswered(self, question: Question) -> EstimateRow:
+        return EstimateRow(id=question.id, text=question.text, query=question.query)
 
 
 def verdict_word(verdict: bool | None) -> str:

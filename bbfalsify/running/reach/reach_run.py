@@ -15,17 +15,22 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bbfalsify.core.budget import Budget
-from bbfalsify.core.events import RecordDamaged, StageStarted, TraceFound, WalksMade
-from bbfalsify.engines.reachability.search import PORTFOLIO, Found, Standing
+from bbfalsify.core.events import (
+    RecordDamaged,
+    StageStarted,
+    TraceFound,
+    WalksMade,
+)
+from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, Standing
 from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.modelling import Network
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.event_log import Recorder
-from bbfalsify.records.recording import Recording, RunRecord
+from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import file_name
-from bbfalsify.results.reach_result import QueryResult, ReachResult
+from bbfalsify.results.reach_result import QueryResult, ReachResult, TraceGroup
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.model_questions import Ask, ModelRun, Question, answer_all
+from bbfalsify.running.questions import Question, QuestionRun
 from bbfalsify.running.reach.reach import SearchResult, reach
 from bbfalsify.running.reach.reach_checkpoint import read_standing, standing_json
 from bbfalsify.running.reach.trace_files import write_trace
@@ -50,37 +55,32 @@ def reach_all(
     `about` says where the model comes from: `model` and `model_sha256`, or `example`; trace files repeat it.  The
     seconds of `budget` are for all queries together.
     """
-    run = ModelRun("reach", network, about, settings, budget, recording, seed, execution.jobs)
-
-    def begin(record: RunRecord, seed: int) -> Ask[QueryResult]:
-        return _Asking(network, settings, about, seed, execution, record, len(questions) > 1).answer
-
-    return answer_all(run, questions, begin, not_searched, ReachResult)
-
-
-def not_searched(question: Question) -> QueryResult:
-    in_words = f"{question.query}: {question.elsewhere or 'not searched to the end'}"
-    stopped = "not searched" if question.elsewhere is None else "handed on"
-    return QueryResult(
-        id=question.id, text=question.text, query=question.query, in_words=in_words, stopped=stopped
-    )  # fmt: skip
+    run = _ReachRun(
+        network=network,
+        about=about,
+        settings=settings,
+        budget=budget,
+        seed=recording.seed(seed),
+        recording=recording,
+        jobs=execution.jobs,
+        execution=execution,
+    )
+    return run.run(questions)
 
 
-@dataclass(frozen=True)
-class _Asking:
-    """All that the queries of a run have in common."""
-
-    network: Network
-    settings: ReachSettings
-    about: Mapping[str, Any]
-    seed: int
+@dataclass(kw_only=True)
+class _ReachRun(QuestionRun[QueryResult, ReachResult]):
     execution: Execution
-    record: RunRecord
-    several: bool
+    row, result = QueryResult, ReachResult
 
-    def answer(self, question: Question, left: float | None) -> QueryResult:
+    def unanswered(self, question: Question) -> QueryResult:
+        in_words = f"{question.query}: {question.elsewhere or 'not searched to the end'}"
+        stopped = "not searched" if question.elsewhere is None else "handed on"
+        return QueryResult(id=question.id, text=question.text, query=question.query, in_words=in_words, stopped=stopped)
+
+    def answer(self, question: Question) -> QueryResult:
         """Search for one query."""
-        asked, recorder = self.settings, self.record.recorder
+        asked, recorder, left = self.settings, self.record.recorder, self.seconds_left
         checkpoint = Checkpoint(self.record.path, question.id)
         standing = self._standing(checkpoint)
         used = 0.0 if standing is None else standing.found.seconds  # before the run was interrupted
@@ -100,9 +100,19 @@ class _Asking:
             watch=telling.watch, report=report, standing=standing,
         )  # fmt: skip
         telling.watch(result.found)
-        file = self._write(question, result)
+        file = None if result.finding is None else self._write(question, result, result.finding)
+        groups = []
+        for number, group in enumerate(result.groups, start=1):
+            best = group.shortest
+            own = file if best is result.finding else self._write(question, result, best, f"-{number}")
+            groups.append(
+                TraceGroup(
+                    traces=group.traces, differs=group.differs, length=len(best.trace.steps),
+                    time=float(best.trace.time), actions=tuple(step.action for step in best.trace.steps), file=own,
+                )
+            )  # fmt: skip
         checkpoint.remove()
-        return result.row(question.id, question.text, file)
+        return result.row(question.id, question.text, file, tuple(groups))
 
     def _standing(self, checkpoint: Checkpoint) -> Standing | None:
         """Return the state to go on from; a checkpoint that cannot be used is named."""
@@ -115,14 +125,13 @@ class _Asking:
             self.record.recorder.record(RecordDamaged(str(checkpoint.path), None, text))
         return standing
 
-    def _write(self, question: Question, result: SearchResult) -> str | None:
-        """Write the trace file, where something was found."""
-        if self.record.path is None or result.finding is None:
+    def _write(self, question: Question, result: SearchResult, finding: ReachFinding, mark: str = "") -> str | None:
+        """Write a trace file, where the run is recorded."""
+        if self.record.path is None:
             return None
-        name = f"{file_name(question.id)}-trace.json" if self.several else "trace.json"
+        name = f"{file_name(question.id)}-trace{mark}.json" if self.several else f"trace{mark}.json"
         file = self.record.path / "counterexamples" / name
         # Which heuristic found it stands where users of the command line look for it.
-        finding = result.finding
         about = {
             **self.about, "requirement": question.id, "asked": self.settings.as_json(), "query": result.query.text,
             "heuristic": finding.heuristic.value, "seed": result.seed,

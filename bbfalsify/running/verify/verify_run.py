@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bbfalsify.core.budget import Budget
@@ -14,11 +13,11 @@ from bbfalsify.engines.verification.answer import Effort
 from bbfalsify.engines.verification.settings import VerifySettings
 from bbfalsify.modelling import Network
 from bbfalsify.records.event_log import Recorder
-from bbfalsify.records.recording import Recording, RunRecord
+from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import file_name
 from bbfalsify.results.verify_result import VerifyResult, VerifyRow
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.model_questions import Ask, ModelRun, Question, answer_all
+from bbfalsify.running.questions import Question, QuestionRun
 from bbfalsify.running.reach.trace_files import write_trace
 from bbfalsify.running.verify.verify import Verification, Watch, verify
 
@@ -38,30 +37,55 @@ def verify_all(
     recording: Recording = Recording(name="verify"),
 ) -> VerifyResult:
     """Decide each query and store the result; the seconds of `budget` are for all queries together."""
-    run = ModelRun("verify", network, about, settings, budget, recording, seed, execution.jobs)
-
-    def begin(record: RunRecord, seed: int) -> Ask[VerifyRow]:
-        def answer(question: Question, left: float | None) -> VerifyRow:
-            record.recorder.record(StageStarted(question.id, 0))
-            limits = [limit for limit in (settings.timeout, left) if limit is not None]
-            limited = replace(settings, timeout=min(limits, default=None))
-            found = verify(
-                network, question.query, limited, seed=seed, execution=execution,
-                watch=_telling(record.recorder, question.id, limited.timeout),
-            )  # fmt: skip
-            name = f"{file_name(question.id)}-trace.json" if len(questions) > 1 else "trace.json"
-            file = None if record.path is None else record.path / "counterexamples" / name
-            return _row(question, found, _written(file, found, {**about, "requirement": question.id}, settings))
-
-        return answer
-
-    return answer_all(run, questions, begin, _undecided, VerifyResult)
+    run = _VerifyRun(
+        network=network,
+        about=about,
+        settings=settings,
+        budget=budget,
+        seed=recording.seed(seed),
+        recording=recording,
+        jobs=execution.jobs,
+        execution=execution,
+    )
+    return run.run(questions)
 
 
-def _undecided(question: Question) -> VerifyRow:
-    why = question.elsewhere or "not asked to the end"
-    in_words = f"{question.query}: UNDECIDED: {why}"
-    return VerifyRow(id=question.id, text=question.text, query=question.query, why=why, in_words=in_words)
+@dataclass(kw_only=True)
+class _VerifyRun(QuestionRun[VerifyRow, VerifyResult]):
+    execution: Execution
+    row, result = VerifyRow, VerifyResult
+
+    def unanswered(self, question: Question) -> VerifyRow:
+        why = question.elsewhere or "not asked to the end"
+        in_words = f"{question.query}: UNDECIDED: {why}"
+        return VerifyRow(id=question.id, text=question.text, query=question.query, why=why, in_words=in_words)
+
+    def answer(self, question: Question) -> VerifyRow:
+        """Decide one query."""
+        recorder = self.record.recorder
+        recorder.record(StageStarted(question.id, 0))
+        limits = [limit for limit in (self.settings.timeout, self.seconds_left) if limit is not None]
+        limited = replace(self.settings, timeout=min(limits, default=None))
+        found = verify(
+            self.network, question.query, limited, seed=self.seed, execution=self.execution,
+            watch=_telling(recorder, question.id, limited.timeout),
+        )  # fmt: skip
+        return _row(question, found, self._written(question, found))
+
+    def _written(self, question: Question, found: Verification) -> str | None:
+        """Write the trace file, where there is a trace; return its name."""
+        answer = found.answer
+        if self.record.path is None or answer.trace is None:
+            return None
+        name = f"{file_name(question.id)}-trace.json" if self.several else "trace.json"
+        file = self.record.path / "counterexamples" / name
+        about = {
+            **self.about, "requirement": question.id, "asked": self.settings.as_json(), "query": found.query.text,
+            "heuristic": answer.found_by, "seed": found.seed,
+            **({} if answer.ending is None else {"ends": asdict(answer.ending)}),
+        }  # fmt: skip
+        write_trace(file, found.network, answer.trace, about)
+        return str(file)
 
 
 def _telling(recorder: Recorder, requirement: str, timeout: float | None) -> Watch:
@@ -84,17 +108,6 @@ def _telling(recorder: Recorder, requirement: str, timeout: float | None) -> Wat
             )
 
     return watch
-
-
-def _written(file: Path | None, found: Verification, about: Mapping[str, Any], settings: VerifySettings) -> str | None:
-    """Write the trace file, where there is a trace; return its name."""
-    answer = found.answer
-    if file is None or answer.trace is None:
-        return None
-    ends = {} if answer.ending is None else {"ends": asdict(answer.ending)}
-    told = {**about, "asked": settings.as_json(), "query": found.query.text, "heuristic": answer.found_by}
-    write_trace(file, found.network, answer.trace, {**told, "seed": found.seed, **ends})
-    return str(file)
 
 
 def _row(question: Question, found: Verification, file: str | None) -> VerifyRow:
