@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from bbfalsify.modelling.language.scopes import Scope
-from bbfalsify.modelling.language.symbols import ConstantSymbol, Symbol, Type, TypeSymbol
+from bbfalsify.modelling.language.typed_symbols import ConstantSymbol, Symbol, Type, TypeSymbol
 from bbfalsify.modelling.network.expressions import Kind
 
 LIBRARY: dict[str, str] = {
