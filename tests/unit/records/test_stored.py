@@ -101,7 +101,8 @@ def test_a_check_comes_back_without_its_machine():
 
 def test_a_search_for_states_comes_back(tmp_path):
     from bbfalsify.engines.reachability.settings import ReachSettings
-    from bbfalsify.running.reach.reach_run import Question, reach_all
+    from bbfalsify.running.questions import Question
+    from bbfalsify.running.reach.reach_run import reach_all
 
     network, family = named_model("fischer-faulty:4")
     questions = [Question("Q1", "", family.query), Question("Q2", "never", "E<> false")]
@@ -110,8 +111,19 @@ def test_a_search_for_states_comes_back(tmp_path):
     assert result.requirements[0].improvements and result.outcome is Outcome.FALSIFIED
     back = ReachResult.from_json(json.loads((result.directory / "results.json").read_text()))
     assert stored(back) == stored(result) and back.requirements == result.requirements
-    assert questions[1].not_searched() == QueryResult(
-        id="Q2", text="never", query="E<> false", in_words="E<> false: not searched to the end"
+
+
+def test_a_query_that_is_not_searched_has_a_row(tmp_path):
+    from bbfalsify.core.budget import Budget
+    from bbfalsify.running.questions import Question
+    from bbfalsify.running.reach.reach_run import reach_all
+
+    network, _ = named_model("fischer-faulty:4")
+    never = [Question("Q2", "never", "E<> false")]
+    result = reach_all(network, never, about={}, budget=Budget(seconds=1e-9), seed=1, recording=Recording(tmp_path))
+    assert result.stop_reason is StopReason.BUDGET_TIME
+    assert result.requirements == (
+        QueryResult(id="Q2", text="never", query="E<> false", in_words="E<> false: not searched to the end"),
     )
 
 
