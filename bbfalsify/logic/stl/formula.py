@@ -18,7 +18,7 @@ from functools import cached_property
 
 from bbfalsify.core.tree import Node as Node
 from bbfalsify.core.tree import children as children
-from bbfalsify.core.tree import walk as walk
+from bbfalsify.core.tree import nodes_of as nodes_of
 
 FUNCTIONS = ("abs", "sqrt", "exp")
 COMPARISONS = ("<=", "<", ">=", ">", "==", "!=")
@@ -157,7 +157,7 @@ class Formula:
     @cached_property
     def signals(self) -> tuple[str, ...]:
         """The signals read, in order of appearance."""
-        return tuple(dict.fromkeys(node.name for node in walk(self.root) if isinstance(node, Signal)))
+        return tuple(dict.fromkeys(node.name for node in nodes_of(self.root) if isinstance(node, Signal)))
 
     @cached_property
     def lookahead(self) -> float:
@@ -168,7 +168,7 @@ class Formula:
         """Some future operator has no upper bound, so that only a violation (or only a witness) can be final."""
         return any(
             isinstance(n, Window | Reach) and n.operator in ("always", "eventually", "until") and math.isinf(n.upper)
-            for n in walk(self.root)
+            for n in nodes_of(self.root)
         )
 
     @cached_property
@@ -179,7 +179,7 @@ class Formula:
     @cached_property
     def discrete_only(self) -> tuple[str, ...]:
         """The operators used that only make sense between neighbouring samples."""
-        return tuple(dict.fromkeys(n.operator for n in walk(self.root) if isinstance(n, Step)))
+        return tuple(dict.fromkeys(n.operator for n in nodes_of(self.root) if isinstance(n, Step)))
 
     def duration(self, horizon: float, period: float = 0.0) -> float:
         """Length of a trace on which everything up to the horizon can be decided."""
