@@ -83,6 +83,10 @@ _ARGUMENT_TYPES = {
     "work": _I8[::1],
     "pool": _F8[:, ::1],
     "progress": _I8[::1],
+    "packed": types.uint8[:, ::1],
+    "packed_ends": types.uint8[:, ::1],
+    "fields": _I8[::1],
+    "hits": types.int8[::1],
 }
 
 # numba's dispatchers have attributes that their types do not declare, hence Any.

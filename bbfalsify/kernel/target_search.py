@@ -153,7 +153,7 @@ class TargetSearch:
         edges = int(model.T[at.H_EDGES])
         self.coverage = np.zeros(edges, np.int64)
         self.coverage_before = self.coverage.copy()
-        room = _candidate_bound(model)
+        room = most_candidates(model)
         actions = max(1, len(model.actions))
         self._stamps = 2 * room
         self._actions = actions
@@ -251,7 +251,7 @@ class TargetSearch:
             )  # fmt: skip
 
 
-def _candidate_bound(model: CompiledModel) -> int:
+def most_candidates(model: CompiledModel) -> int:
     """Largest number of transitions that can be candidates at once."""
     network = model.network
     total = 1
