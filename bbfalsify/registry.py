@@ -67,7 +67,7 @@ class Registry:
 
 
 def _problems_of(name: str, kind: EngineKind) -> list[Problem]:
-    """What is wrong with the declaration of an engine of another package."""
+    """Find mistakes in the declaration of an engine of another package."""
     from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
 
     problems = [

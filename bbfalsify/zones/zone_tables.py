@@ -16,8 +16,9 @@ import numpy as np
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.kernel.analysis import Analysis, conjunction
 from bbfalsify.kernel.expression_compiler import Compiler
+from bbfalsify.kernel.guard_atoms import integer_atom
 from bbfalsify.kernel.guard_tables import GuardTables
-from bbfalsify.kernel.model_tables import CompiledModel, compile_network, integer_atom
+from bbfalsify.kernel.model_tables import CompiledModel, compile_network
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
 from bbfalsify.modelling.network.network import Network
