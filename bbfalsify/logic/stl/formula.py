@@ -12,6 +12,7 @@ its text and derived facts: which signals it reads and how far it looks ahead.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -23,6 +24,8 @@ FUNCTIONS = ("abs", "sqrt", "exp")
 COMPARISONS = ("<=", "<", ">=", ">", "==", "!=")
 CONNECTIVES = ("and", "or", "implies", "iff", "xor")
 PAST_WINDOWS = ("historically", "once")
+_PLAIN = re.compile(r"[^\W\d]\w*(\[\d+(,\d+)*\])*(\.[^\W\d]\w*(\[\d+(,\d+)*\])*)*")
+"""Names of signals that need no quotes (SIGNAL in stl.lark)."""
 
 
 class Signal(Node):
@@ -206,7 +209,7 @@ def render(node: Condition | Term) -> str:
     """Canonical text, with parentheses wherever precedence could be unclear."""
     match node:
         case Signal(name):
-            return name
+            return name if _PLAIN.fullmatch(name) else f'"{name}"' if "'" in name else f"'{name}'"
         case Number(value):
             return render_number(value)
         case Truth(value):
