@@ -72,6 +72,8 @@ def _parameter(one: Setting) -> inspect.Parameter:
     elif one.plural:
         kind = list[str] if rules.repeated else str
     default = one.default_text
+    if one.plural and isinstance(one.default, tuple) and not rules.repeated:  # as it is typed, not as a file has it
+        default = default.strip("[]").replace(", ", ",")
     if isinstance(one.default, bool):
         default = "yes" if one.default else "no"
     option = typer.Option(

@@ -11,14 +11,15 @@ reference interpreter, in exact fractions; known states are looked up.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.fitting.logs import MOST_PROBLEMS, Instant, Log, LogEvent, LogSession
-from bbfalsify.fitting.situations import Situation, Way, instant, is_inside, nearest, shown
+from bbfalsify.fitting.situations import Move, Situation, Way, instant, nearest, shown
 from bbfalsify.fitting.slicing import slice_network
-from bbfalsify.fitting.stays import Observations, Stay
+from bbfalsify.fitting.stays import Observations
 from bbfalsify.modelling.network.expressions import Assign, Constant
 from bbfalsify.modelling.network.network import Edge, Network
 from bbfalsify.modelling.reference.delay_sets import contains
@@ -79,29 +80,29 @@ class LogFollower:
             seen.events += 1
             if now is None:
                 delay, found = self._unwatched(place, event.action)
-                number = 0.0
+                move = self._only(place, found, delay)
             else:
-                since = event.instant.after(now)
-                delay, number = since, since.ticks / since.scale
-                found = self._clearly(place, event.action, number)
-                if not found:
-                    delay, found = self._snap(place, event.action, since.exact, reach)
+                delay = event.instant.after(now)
+                number = delay.ticks / delay.scale
+                move = self._clearly(place, event.action, delay, number)
+                if move is None:
+                    delay, found = self._snap(place, event.action, delay.exact, reach)
                     number = delay.ticks / delay.scale
-            if len(found) != 1:
+                    move = self._only(place, found, delay)
+            if move is None:
                 exact = None if now is None else event.instant.after(now).exact
                 return self._misfit(place, event, exact, found, session)
-            (transition,) = found
             if now is not None:
                 seen.counted += 1
-                self._note(place, delay, number, transition, seen)
+                _note(place, number, move, seen)
             try:
-                place = self._after(place, transition, delay)
+                place = self._after(place, move.transition, delay)
             except (ModelRuntimeError, ValueError) as error:
                 return Problem(f"'{event.action}' cannot be followed: {error}.", session.file, event.line)
             now = event.instant
         if now is not None and session.end > now.exact:
             rest = instant(session.end).after(now)
-            self._note(place, rest, rest.ticks / rest.scale, None, seen)
+            _note(place, rest.ticks / rest.scale, None, seen)
         return None
 
     # --- one step ----------------------------------------------------------------------------------------------------
@@ -121,16 +122,23 @@ class LogFollower:
             place.named[action] = [way for way in place.ways if self._edge(way.transition).action == action]
         return place.named[action]
 
-    def _clearly(self, place: Situation, action: str, delay: float) -> list[Transition]:
-        """The transitions of an action at its delay; none where that takes exact numbers."""
-        found = []
-        for way in self._labelled(place, action):
-            inside = way.contains(delay)
-            if inside is None:
-                return []
-            if inside:
-                found.append(way.transition)
-        return found
+    def _clearly(self, place: Situation, action: str, delay: Instant, number: float) -> Move | None:
+        """The move of an action at its delay; None where that takes exact numbers, or there is not exactly one."""
+        before = bisect_left(place.ends, number)
+        if before < len(place.ends) and place.ends[before] == number:
+            return None
+        key = before, action
+        if key not in place.moves:  # the same at all delays between two ends
+            found = [way.transition for way in self._labelled(place, action) if way.contains(number)]
+            place.moves[key] = self._only(place, found, delay)
+        return place.moves[key]
+
+    def _only(self, place: Situation, found: list[Transition], delay: Instant) -> Move | None:
+        if len(found) != 1:
+            return None
+        number = delay.ticks / delay.scale
+        sender = found[0].sender
+        return Move(found[0], (sender, place.possible(sender[0], delay, number)))
 
     def _snap(
         self, place: Situation, action: str, delay: Fraction, reach: Fraction
@@ -153,21 +161,6 @@ class LogFollower:
             return Instant(0, 1), named
         windows = named[0].windows
         return instant(next(nearest(windows, Fraction(windows[0].low)))), named
-
-    def _note(
-        self, place: Situation, delay: Instant, number: float, taken: Transition | None, seen: Observations
-    ) -> None:
-        """Record the stay of every process; `number` is the delay as a float."""
-        locations = place.state.locations
-        for process, (mine, united) in place.of_process.items():
-            action = taken if taken is not None and taken.sender[0] == process else None
-            pieces = tuple((low, high if high < number else number) for low, high in united if low < number)
-            stay = Stay(pieces, place.bounds[process], action is not None, number, place.clocks)
-            seen.stays.setdefault((process, locations[process]), []).append(stay)
-            if action is not None:
-                possible = frozenset(way.transition.sender for way in mine if is_inside(way, delay, number))
-                seen.choices[(action.sender, possible)] += 1
-                seen.delays.setdefault(action.sender, []).append(number)
 
     def _after(self, place: Situation, transition: Transition, delay: Instant) -> Situation:
         """The place entered; looked up where it does not depend on the delay, because every clock was set."""
@@ -239,6 +232,16 @@ class LogFollower:
             return "Nothing is possible there any more."
         told = ", ".join(f"{action} ({' and '.join(windows)})" for action, windows in by_action.items())
         return f"Possible there: {told}."
+
+
+def _note(place: Situation, delay: float, move: Move | None, seen: Observations) -> None:
+    """Record the stay of every process, and the choice of the one that moves."""
+    mover = -1 if move is None else move.transition.sender[0]
+    for process, location, wait in place.waits:
+        seen.stays[location].add(wait, delay, process == mover)
+    if move is not None:
+        seen.choices[move.choice] += 1
+        seen.delays[move.transition.sender].append(delay)
 
 
 def is_silent(action: str) -> bool:

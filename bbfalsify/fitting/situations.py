@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bbfalsify.fitting.logs import Instant
-from bbfalsify.fitting.stays import EdgeKey
+from bbfalsify.fitting.stays import EdgeKey, Pieces, Wait
 from bbfalsify.modelling.reference.delay_sets import Window, Windows, contains
 from bbfalsify.modelling.reference.exact_values import Real
 from bbfalsify.modelling.reference.state import State, Transition
-
-_Pieces = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -21,7 +19,7 @@ class Way:
     """A transition with the ends of its windows as floats."""
 
     transition: Transition
-    windows: _Pieces
+    windows: Pieces
 
     def contains(self, delay: float) -> bool | None:
         """Tell whether the delay is in a window; None where its float is an end, so that only exact numbers can tell.
@@ -44,15 +42,37 @@ class Situation:
         """`bounds`, per process: the longest stay that its own invariant allows."""
         self.clocks = tuple(float(value) for value in state.reals)
         self.ways = [Way(t, tuple((float(w.low), _end(w.high)) for w in t.windows)) for t in transitions]
-        self.of_process = {
-            process: (mine, _united(w for way in mine for w in way.transition.windows))
-            for process in range(len(state.locations))
-            if (mine := [way for way in self.ways if way.transition.sender[0] == process])
-        }
-        """Ways of each process that has one, and the delays at which one is open."""
+        self.waits = [
+            (process, (process, location), self._wait(process))
+            for process, location in enumerate(state.locations)
+            if any(t.sender[0] == process for t in transitions)
+        ]
+        """Each process that has a way, its location, and how it waits there."""
+        self.ends = sorted({end for way in self.ways for window in way.windows for end in window})
+        """The delays, as floats, at which what is possible changes."""
+        self.moves: dict[tuple[int, str], Move | None] = {}
+        """By the number of ends before the delay, and the action: the only transition; None if it is not so clear."""
         self.named: dict[str, list[Way]] = {}
         self.entered: dict[EdgeKey, Situation] = {}
         """The places to which edges lead that set every clock."""
+
+    def _wait(self, process: int) -> Wait:
+        windows = _united(w for t in self.transitions if t.sender[0] == process for w in t.windows)
+        return Wait(windows, self.bounds[process], self.clocks)
+
+    def possible(self, process: int, delay: Instant, number: float) -> frozenset[EdgeKey]:
+        """The edges that a process could take after a delay; `number` is the delay as a float."""
+        mine = [way for way in self.ways if way.transition.sender[0] == process]
+        return frozenset(way.transition.sender for way in mine if _is_inside(way, delay, number))
+
+
+@dataclass(frozen=True)
+class Move:
+    """A transition taken."""
+
+    transition: Transition
+    choice: tuple[EdgeKey, frozenset[EdgeKey]]
+    """Its edge, and the edges among which its process chose."""
 
 
 def nearest(windows: Windows, delay: Fraction) -> Iterator[Fraction]:
@@ -66,7 +86,7 @@ def nearest(windows: Windows, delay: Fraction) -> Iterator[Fraction]:
             yield high - (inside if w.high_strict else 0)
 
 
-def _united(windows: Iterable[Window]) -> _Pieces:
+def _united(windows: Iterable[Window]) -> Pieces:
     """The union of the windows as intervals of positive length."""
     pieces: list[tuple[Real, Real | None]] = []
     for w in sorted(windows, key=lambda w: w.low):
@@ -85,7 +105,7 @@ def _end(high: Real | None) -> float:
     return math.inf if high is None else float(high)
 
 
-def is_inside(way: Way, delay: Instant, number: float) -> bool:
+def _is_inside(way: Way, delay: Instant, number: float) -> bool:
     inside = way.contains(number)
     return contains(way.transition.windows, delay.exact) if inside is None else inside
 

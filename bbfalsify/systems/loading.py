@@ -219,7 +219,9 @@ def _as_system(target: Any, reference: str, file: str | None) -> AnySystem:
     for side in () if speaks_symbols else ("inputs", "outputs"):
         ports = getattr(target, side, ())
         if not isinstance(ports, tuple) or not all(hasattr(port, "name") and hasattr(port, "unit") for port in ports):
-            problems.append(Problem(f"the {side} of '{reference}' are not a tuple of Port(name, unit).", file=file))
+            hint = " A tuple of one needs a comma: (Port(…),)." if hasattr(ports, "name") else ""
+            says = f"the {side} of '{reference}' are not a tuple of Port(name, unit).{hint}"
+            problems.append(Problem(says, file=file))
     if problems:
         raise UserError(problems)
     return target

@@ -23,14 +23,11 @@ from bbfalsify.logic.csl import Bound
 from bbfalsify.modelling import Profile
 from bbfalsify.records.recording import Recording
 from bbfalsify.results.estimate_result import OUTCOMES, EstimateResult, EstimateRow
-from bbfalsify.running.driver import Driver
 from bbfalsify.running.estimate.estimate_run import verdict_word
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.conclusions import worker_notes
 from bbfalsify.running.falsify.task import Settings, prepare
-from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.running.warm_up import compile_everything
-from bbfalsify.running.workers.executors import opened
 from bbfalsify.systems import System
 
 _RULES = {"auto": "sequence", "sequence": "sequence", "okamoto": "fixed", "clopper_pearson": "clopper_pearson"}
@@ -69,24 +66,10 @@ def estimate_use(
         budget=budget, seed=seed, execution=execution, record=recording.system,
     )  # fmt: skip
     compile_everything()
-    started, name = time.monotonic(), recording.name or profile.name
+    started, plain = time.monotonic(), smc.Progress()
+    answers: list[EstimateRow] = []
     decided_by = {**task.decided_by(with_store=False), "engine": settings.as_json()}
-    plain, answers = smc.Progress(), []
-    with (
-        opened(execution) as where,
-        recording.begin(name, seed, decided_by, adapter_sha256=task.record.sha256) as record,
-        Driver(
-            system,
-            RequirementsJudge(task.requirements),
-            where,
-            record,
-            name=name,
-            requirements=[r.id for r in task.requirements],
-            budget=budget,
-            seeds=SeedTree(seed),
-            shared=[task.usage] if task.usage.makes_drafts else [],
-        ) as driver,
-    ):
+    with task.driven(recording, decided_by) as driver:
         driver.recorder.record(StageStarted("simulating", options.simulations or 0))
         with driver.until_stopped() as ended:
             if settings.method in RARE:
@@ -101,6 +84,7 @@ def estimate_use(
                     seeds=SeedTree(seed).child("smc"), listener=_Quiet(),
                 )  # fmt: skip
         notes = [*task.sampling_notes, *worker_notes(system, execution.jobs), *driver.poll.notes()]
+    record = driver.record
     if settings.method not in RARE:
         spent = round(record.answers.seconds + time.monotonic() - started, 3)
         rows = (_row(number, r, plain, options, settings) for number, r in enumerate(task.requirements))
@@ -109,7 +93,7 @@ def estimate_use(
         answers.append(EstimateRow(id=requirement.id, text=requirement.text, query=_query(requirement)))
     reason = ended.reason if ended.reason is not StopReason.COMPLETED else plain.stopped or StopReason.COMPLETED
     result = EstimateResult(
-        name=name,
+        name=driver.name,
         requirements=tuple(answers),
         stop_reason=reason,
         seconds=record.answers.seconds + time.monotonic() - started,

@@ -11,9 +11,10 @@ from bbfalsify.examples.models import named_model
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.recording import Recording
 from bbfalsify.running import Execution
+from bbfalsify.running.questions import Question
 from bbfalsify.running.reach import reach_run
 from bbfalsify.running.reach.reach_checkpoint import read_standing
-from bbfalsify.running.reach.reach_run import Question, reach_all
+from bbfalsify.running.reach.reach_run import reach_all
 
 SHORTEST = ReachSettings(heuristic="portfolio", trace="shortest", timeout=None, walks=220)
 
