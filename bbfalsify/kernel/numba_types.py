@@ -87,6 +87,7 @@ _ARGUMENT_TYPES = {
     "packed_ends": types.uint8[:, ::1],
     "fields": _I8[::1],
     "hits": types.int8[::1],
+    "offsets": _I8[::1],
 }
 
 # numba's dispatchers have attributes that their types do not declare, hence Any.
