@@ -12,6 +12,7 @@ from bbfalsify.reporting.formatting import interval
 from bbfalsify.reporting.html.parts import anchor, badge, interval_bar
 from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
 from bbfalsify.results.falsify_result import FalsificationResult
+from bbfalsify.results.mode_words import rank_change_text
 
 MOST_COLUMNS = 8
 """Modes that a history shows."""
@@ -86,6 +87,7 @@ def _mode(mode: FailureMode, places: dict[tuple[str, int], int], top: float) -> 
         "name": mode.name,
         "sentence": mode.sentence,
         "avoided_by": mode.avoided_by,
+        "rank_changes": rank_change_text(mode),
         "probability": odds_interval(mode.probability),
         "exact": f"{interval(mode.probability)}, {mode.probability.method}",
         "bar": interval_bar(mode.probability, top) if top > 0 else None,

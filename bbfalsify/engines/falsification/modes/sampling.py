@@ -24,10 +24,10 @@ from bbfalsify.engines.falsification.modes.use import Use, use_of
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
 
-LEARN, PLAIN = 0.1, 0.1
-"""Parts of the estimates' simulations: passes along the rows to learn from, and plain simulations, once to learn from
-and once to estimate on.  A profile without actions has one row, which plain simulations would only repeat: all of its
-simulations are passes to learn from."""
+LEARN, PLAIN, AVOID = 0.1, 0.09, 0.02
+"""Parts of the estimates' simulations: passes along the rows to learn from, plain simulations, once to learn from and
+once to estimate on, and simulations that look for ways to avoid a mode.  A profile without actions has one row, which
+plain simulations would only repeat: all of its simulations are passes to learn from."""
 
 
 def learning_passes(usage: Usage, passes: int) -> int:
@@ -38,6 +38,11 @@ def learning_passes(usage: Usage, passes: int) -> int:
 def plain_simulations(usage: Usage, rows: int, plan: PassPlan) -> int:
     """Plain simulations to learn from, and again so many to estimate on."""
     return math.ceil(PLAIN * rows * plan.passes * plan.traces) if usage.profile.has_actions else 0
+
+
+def avoiding_simulations(rows: int, plan: PassPlan) -> int:
+    """Simulations that look for ways to avoid the modes."""
+    return int(AVOID * rows * plan.passes * plan.traces)
 
 
 Word = tuple[str, ...]
