@@ -197,6 +197,19 @@ class WalksMade(Event):
     timeout: float | None
 
 
+class StatesExplored(Event):
+    """Progress of an exploration of all states of a model."""
+
+    requirement: str
+    states: int
+    """States and seconds are counted from the start of the exploration."""
+    waiting: int
+    depth: int
+    memory_mb: float
+    seconds: float
+    timeout: float | None
+
+
 class TraceFound(Event):
     """A trace reaches the wanted state; where better ones are wanted, each is better than the last."""
 
