@@ -15,7 +15,6 @@ from bbfalsify.core.checksums import LINE_KEY
 
 ENVELOPE = ("sequence", "time", "event")
 """Keys of a line of the event log that do not come from the event; its checksum stands at the end."""
-CHECKSUM = "crc"
 
 
 @dataclass_transform(frozen_default=True)
