@@ -40,7 +40,7 @@ from bbfalsify.zones.passed_list import (
     number_of_row,
 )
 from bbfalsify.zones.successors import list_successors
-from bbfalsify.zones.target_zones import ends_here, meets, run_lasts
+from bbfalsify.zones.target_zones import ending_zone, ends_here, meets, run_lasts
 
 DONE, PAUSED, MET = 0, 1, 2
 BREADTH, DEPTH, RANDOM_DEPTH = 0, 1, 2
@@ -90,6 +90,13 @@ def target_zone(T, F, S, X, R, Z, D, W, found, count):
     if Z[Z_ALIVE] < 0:
         return 0
     return meets(T, F, S, X, R, Z, D, W, found, 0, Z[Z_ALIVE], 0, -1)
+
+
+@entry_point
+def stuck_zone(T, F, S, X, R, Z, D, W, found, count):
+    """Find states of the first record, with `count` detailed successors, in which a run ends; see `ending_zone`."""
+    S[S_ERROR] = 0
+    return ending_zone(T, F, S, X, R, Z, D, W, found, count)
 
 
 @inlined
@@ -246,5 +253,5 @@ def add_state(T, F, S, X, R, Z, D, W, found, nodes, discrete, stored, work, wait
 
 def warm_up() -> None:
     """Compile everything, or load it from the cache."""
-    for function in (explore, begin, expand, target_zone, add_state, cut_and_settle, fill_rows):
+    for function in (explore, begin, expand, target_zone, stuck_zone, add_state, cut_and_settle, fill_rows):
         function.prepare()

@@ -84,6 +84,8 @@ class LastingPath:
     """Path from the initial state to where the condition begins to be kept, and the case of the target there."""
     path: tuple[int, ...]
     cycle: tuple[int, ...]
+    stuck: bool = False
+    """The run ends at the end of the path, maybe after a wait."""
 
     def timed(self, repetitions: int) -> TimedPath | None:
         """Find a run along the path, with the cycle so many times; None: there is none."""
@@ -91,14 +93,23 @@ class LastingPath:
         exact = Workspace.of(exact_tables(self.tables))
         if self.start is None:
             ways = [Move(exact, *move) for move in followed(self.tables, choices)]
-            return find_run(exact, ways, _anywhere)
+            return find_run(exact, ways, self._end)
         free = without_condition(self.tables)
         path, case = self.start
         before = Workspace.of(exact_tables(free))
         reaching = [Move(before, *move) for move in followed(free, path)]
         first = _cut(self.tables, free, path, case)
         going_on = [Move(exact, *move) for move in followed(self.tables, choices, first)]
-        return find_run(before, [*reaching, Cut(exact, case), *going_on], _anywhere)
+        return find_run(before, [*reaching, Cut(exact, case), *going_on], self._end)
+
+    def _end(self, space: Workspace) -> np.ndarray | None:
+        """The states in which the run may end: where nothing happens any more, or all."""
+        if not self.stuck:
+            return space.state(0)[1]
+        outcome = int(exploration.stuck_zone(*space.arrays, space.expand(detailed=True)))
+        if outcome < 0:
+            raise space.problem(outcome)
+        return space.matrix(at.M_CELL) if outcome else None
 
 
 def _cut(tables: ZoneTables, free: ZoneTables, path: tuple[int, ...], case: int) -> tuple[np.ndarray, np.ndarray]:
@@ -112,7 +123,3 @@ def _cut(tables: ZoneTables, free: ZoneTables, path: tuple[int, ...], case: int)
     cutting.load(*space.state(0))
     exploration.cut_and_settle(*cutting.arrays, case)
     return cutting.state(1)
-
-
-def _anywhere(space: Workspace) -> np.ndarray:
-    return space.state(0)[1]

@@ -138,10 +138,11 @@ def move_to_limit(D, m, n):
 
 
 @compiled
-def stuck_at(Z, D, found, count, i, bound):
-    """Tell whether nothing fires at the end of the stay that clock i bounds: 0, 1, or a problem; i = 0: at any time.
+def stuck_at(Z, D, found, count, i, limit):
+    """Look for states in which nothing fires at the end of the stay that clock i bounds; i = 0: at any time.
 
-    The end is where the clock meets the bound; for a strict one, what the states approach.
+    The end is where the clock meets the bound; for a strict one, what the states approach.  Return the place of a
+    matrix of such states, 0 if there is none, or a problem.
     """
     n = int(Z[Z_CLOCKS])
     size = n * n
@@ -149,10 +150,10 @@ def stuck_at(Z, D, found, count, i, bound):
     there = (M_PIECES + 2 * Z[Z_PIECES]) * size
     for k in range(size):
         D[here + k] = found[Z[Z_WIDTH] + k]
-    strict = i > 0 and bound & 1 == 0
+    strict = i > 0 and limit & 1 == 0
     if strict and not move_to_limit(D, here, n):
         return 0
-    if i > 0 and not constrain(D, here, n, 0, i, -2 * (bound >> 1) + 1):
+    if i > 0 and not constrain(D, here, n, 0, i, -2 * (limit >> 1) + 1):
         return 0
     pieces = 1
     for k in range(count):
@@ -167,14 +168,14 @@ def stuck_at(Z, D, found, count, i, bound):
         if pieces == 0:
             return 0
         here, there = there, here
-    return 1
+    return here
 
 
 @compiled
 def run_ends(T, F, S, X, R, Z, D, W, found, count):
-    """Tell whether a run may end in the first record, given its detailed successors: 0, 1, or a problem.
+    """Look for states of the first record where neither time passes nor anything fires, given its detailed successors.
 
-    It ends where neither time passes nor anything fires.
+    Return the place of a matrix of such states (for a strict invariant, what they approach), 0, or a problem.
     """
     load_row(T, S, X, Z, found, 0)
     if time_may_pass(T, F, S, X, R, Z) != 1:
@@ -197,3 +198,23 @@ def run_lasts(T, F, S, X, R, Z, D, W, found, count):
         return LASTS_WAITING
     ends = run_ends(T, F, S, X, R, Z, D, W, found, count)
     return ends if ends <= 0 else LASTS_STUCK
+
+
+@compiled
+def ending_zone(T, F, S, X, R, Z, D, W, found, count):
+    """Write states of the first record, in which a run ends, to M_CELL: 1, 0 if there are none, or a problem."""
+    size = Z[Z_CLOCKS] * Z[Z_CLOCKS]
+    place = run_ends(T, F, S, X, R, Z, D, W, found, count)
+    if place <= 0:
+        return place
+    copied(D, place, M_CELL * size, Z[Z_CLOCKS])
+    for k in range(size):  # what states approach may lie outside the zone: then any from which nothing fires
+        if D[M_CELL * size + k] > found[Z[Z_WIDTH] + k]:
+            living = list_living(T, F, S, X, R, Z, D, W, found, count)
+            if living < 0:
+                return living
+            place, dead = list_dead(Z, D, found, living)
+            if dead > 0:
+                copied(D, place, M_CELL * size, Z[Z_CLOCKS])
+            return 1 if dead > 0 else 0
+    return 1

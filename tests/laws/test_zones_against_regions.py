@@ -68,7 +68,7 @@ def test_verdicts_about_runs_are_those_of_the_regions(block):
     said = [verdict for seed in range(10 * block, 10 * block + 10) for verdict in compare_runs(seed)]
     avoided = [shown for found, shown in said if found]
     assert len(said) > 20 and 0 < len(avoided) < len(said)
-    assert sum(avoided) > 0.8 * len(avoided), "most have a run that shows it"
+    assert all(avoided), "each has a run that shows it"
 
 
 @pytest.mark.parametrize("block", range(6))

@@ -26,6 +26,7 @@ from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
 from bbfalsify.zones import Explorer, Question, zone_tables
 from bbfalsify.zones.explorer import Order, Outcome
 from bbfalsify.zones.lasting_paths import LastingPath, shortest_cycle, starting_states, without_condition
+from bbfalsify.zones.target_zones import LASTS_STUCK
 from bbfalsify.zones.workspace import ZoneProblem
 
 MOST_REPETITIONS = 12
@@ -100,7 +101,8 @@ class LastingVerification:
         if self._starting is not None:
             place, case = self._starts[self.explorer.root(node)]
             start = self._starting.path(place), case
-        return LastingPath(self.tables, start, self.explorer.path(node), tuple(choice for _, choice in cycle))
+        stuck = not cycle and self.explorer.lasts == LASTS_STUCK
+        return LastingPath(self.tables, start, self.explorer.path(node), tuple(choice for _, choice in cycle), stuck)
 
     def _decided(self, path: LastingPath | None) -> Answer:
         """The answer, given a path to where a run lasts, or that there is none."""
@@ -122,12 +124,14 @@ class LastingVerification:
         endings = Endings(self.network, self.query)
         try:
             moves = [named_moves(self.network, step) for step in timed.moves]
-            steps, _ = follow(replayer, moves, timed.times, None)
-            ending = endings.first(replayer, steps)
+            steps, state = follow(replayer, moves, timed.times, None)
+            waits = timed.end - Fraction(state.time) if path.stuck else Fraction(0)
+            ending = endings.first(replayer, steps, waits)
             if ending is None:
                 return None
-            steps = steps[: ending.steps]
-            end = endings.states(replayer, steps)[-1]
+            if ending.kind != STUCK:
+                waits, steps = Fraction(0), steps[: ending.steps]
+            end = replayer.wait(endings.states(replayer, steps)[-1], waits)
         except (NotAllowed, ModelRuntimeError):
             return None
-        return ConcreteTrace(tuple(steps), Fraction(0), end, ending.kind == STUCK), ending
+        return ConcreteTrace(tuple(steps), waits, end, ending.kind == STUCK), ending
