@@ -24,8 +24,10 @@ from bbfalsify.engines.falsification.modes.sampling import (
     avoiding_simulations,
     learning_passes,
     learning_uses,
+    most_walks,
     plain_simulations,
 )
+from bbfalsify.engines.falsification.modes.strata import allocated, draw, simulate
 from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
@@ -86,24 +88,25 @@ def name_modes(
     rows = sum(map(len, lists.values()))
     if not lists:
         return
-    plain = plain_simulations(usage, rows, plan)
+    plain, given = plain_simulations(usage, rows, plan), scribe.options.mode_simulations
+    fresh = {number: plain_simulations(usage, len(listed), plan, given) for number, listed in lists.items()}
     learning = rows * learning_passes(usage, plan.passes) * plan.traces
-    avoiding = sum(avoiding_simulations(len(listed), plan) for listed in lists.values())
-    scribe.driver.recorder.record(StageStarted("naming failure modes", learning + 2 * plain + avoiding))
+    avoiding = {number: avoiding_simulations(len(listed), plan) for number, listed in lists.items()}
+    simulations = learning + plain + sum(fresh.values()) + sum(avoiding.values())
+    scribe.driver.recorder.record(StageStarted("naming failure modes", simulations))
     known = _simulate_plainly(ask, usage, scribe, lists, plain, "learn", seeds)
-    patterns = {}
     for number, listed in lists.items():
         bad, good = learning_uses(ask, usage, listed, known[number], plan, seeds.child(number))
-        patterns[number] = learn(bad, good)
+        patterns = learn(bad, good)
         search = Avoiding(ask, usage, number, units, seeds.child(number, "avoiding"))
-        budget = avoiding_simulations(len(listed), plan)
-        naming.avoided[number] = search.of(patterns[number], bad, budget)
-    fresh = _simulate_plainly(ask, usage, scribe, lists, plain, "plain", seeds)
-    for number, listed in lists.items():
-        seeds_of, confidence = seeds.child(number, "occurrences"), scribe.options.confidence
-        found = estimate_modes(usage, patterns[number], listed, fresh[number], confidence, seeds_of)
-        wanted = scribe.options.sensitivity
-        naming.swaps[number] = rank_changes(usage, found.modes, confidence) if wanted else {}
+        naming.avoided[number] = search.of(patterns, bad, avoiding[number])
+        wanted = allocated(patterns, bad, good, fresh[number])
+        most = most_walks(fresh[number], sum(row.estimated.passes.total_traces for row in listed))
+        strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"))
+        simulate(ask, usage, number, frozenset(row.actions for row in listed), strata)
+        confidence = scribe.options.confidence
+        found = estimate_modes(usage, patterns, listed, strata, confidence)
+        naming.swaps[number] = rank_changes(usage, found.modes, confidence) if scribe.options.sensitivity else {}
         naming.modes[number] = found
 
 
