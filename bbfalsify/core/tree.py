@@ -42,8 +42,8 @@ def depth(node: Any) -> int:
     return deepest
 
 
-def walk(node: N) -> Iterator[N]:
+def nodes_of(node: N) -> Iterator[N]:
     """The node and everything below it, in reading order."""
     yield node
     for child in children(node):
-        yield from walk(child)
+        yield from nodes_of(child)

@@ -30,7 +30,7 @@ from bbfalsify.fitting.waiting_times import fit_location_bounds, fit_rates
 from bbfalsify.fitting.weights import FittedWeight, fit_weights
 from bbfalsify.fitting.widening import Widened, widen
 from bbfalsify.modelling import Profile, parse_profile, profile_parameters
-from bbfalsify.modelling.profiles.parameters import RATE, WEIGHT
+from bbfalsify.modelling.profiles.profile_parameters import RATE, WEIGHT
 from bbfalsify.records.documents import KeyPath, read_yaml
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.records.yaml_text import number_text

@@ -4,8 +4,9 @@ model = compile_network(network)
 walks = accelerated_walks(model, seeds, distribution=10, until=20.0, max_steps=1000)
 """
 
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.likelihood_scores import Scores, score_walks
-from bbfalsify.kernel.model_tables import CompiledModel, compile_network
+from bbfalsify.kernel.model_tables import compile_network
 from bbfalsify.kernel.particles import (
     Particles,
     StepResult,

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.bytecode import execute, fail
+from bbfalsify.kernel.arithmetic import fail
+from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.firing import apply_moves, load_state, refresh, weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined

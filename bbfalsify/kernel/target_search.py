@@ -19,8 +19,8 @@ from bbfalsify.kernel import layout as at
 from bbfalsify.kernel import target_moments as goals
 from bbfalsify.kernel import target_walks as walk
 from bbfalsify.kernel.analysis import Flow, conjunction, conjuncts
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.expression_compiler import Compiler
-from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.target_horizon import latest_moment
 from bbfalsify.kernel.walker import Walker, initial_state, limits
 from bbfalsify.kernel.walks import DELAY_DISTRIBUTIONS

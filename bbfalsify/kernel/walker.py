@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bbfalsify.kernel import layout as at
-from bbfalsify.kernel.model_tables import CompiledModel
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.rng import STREAM, TAPE, TAPE_TILTS
 from bbfalsify.kernel.tilts import Tilts
 

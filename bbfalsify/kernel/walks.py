@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bbfalsify.kernel.accelerated_walk import ret_batch
-from bbfalsify.kernel.model_tables import CompiledModel
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.races import refuse_handshakes, stochastic_batch
 from bbfalsify.kernel.rng import TAPE, TAPE_GIVEN, TAPE_NEXT, TAPE_ROOM
 from bbfalsify.kernel.tilts import Tilts

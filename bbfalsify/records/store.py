@@ -25,6 +25,7 @@ from pathlib import Path
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.json_files import file_text, write_atomically, written_beside
+from bbfalsify.records.line_file import append_lines, read_line
 from bbfalsify.records.run_directory import file_name
 
 HISTORY = "history.jsonl"
@@ -91,18 +92,14 @@ class Store:
     def mark(self, file: Path, state: State, *, run: str) -> None:
         """Note a change of state; one short line, appended in one go, so that runs at the same time do no harm."""
         line = {"file": file.name, "state": state.value, "time": now_text(), "run": run}
-        handle = os.open(self.path / HISTORY, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(handle, (json.dumps(line, ensure_ascii=False) + "\n").encode())
-        finally:
-            os.close(handle)
+        append_lines(self.path / HISTORY, [line])
 
     def _states(self) -> tuple[dict[str, State], list[Problem]]:
         """The last state of each file; a line that cannot be read is named and passed over."""
         states, problems = {}, []
         for number, line in self._lines():
             try:
-                entry = json.loads(line)
+                entry = read_line(line) or {}
                 states[entry["file"]] = State(entry["state"])
             except (ValueError, KeyError, TypeError):
                 problems.append(

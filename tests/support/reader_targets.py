@@ -335,9 +335,9 @@ def _log(file: Path) -> object:
 
 
 def _observations(file: Path) -> object:
-    from bbfalsify.automata.observation_tree import ObservationTree
+    from bbfalsify.records.observations import read_log
 
-    return ObservationTree.load(file)
+    return read_log(file)
 
 
 def _counterexample(file: Path) -> object:

@@ -24,6 +24,8 @@ from bbfalsify.logic.stl.syntax_errors import SHORT, WORDS, explain, explain_cha
 DEEPEST = 300
 """Deepest nesting: all code walks formulas recursively."""
 
+_ELEMENT = re.compile(r"\w+(\.\w+)*\[[\d,]+\]")
+"""A name with one index, which may also be an operator with its interval."""
 _UNITS = {"s": Fraction(1), "ms": Fraction(1, 10**3), "us": Fraction(1, 10**6), "ns": Fraction(1, 10**9)}
 
 
@@ -100,8 +102,11 @@ class _Reader:
 
         names, inside = self.signals or (), False
         for token in tokens:
+            if token.type == "QUOTED":
+                yield Token("SIGNAL", token[1:-1], token.start_pos, token.line, token.column)
+                continue
             base, index = token, None
-            if token.type == "SIGNAL" and token.endswith("]") and token not in names:
+            if token.type == "SIGNAL" and _ELEMENT.fullmatch(token) and token not in names:
                 base, _, index = token.partition("[")
                 known = base in names or WORDS.get(SHORT.get(base, base), "FUNCTION") not in ("FUNCTION", "TRUTH")
                 base, index = (base, f"[{index}") if known else (token, None)

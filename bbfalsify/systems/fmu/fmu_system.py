@@ -104,7 +104,9 @@ class FmuSystem:
         if self._instances is None:
             from bbfalsify.systems.fmu.instance_reuse import Instances
             from bbfalsify.systems.fmu.native import Library
+            from bbfalsify.systems.fmu.signal_guard import guard_ancestors
 
+            guard_ancestors()
             folder = self._unpack() if self._folder is None else self._folder
             self._instances = Instances(Library(self.description, folder), self.plan)
 

@@ -42,7 +42,8 @@ class Library:
             missing = str(error).rpartition(" ")[2]
             raise FmuError(f"the library has no function {missing}, which FMI {description.fmi} demands") from None
         except Exception as error:  # FMPy raises plain exceptions
-            raise FmuError(f"the library cannot be loaded: {_without_folder(error, folder)}") from None
+            says = str(error).replace(f"{folder}{os.sep}", "")
+            raise FmuError(f"the library cannot be loaded: {says}") from None
         finally:
             os.chdir(here)  # FMPy stays in the library's folder when loading fails
 
@@ -249,7 +250,3 @@ def _load(description: Description, folder: Path) -> Any:
 
 
 INSTALL = "install it with: pip install 'bbfalsify[fmi]'"
-
-
-def _without_folder(error: Exception, folder: Path) -> str:
-    return str(error).replace(f"{folder}{os.sep}", "")

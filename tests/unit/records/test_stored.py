@@ -69,7 +69,7 @@ def test_a_falsification_with_everything_in_it_comes_back():
     data["known"] = [{"requirement": "R1", "actions": ["on"], "outcome": "same", "before": "open", "explanation": "e",
                       "reproduced": 3, "tries": 3, "file": "f"}]  # fmt: skip
     data["acceptance"] = {"file": "a.yaml", "all_accepted": False, "accepted": 1, "not_accepted": 1,
-                          "unmet": [{"requirement": "R1", "actions": ["on"], "line": 4}]}  # fmt: skip
+                          "unmet": [{"requirement": "R1", "actions": ["on"], "line": 4, "mode": None}]}  # fmt: skip
     first = data["requirements"][0]
     first["smc"] = {"probability": estimate(0.1), "met": [{"actions": ["on"], "times": 2}], "never_met": [["off"]]}
     first["convergence"] = [{"simulations": 8, "words": 1, "mass": 0.5}]
