@@ -1,4 +1,4 @@
-"""The calls of Python users, with flat keywords: `bbfalsify.falsify`, `check`, `reach`, `search`, `load_campaign`.
+"""The calls of Python users, with flat keywords: `bbfalsify.falsify`, `check`, `reach`, `verify`, `search`, ….
 
 Each turns its keywords into an `Execution` (how simulations are executed) and a `Recording` (where the run is
 recorded), and hands over to the room `running`, whose functions take these two.
@@ -17,6 +17,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import Listener
 from bbfalsify.engines.checking.settings import CheckSettings
 from bbfalsify.engines.reachability.settings import ReachSettings
+from bbfalsify.engines.verification.settings import VerifySettings
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from bbfalsify.running.check.sampled_check import Symbols
     from bbfalsify.running.falsify.given import RequirementLike as StlLike
     from bbfalsify.running.reach.reach import SearchResult
+    from bbfalsify.running.verify.verify import Verification
     from bbfalsify.systems import System
     from bbfalsify.systems.symbols import SymbolSystem
 
@@ -231,6 +233,31 @@ def reach(
     execution = Execution(jobs=processes, executor=executor, executor_lost=executor_lost)
     settings = ReachSettings(heuristic=heuristic, trace=trace, traces=traces, depth=depth, timeout=timeout, walks=walks)
     return run(model, query, settings, seed=seed, execution=execution)
+
+
+def verify(
+    model: str | Path | Network,
+    query: str,
+    *,
+    heuristic: str = VerifySettings.heuristic,
+    trace: str = VerifySettings.trace,
+    memory: float = VerifySettings.memory,
+    timeout: float | None = VerifySettings.timeout,
+    walks: float = VerifySettings.walks,
+    seed: int | None = None,
+    jobs: int | None = None,
+) -> Verification:
+    """Decide a query about all behaviours of a timed model: `result.verdict` is holds, violated or undecided.
+
+    All symbolic states (zones) are explored, in at most `memory` MB and `timeout` seconds.  A verdict that a run shows
+    has it as `result.answer.trace`, re-checked in exact fractions; one without a run is a proof about the model.
+    """
+    from bbfalsify.running.verify.verify import verify as run
+
+    settings = VerifySettings(heuristic=heuristic, trace=trace, memory=memory, timeout=timeout, walks=walks)
+    return run(
+        model, query, settings, seed=seed, execution=Execution(jobs=os.cpu_count() or 1 if jobs is None else jobs)
+    )
 
 
 def search(

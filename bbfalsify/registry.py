@@ -81,6 +81,12 @@ def _problems_of(name: str, kind: EngineKind) -> list[Problem]:
     return problems
 
 
+_WITHOUT_SYSTEM = (
+    "system", "profile", "signals", "parameters", "time_limit", "on_failure", "votes", "memory_limit", "early_stop",
+    "store", "accepted",
+)  # fmt: skip
+"""Sections that mean nothing to engines about models."""
+
 ENGINES = Registry(
     {
         "falsify": EngineKind(
@@ -115,19 +121,7 @@ ENGINES = Registry(
             "bbfalsify.engines.reachability.settings:ReachSettings",
             "bbfalsify.campaigns.execute_reach:run_reach",
             needs=("model",),
-            ignores=(
-                "system",
-                "profile",
-                "signals",
-                "parameters",
-                "time_limit",
-                "on_failure",
-                "votes",
-                "memory_limit",
-                "early_stop",
-                "store",
-                "accepted",
-            ),
+            ignores=_WITHOUT_SYSTEM,
             about="states",
             shown="bbfalsify.reporting.terminal.reach:reach_lines",
             finding="bbfalsify.reporting.terminal.finding_steps:trace_steps",
@@ -150,6 +144,22 @@ ENGINES = Registry(
             page="bbfalsify.reporting.html.estimated:estimated_page",
             progress="bbfalsify.reporting.terminal.progress_lines:EstimateProgress",
             compiling="bbfalsify.running.warm_up:estimate_notice",
+        ),
+        "verify": EngineKind(
+            "verification: all states of a timed model as zones; holds, violated with an exact trace, or undecided",
+            "bbfalsify.engines.verification.settings:VerifySettings",
+            "bbfalsify.campaigns.execute_verify:run_verify",
+            needs=("model",),
+            ignores=_WITHOUT_SYSTEM,
+            about="states",
+            query="bbfalsify.running.verify.verify:read_verifiable",
+            shown="bbfalsify.reporting.terminal.verify:verify_lines",
+            finding="bbfalsify.reporting.terminal.finding_steps:trace_steps",
+            page="bbfalsify.reporting.html.verified:verified_page",
+            template="reached.html",
+            found="bbfalsify.reporting.compare:one_each",
+            progress="bbfalsify.reporting.terminal.progress_lines:VerifyProgress",
+            compiling="bbfalsify.running.warm_up:zones_notice",
         ),
     }
 )

@@ -53,7 +53,7 @@ ADAPTER_KINDS: Mapping[str, str] = defaultdict(lambda: "function", check="symbol
 
 
 def template(file: str, name: str) -> str:
-    """Return the text of a file that begins something of this name."""
+    """Return the text of a template with this name filled in."""
     return (TEMPLATES / file).read_text(encoding="utf-8").replace("NAME", name)
 
 

@@ -15,7 +15,6 @@ from bbfalsify.core.checksums import LINE_KEY
 
 ENVELOPE = ("sequence", "time", "event")
 """Keys of a line of the event log that do not come from the event; its checksum stands at the end."""
-CHECKSUM = "crc"
 
 
 @dataclass_transform(frozen_default=True)
@@ -194,6 +193,19 @@ class WalksMade(Event):
     steps: int
     depth: int
     """Depth of the last round of walks."""
+    seconds: float
+    timeout: float | None
+
+
+class StatesExplored(Event):
+    """Progress of an exploration of all states of a model."""
+
+    requirement: str
+    states: int
+    """States and seconds are counted from the start of the exploration."""
+    waiting: int
+    depth: int
+    memory_mb: float
     seconds: float
     timeout: float | None
 

@@ -40,6 +40,23 @@ def slot_of(e: Expression) -> int | None:
     return e.slot + int(index) if index is not None and 0 <= index < e.size else None
 
 
+def integer_atom(e: Expression) -> list[int] | None:
+    """Row of `integer ⋈ constant`, None for anything else."""
+    negated = isinstance(e, Unary) and e.operator == "!"
+    read = e.operand if isinstance(e, Unary) and negated else e
+    if read.kind == Kind.BOOL and (slot := slot_of(read)) is not None:
+        return [slot, at.EQUAL if negated else at.NOT_EQUAL, at.BOUND_CONSTANT, 0]
+    if not isinstance(e, Binary) or e.operator not in COMPARISONS:
+        return None
+    for left, right, operator in ((e.left, e.right, e.operator), (e.right, e.left, _MIRRORED[e.operator])):
+        slot, value = slot_of(left), constant_value(right)
+        if slot is None or value is None or left.kind.is_real or right.kind.is_real:
+            continue
+        if abs(int(value)) < 2**31:
+            return [slot, COMPARISONS[operator], at.BOUND_CONSTANT, int(value)]
+    return None
+
+
 @dataclass
 class Split:
     """The parts of a guard or invariant."""
@@ -56,21 +73,6 @@ class GuardSplitter:
     def __init__(self, network: Network, analysis: Analysis, compiler: Compiler) -> None:
         self.network, self.analysis, self.compiler = network, analysis, compiler
         self.tables = GuardTables(analysis)
-
-    def _integer_atom(self, e: Expression) -> list[int] | None:
-        negated = isinstance(e, Unary) and e.operator == "!"
-        read = e.operand if isinstance(e, Unary) and negated else e
-        if read.kind == Kind.BOOL and (slot := slot_of(read)) is not None:
-            return [slot, at.EQUAL if negated else at.NOT_EQUAL, at.BOUND_CONSTANT, 0]
-        if not isinstance(e, Binary) or e.operator not in COMPARISONS:
-            return None
-        for left, right, operator in ((e.left, e.right, e.operator), (e.right, e.left, _MIRRORED[e.operator])):
-            slot, value = slot_of(left), constant_value(right)
-            if slot is None or value is None or left.kind.is_real or right.kind.is_real:
-                continue
-            if abs(int(value)) < 2**31:
-                return [slot, COMPARISONS[operator], at.BOUND_CONSTANT, int(value)]
-        return None
 
     def _clock_atom(self, e: Expression) -> list[int] | None:
         if not isinstance(e, Binary) or e.operator not in COMPARISONS or e.operator == "!=":
@@ -96,7 +98,7 @@ class GuardSplitter:
         for part in parts:
             if isinstance(part, Constant) and part.value != 0:
                 continue
-            atom = self._integer_atom(part) if integers else None
+            atom = integer_atom(part) if integers else None
             if atom is not None:
                 result.integer_atoms.append(atom)
                 continue
@@ -125,7 +127,7 @@ class GuardSplitter:
         return result
 
     def _simplified(self, part: Expression, integers: bool) -> list[Expression]:
-        if self._integer_atom(part) is not None or self._clock_atom(part) is not None:
+        if integer_atom(part) is not None or self._clock_atom(part) is not None:
             return [part]
         return self.tables.simplified(part) if integers else [part]
 

@@ -87,6 +87,17 @@ _ARGUMENT_TYPES = {
     "packed_ends": types.uint8[:, ::1],
     "fields": _I8[::1],
     "hits": types.int8[::1],
+    "offsets": _I8[::1],
+    # zones: tables, matrices, work space, successors, and what an exploration keeps
+    "Z": _I4[::1],
+    "D": _I4[::1],
+    "W": _I8[::1],
+    "found": _I4[::1],
+    "nodes": _I4[:, ::1],
+    "discrete": _I4[:, ::1],
+    "stored": _I4[:, ::1],
+    "waiting": _I4[::1],
+    "links": _I4[:, ::1],
 }
 
 # numba's dispatchers have attributes that their types do not declare, hence Any.

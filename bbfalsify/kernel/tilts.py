@@ -15,7 +15,8 @@ from scipy import special
 
 _WHOLE = 2.0**53
 _NARROWEST = 2.0**-40
-_CHANCE = 0.001
+_CHANCE, _SPEED = 0.001, 0.7
+"""Smoothing: the part of the new histogram, beside that of the one before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +64,9 @@ class Tilts:
         hist = (seen * worth + widths) / (numbers * worth + 1.0)
         differs = worth * numbers[:, :, 0] * ((hist - widths) ** 2 / widths).sum(axis=2)
         hist = np.where((differs > special.chdtri(self.shares.shape[2] - 1, _CHANCE))[:, :, None], hist, widths)
+        hist = _SPEED * hist + (1.0 - _SPEED) * self.shares
         shares, ends = (1.0 - least) * hist + least * widths, self.ends.copy()
-        for row in np.argwhere(np.any(hist != widths, axis=2)):
+        for row in np.argwhere(np.any(np.abs(hist - widths) > 1e-9, axis=2)):
             shares[*row], ends[*row] = _rebinned(shares[*row], ends[*row])
         return replace(self, shares=shares, ends=ends)
 

@@ -14,7 +14,7 @@ HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
 OUTCOMES = {HOLDS: Outcome.NOT_FALSIFIED, VIOLATED: Outcome.FALSIFIED, UNDECIDED: Outcome.INCONCLUSIVE}
 
 
-_WHERE_KNOWN = ("effective_samples", "distinct_roots", "trajectories")
+_WHERE_KNOWN = ("effective_samples", "distinct_roots", "words", "trajectories")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +35,8 @@ class EstimateRow(Stored):
     """Of importance sampling: the number of equally weighted runs that those which met it are worth."""
     distinct_roots: int | None = None
     """Of splitting: the fewest first runs of a pass from which its successes descend."""
+    words: dict[str, Any] | None = None
+    """Of a sum over words of actions: the probability of each (estimates)."""
     seconds: float = 0.0
     trajectories: dict[str, Any] | None = None
     """Of a simulation: values of expressions along runs."""

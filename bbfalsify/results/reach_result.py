@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from bbfalsify.core.verdict import FOUND, Outcome
 from bbfalsify.records.stored import Stored, member
@@ -102,6 +103,40 @@ _WEIGHT = (
 """The outcome of a run is that of its most telling query."""
 
 
+class TraceRow(Protocol):
+    """A row about a query, which may have a trace."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def outcome(self) -> Outcome: ...
+
+    @property
+    def actions(self) -> tuple[str, ...]: ...
+
+    @property
+    def time(self) -> float | None: ...
+
+    @property
+    def file(self) -> str | None: ...
+
+
+def traces_found(rows: Iterable[TraceRow]) -> tuple[CounterexampleRow, ...]:
+    """The traces found, one per query."""
+    return tuple(
+        CounterexampleRow(
+            rank=rank, requirement=row.id, status="confirmed", actions=row.actions,
+            first_violation_time=math.nan if row.time is None else row.time, file=row.file,
+        )
+        for rank, row in enumerate((row for row in rows if row.outcome in FOUND), start=1)
+    )  # fmt: skip
+
+
+def outcome_of_queries(outcomes: Collection[Outcome]) -> Outcome:
+    return next((outcome for outcome in _WEIGHT if outcome in outcomes), Outcome.INCONCLUSIVE)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReachResult(ConcludedResult):
     engine = "reach"
@@ -109,8 +144,7 @@ class ReachResult(ConcludedResult):
 
     @property
     def outcome(self) -> Outcome:
-        outcomes = {row.outcome for row in self.requirements}
-        return next((outcome for outcome in _WEIGHT if outcome in outcomes), Outcome.INCONCLUSIVE)
+        return outcome_of_queries([row.outcome for row in self.requirements])
 
     @property
     def walks(self) -> int:
@@ -124,14 +158,7 @@ class ReachResult(ConcludedResult):
 
     @property
     def counterexamples(self) -> tuple[CounterexampleRow, ...]:
-        """The traces found, one per query."""
-        return tuple(
-            CounterexampleRow(
-                rank=rank, requirement=row.id, status="confirmed", actions=row.actions,
-                first_violation_time=math.nan if row.time is None else row.time, file=row.file,
-            )
-            for rank, row in enumerate((row for row in self.requirements if row.outcome in FOUND), start=1)
-        )  # fmt: skip
+        return traces_found(self.requirements)
 
     def as_json(self) -> dict[str, Any]:
         return {**super().as_json(), "steps": self.steps}

@@ -81,7 +81,7 @@ def value_problems(system: Any, values: Values) -> Iterator[Problem]:
 
 
 def open_session(system: Any, seed: int, values: Values | None = None) -> Any:
-    """Open a session in which parameters have these values; a session of a system without any is opened as ever."""
+    """Open a session in which parameters have these values; without values `open` gets only the seed."""
     if values and (problems := list(value_problems(system, values))):
         raise UserError(problems)
     session = system.open(seed, parameters=dict(values)) if values else system.open(seed)
@@ -97,7 +97,7 @@ def unwrapped(system: Any) -> Any:
 
 
 class Preset:
-    """A system some of whose parameters have other defaults; everything else is that of the system."""
+    """A system with other defaults for some of its parameters; everything else is unchanged."""
 
     def __init__(self, system: Any, values: Values) -> None:
         if problems := list(value_problems(system, values)):

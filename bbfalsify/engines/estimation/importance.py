@@ -112,12 +112,12 @@ class ImportanceSampling:
         """The tilts under which the goal is common."""
         tilts, size = self.source.own(), self.particles
         for number in range(MOST_ROUNDS):
-            if not self.go_on():
+            if not self.go_on() or self.source.runs + size > self.most_runs:
                 break
             drawn = self.source.train(tilts, size, self.seeds.child("training", number))
             if not drawn.close.any():
                 break
-            weights = np.exp(_bounded(tilts.log_ratios(drawn.counts[drawn.close])))
+            weights = _tempered(tilts.log_ratios(drawn.counts[drawn.close]))
             tilts = tilts.fitted(drawn.counts[drawn.close], weights, least=LEAST)
             if size > self.particles:
                 return tilts
@@ -186,6 +186,15 @@ def importance_sampling(
         source, seeds, settings.confidence, settings.relative or RELATIVE, settings.particles,
         settings.runs or MOST_RUNS, go_on,
     )  # fmt: skip
+
+
+def _tempered(logs: np.ndarray) -> np.ndarray:
+    """Likelihood ratios, to a power below 1 where else a few runs would outweigh all others and teach only noise."""
+    for power in (1.0, 0.75, 0.5, 0.25):
+        weights = np.exp(power * (logs - logs.max()))
+        if effective_samples(weights) >= len(logs) / 3:
+            break
+    return weights
 
 
 def _bounded(logs: np.ndarray) -> np.ndarray:

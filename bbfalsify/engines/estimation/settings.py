@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from bbfalsify.core.settings import Settings, engine_name, setting
 
-RARE = ("splitting", "importance")
+RARE = ("splitting", "importance", "words")
 METHODS = ("auto", "chain", "sequence", "okamoto", "clopper_pearson", "wilson", "bayes", "sprt", *RARE)
 VARIANTS = ("fixed_effort", "adaptive", "restart")
 _PRECISION = re.compile(r"\s*(relative)?[\s:=]*([0-9.eE+-]+)\s*\Z")
@@ -99,8 +99,10 @@ class EstimateSettings(Settings):
         if self.horizon is None and self.method == "splitting" and self.score is None:
             yield "score", "is missing: splitting needs an expression that rises on the way to the goal."
         if self.horizon is not None and self.method in ("chain", "wilson", "bayes", "sprt"):
-            allowed = "auto, sequence, okamoto, clopper_pearson, splitting or importance"
+            allowed = "auto, sequence, okamoto, clopper_pearson, splitting, importance or words"
             yield "method", f"'{self.method}' is for models; a system with a profile takes {allowed}."
+        if self.horizon is None and self.method == "words":
+            yield "method", "'words' is for a system with a profile: words are those of its actions."
         if self.horizon is not None and self.score is not None:
             yield "score", "is for models; of a system with a profile, robustness is the score."
         if self.horizon is not None and self.splitting == "restart":

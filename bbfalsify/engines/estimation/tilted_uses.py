@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from bbfalsify.engines.estimation.importance import ELITE, Drawn
 from bbfalsify.engines.estimation.tilted_paths import labels_of
 from bbfalsify.engines.estimation.uses import VIOLATED, JudgedUses
 from bbfalsify.engines.falsification.usage import MAX_STEPS
-from bbfalsify.kernel import tilted_walks
+from bbfalsify.kernel import Walk, tilted_walks
 from bbfalsify.kernel.tilts import Tilts
 
 BINS, MOST_ROWS = 8, 24
@@ -45,6 +46,9 @@ class TiltedUses:
 
     def __init__(self, uses: JudgedUses) -> None:
         self.uses, usage = uses, uses.usage
+        self.closest: Counter[tuple[str, ...]] = Counter()
+        """Whole words of the uses that came closest in the last round of training."""
+        self._walks: list[Walk] = []
         labels = labels_of(usage.model, usage.duration) if usage.profile.has_actions else {}
         rows = min(MOST_ROWS, max(labels.values(), default=1))
         values = Tilts.uniform(tuple(range(usage.values.width)), 1, BINS)
@@ -63,6 +67,7 @@ class TiltedUses:
         scores, counts = self._scores(tilts, count, seeds)
         level = np.sort(scores)[max(0, int(ELITE * count) - 1)]
         close = (scores <= level) & np.isfinite(np.maximum(scores, 0.0))
+        self.closest = Counter(self._walks[i].actions(self.uses.usage.model) for i in np.flatnonzero(close))
         return Drawn(scores == VIOLATED, close, counts)
 
     def draw(self, tilts: ProfileTilts, count: int, seeds: SeedTree) -> Drawn:
@@ -81,4 +86,5 @@ class TiltedUses:
             usage.check_walk(walk)
             walks.append(replace(walk, values=row) if usage.values.width else walk)
         counts = np.concatenate([np.array([bins for _, bins in made]).reshape(count, -1), of_values], axis=1)
+        self._walks = walks
         return self.uses.scores(walks), counts

@@ -10,11 +10,12 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation.answering import Answered
-from bbfalsify.engines.estimation.importance import importance_sampling
+from bbfalsify.engines.estimation.importance import MOST_RUNS, RELATIVE, importance_sampling
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.engines.estimation.tilted_uses import TiltedUses
-from bbfalsify.engines.estimation.use_splitting import UseSplitting
+from bbfalsify.engines.estimation.use_splitting import ProfileRuns, UseSplitting
 from bbfalsify.engines.estimation.uses import JudgedUses
+from bbfalsify.engines.estimation.words import Words
 from bbfalsify.engines.falsification.usage import Usage
 
 
@@ -25,9 +26,16 @@ def answer_use(
     uses = JudgedUses(ask, usage, requirement, f"{settings.method}/{requirement}")
     try:
         if settings.method == "splitting":
-            splitting = UseSplitting(uses, settings, seeds, go_on)
+            splitting = UseSplitting(ProfileRuns(uses), settings.splitting, settings.particles, settings.passes,
+                                     settings.confidence, seeds, go_on)  # fmt: skip
             found, warnings = splitting.estimate(), splitting.warnings()
             evidence: dict[str, Any] = {"distinct_roots": splitting.passes.roots}
+        elif settings.method == "words":
+            words = Words(uses, seeds, settings.confidence, settings.relative or RELATIVE, settings.particles,
+                          settings.runs or MOST_RUNS, go_on)  # fmt: skip
+            found, warnings = words.estimate(), words.said
+            evidence = {"words": {" ".join(word): part.as_json() for word, part in words.parts.items()}}
+            return Answered(found, None, False, words.simulations, found.method, warnings, evidence=evidence)
         else:
             tilting = importance_sampling(TiltedUses(uses), settings, seeds, go_on)
             found, warnings = tilting.estimate(), tilting.said

@@ -34,21 +34,26 @@ class JudgedUses:
     keys: dict[tuple[str, ...], int] = field(default_factory=dict)
     """Keys of violations that count, with how often they were met."""
 
-    def scores(self, walks: Sequence[Walk]) -> np.ndarray:
-        """Robustness of each use: the lower the closer to a violation; `VIOLATED`, or infinite where unknown."""
+    def scores(self, walks: Sequence[Walk], whole: int | None = None) -> np.ndarray:
+        """Robustness of each use: the lower the closer to a violation; `VIOLATED`, or infinite where unknown.
+
+        With `whole`, uses end with their last action, and only violations in step `whole` count.
+        """
         found = np.full(len(walks), np.inf)
         for first in range(0, len(walks), _BATCH):
             part = walks[first : first + _BATCH]
             judged = [i for i, walk in enumerate(part) if walk.status is WalkStatus.REACHED_END]
             names = [f"{self.name}/{self.asked + i + 1}" for i in range(len(judged))]
-            answers = self.ask([Query(n, self.usage.draft(part[i])) for n, i in zip(names, judged, strict=True)])
+            ends = [None if whole is None else float(part[i].times[-1]) for i in judged]
+            drafts = [self.usage.draft(part[i], stop=end) for i, end in zip(judged, ends, strict=True)]
+            answers = self.ask([Query(*named) for named in zip(names, drafts, strict=True)]) if judged else []
             self.asked += len(judged)
             self.unknown += len(part) - len(judged)
             for i, answer in zip(judged, answers, strict=True):
-                found[first + i] = self._score(part[i], answer)
+                found[first + i] = self._score(part[i], answer, whole)
         return found
 
-    def _score(self, walk: Walk, answer: Answer) -> float:
+    def _score(self, walk: Walk, answer: Answer, whole: int | None) -> float:
         if not answer.judgements:
             self.unknown += 1
             return np.inf
@@ -57,8 +62,9 @@ class JudgedUses:
             return max(float(judgement.robustness), 0.0)
         if not answer.ok:  # a failure that counts as a violation: nobody saw when
             return VIOLATED
-        key = walk.prefix(violating_step(walk.times, judgement.first_violation_time)).actions(self.usage.model)
-        if key in self.listed:
+        step = violating_step(walk.times, judgement.first_violation_time)
+        key = walk.prefix(step).actions(self.usage.model)
+        if key in self.listed or whole not in (None, step):
             return np.inf
         self.keys[key] = self.keys.get(key, 0) + 1
         return VIOLATED

@@ -107,6 +107,21 @@ class ReachProgress(_Listener):
             self._progress.show(f"{event.requirement}: walks", event.walks, self._budget, note, above=self._above)
 
 
+class VerifyProgress(_Listener):
+    """Listens to the events of an exploration: states, how fast, how many wait, how deep, memory."""
+
+    def _begin(self) -> None:
+        pass
+
+    def __call__(self, event: Any) -> None:
+        if type(event).__name__ != "StatesExplored":
+            return
+        rate = f"{event.states / event.seconds:,.0f} per second, " if event.seconds > 0 else ""
+        left = "" if event.timeout is None else f", {max(0.0, event.timeout - event.seconds):.0f} s left"
+        note = f"{rate}{event.waiting:,} waiting, depth {event.depth}, {event.memory_mb:.0f} MB{left}"
+        self._progress.show(f"{event.requirement}: states", event.states, 0, note, above=self._above)
+
+
 class RunProgress(_Listener):
     """Listens to the events of one run and shows how far it is, how close it came and what it found."""
 

@@ -137,8 +137,9 @@ class _ReachRun(QuestionRun[QueryResult, ReachResult]):
             **self.about, "requirement": question.id, "asked": self.settings.as_json(), "query": result.query.text,
             "heuristic": finding.heuristic.value, "seed": result.seed,
             **({} if result.ending is None else {"ends": asdict(result.ending)}),
+            "walk": finding.walk, "distribution": finding.distribution + 1, "depth": finding.depth,
         }  # fmt: skip
-        write_trace(file, result.network, finding, about)
+        write_trace(file, result.network, finding.trace, about)
         return str(file)
 
 
