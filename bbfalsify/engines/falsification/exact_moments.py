@@ -31,51 +31,49 @@ RUNS = 4
 """Runs per size."""
 
 
-def only_at_exact_moments(ask: Ask, usage: Usage, finding: Finding, seeds: SeedTree) -> bool:
+def only_at_exact_moments(ask: Ask, usage: Usage, finding: Finding, seeds: SeedTree, most: int | None = None) -> bool:
     """Tell whether a finding's walk sits at ends of windows, and no run a little inside them violates with its key.
 
-    False where that cannot be told: the law of the next action is not computed, or the system failed or is flaky.
+    Runs are made one after the other, at most so many, until one keeps the key.  False where it cannot be told: the law
+    of the next action is not computed, the system failed or is flaky, or more runs would be needed.
     """
     walk, told = finding.walk, finding.simulation is SimulationStatus.OK and finding.status == "confirmed"
     if walk is None or not told or supports_conditional(usage.model) is not None:
         return False
     own = seeds.child("exact", finding.requirement, finding.name)
-    nearby = _nearby(WordFollower(usage.model), finding, walk, own)
-    if nearby is None:
-        return False
-    walks = whole_moments(usage.model, [replace(near, values=walk.values) for near in nearby], own.child("moment"))
-    name = f"exact/{finding.requirement}/{finding.name}"
-    queries = [
-        Query(f"{name}/{j}", usage.draft(near, stop=float(near.times[-1])), seed_name=finding.query)
-        for j, near in enumerate(walks)
-    ]
-    for near, answer in zip(walks, ask(queries) if queries else (), strict=True):
-        if not answer.ok or not answer.judgements:
-            return False
-        seen = answer.judgements[finding.requirement]
-        if seen.verdict is not Verdict.VIOLATED:
-            continue
-        steps = violating_step(near.times, seen.first_violation_time)
-        if tuple(near.actions(usage.model)[:steps]) == finding.actions:
+    for j, near in enumerate(_nearby(WordFollower(usage.model), finding, walk, own)):
+        if near is None or j == most or _keeps_key(ask, usage, finding, replace(near, values=walk.values), j, own):
             return False
     return True
 
 
-def _nearby(follower: WordFollower, finding: Finding, walk: Walk, seeds: SeedTree) -> list[Walk] | None:
-    """Runs of the word a little inside the ends at which the walk sits; None if it sits at none.
+def _keeps_key(ask: Ask, usage: Usage, finding: Finding, near: Walk, number: int, seeds: SeedTree) -> bool:
+    """Execute a run; tell whether it violates with the key of the finding, or failed."""
+    [near] = whole_moments(usage.model, [near], seeds.child("moment", number))
+    name = f"exact/{finding.requirement}/{finding.name}/{number}"
+    [answer] = ask([Query(name, usage.draft(near, stop=float(near.times[-1])), seed_name=finding.query)])
+    if not answer.ok or not answer.judgements:
+        return True
+    seen = answer.judgements[finding.requirement]
+    steps = violating_step(near.times, seen.first_violation_time)
+    return seen.verdict is Verdict.VIOLATED and tuple(near.actions(usage.model)[:steps]) == finding.actions
 
-    The list is empty if the profile allows the word at no other moments.
+
+def _nearby(follower: WordFollower, finding: Finding, walk: Walk, seeds: SeedTree) -> Iterator[Walk | None]:
+    """Runs of the word a little inside the ends at which the walk sits; a None if it sits at none.
+
+    There are none at all if the profile allows the word at no other moments.
     """
     retraced = _retrace(follower, finding, walk, seeds.child("retrace"))
     known = () if retraced is None else retraced.quantiles
-    if retraced is not None and not np.array_equal(retraced.walk.edges, walk.edges[: len(known)]):
-        return None
+    other_edges = retraced is not None and not np.array_equal(retraced.walk.edges, walk.edges[: len(known)])
     impossible = len(known) < len(finding.actions)
     quantiles = np.array([*known, *[0.5] * (len(finding.actions) - len(known))])
     ends = (quantiles <= 0.0) | (quantiles >= LATEST)
-    if not ends.any() and not impossible:
-        return None
-    return list(_moved(follower, finding, walk, quantiles, seeds))
+    if other_edges or (not ends.any() and not impossible):
+        yield None
+    else:
+        yield from _moved(follower, finding, walk, quantiles, seeds)
 
 
 def _retrace(follower: WordFollower, finding: Finding, walk: Walk, seeds: SeedTree) -> Followed | None:

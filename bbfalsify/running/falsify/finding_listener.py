@@ -18,11 +18,11 @@ from bbfalsify.core.events import (
 )
 from bbfalsify.core.query import Query
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.accelerator import Search
 from bbfalsify.engines.falsification.engine import Progress
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.engines.falsification.judging_again import Again
+from bbfalsify.engines.falsification.search import Search
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import ChoiceRecord, Counterexample, SeedRecord

@@ -10,7 +10,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification.guide_table import BUILT_IN, FOR_VALUES, guide_factory
+from bbfalsify.engines.falsification.guide_table import BUILT_IN, FOR_VALUES, OUTLIER, guide_factory
 from bbfalsify.engines.falsification.guides.cma_es import CmaEs
 from bbfalsify.engines.falsification.guides.coarse_to_fine import CoarseToFine, few_stretches
 from bbfalsify.engines.falsification.guides.layout import Layout
@@ -26,7 +26,7 @@ from bbfalsify.engines.falsification.guides.trust_region import (
     matern,
 )
 
-NAMES = sorted(BUILT_IN)
+NAMES = sorted(set(BUILT_IN) - {OUTLIER})  # that one needs actions
 
 
 class FixedSpace:
