@@ -127,7 +127,7 @@ def falsify(
     )
 
 
-def _with_files_read(system: System, given: StlLike | Path | Sequence[StlLike | Path]) -> list[StlLike]:
+def _with_files_read(system: System, given: Any) -> list[StlLike]:
     """Replace the specification files among requirements by what they hold; a formula never ends with .yaml."""
     from bbfalsify.campaigns.requirements.stl import load_requirements
     from bbfalsify.logic import Formula, Requirement

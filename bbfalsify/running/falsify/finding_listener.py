@@ -42,6 +42,8 @@ class Scribe:
     requirements: Sequence[Requirement]
     options: Options
     progress: Progress = field(default_factory=Progress)
+    repetitions: int = 0
+    """Simulations that confirmed findings; the driver does not count them."""
 
     def found(self, finding: Finding) -> None:
         requirement, seen = self.requirements[finding.requirement].id, finding.judgement
@@ -63,6 +65,7 @@ class Scribe:
     def confirm(self, finding: Finding) -> Confirmation:
         query = Query(f"confirm/{finding.requirement}/{finding.name}", finding.stimulus, seed_name=finding.query)
         finding.confirmation = confirm(self.driver.rerun, query, finding.requirement, finding.judgement)
+        self.repetitions += finding.confirmation.tries
         return finding.confirmation
 
     def advanced(self, search: Search, masses: Sequence[float]) -> None:

@@ -51,7 +51,9 @@ def test_a_core_on_the_list_is_named_and_not_estimated_again(tmp_path):
     ordering = sum(row.ordered_by.traces for row in rows.values() if row.ordered_by is not None)
     shrinking = sum(row.shrunk.simulations for row in rows.values())
     naming = 4 * 20 + 2 * 80  # a pass along each row, and twice a tenth of the estimates
-    assert result.simulations == 220 + again + 4 * 200 + ordering + shrinking + naming
+    searching = result.iterations + 4 * 3  # and their confirmations
+    shrinking += 2 * 3  # and those of the cores of the two longer ones
+    assert searching == 220 and result.simulations == searching + again + 4 * 200 + ordering + shrinking + naming
 
 
 def test_a_core_that_is_not_on_the_list_has_its_own_estimate():
