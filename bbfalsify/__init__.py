@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from bbfalsify.api import falsify as falsify
     from bbfalsify.api import load_campaign as load_campaign
     from bbfalsify.api import reach as reach
+    from bbfalsify.api import search as search
+    from bbfalsify.api import verify as verify
     from bbfalsify.core.errors import SystemFailure as SystemFailure
     from bbfalsify.core.errors import UserError as UserError
     from bbfalsify.core.estimate import Estimate as Estimate

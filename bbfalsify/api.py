@@ -1,4 +1,4 @@
-"""The calls of Python users, with flat keywords: `bbfalsify.falsify`, `check`, `reach`, `load_campaign`.
+"""The calls of Python users, with flat keywords: `bbfalsify.falsify`, `check`, `reach`, `verify`, `search`, ….
 
 Each turns its keywords into an `Execution` (how simulations are executed) and a `Recording` (where the run is
 recorded), and hands over to the room `running`, whose functions take these two.
@@ -7,7 +7,7 @@ recorded), and hands over to the room `running`, whose functions take these two.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -17,6 +17,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.events import Listener
 from bbfalsify.engines.checking.settings import CheckSettings
 from bbfalsify.engines.reachability.settings import ReachSettings
+from bbfalsify.engines.verification.settings import VerifySettings
 from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory
@@ -28,14 +29,18 @@ if TYPE_CHECKING:
     from bbfalsify.campaigns.plan import Given
     from bbfalsify.engines.falsification.settings import Options
     from bbfalsify.engines.falsification.smc import SmcOptions
+    from bbfalsify.engines.searching.bookkeeping import Progress
+    from bbfalsify.engines.searching.transition_system import Predicate, TransitionSystem
     from bbfalsify.modelling import Network, Profile
     from bbfalsify.records.accepted import Acceptances
     from bbfalsify.results.check_result import CheckResult
     from bbfalsify.results.falsify_result import FalsificationResult
+    from bbfalsify.results.state_search_result import StateSearchResult
     from bbfalsify.running.check.check_task import RequirementLike
     from bbfalsify.running.check.sampled_check import Symbols
     from bbfalsify.running.falsify.given import RequirementLike as StlLike
     from bbfalsify.running.reach.reach import SearchResult
+    from bbfalsify.running.verify.verify import Verification
     from bbfalsify.systems import System
     from bbfalsify.systems.symbols import SymbolSystem
 
@@ -223,6 +228,7 @@ def reach(
     *,
     heuristic: str = ReachSettings.heuristic,
     trace: str = ReachSettings.trace,
+    traces: int = ReachSettings.traces,
     depth: int | None = None,
     timeout: float | None = ReachSettings.timeout,
     walks: int | None = None,
@@ -234,7 +240,8 @@ def reach(
     """Look for a state that satisfies the query (`E<>`) or violates it (`A[]`).
 
     `walks` limits the walks of each heuristic, `timeout` the seconds; None is no limit.  With `trace` "shortest" or
-    "fastest" the search goes on after the first trace, so it needs one of the two.
+    "fastest" the search goes on after the first trace, so it needs one of the two.  More `traces` than one are grouped
+    by what differs (`result.groups`).
 
     Walks are made by `jobs` processes (by default one per core), or on an `executor` as for `falsify`.
     """
@@ -242,8 +249,57 @@ def reach(
 
     processes = os.cpu_count() or 1 if jobs is None else jobs
     execution = Execution(jobs=processes, executor=executor, executor_lost=executor_lost)
-    settings = ReachSettings(heuristic=heuristic, trace=trace, depth=depth, timeout=timeout, walks=walks)
+    settings = ReachSettings(heuristic=heuristic, trace=trace, traces=traces, depth=depth, timeout=timeout, walks=walks)
     return run(model, query, settings, seed=seed, execution=execution)
+
+
+def verify(
+    model: str | Path | Network,
+    query: str,
+    *,
+    heuristic: str = VerifySettings.heuristic,
+    trace: str = VerifySettings.trace,
+    memory: float = VerifySettings.memory,
+    timeout: float | None = VerifySettings.timeout,
+    walks: float = VerifySettings.walks,
+    seed: int | None = None,
+    jobs: int | None = None,
+) -> Verification:
+    """Decide a query about all behaviours of a timed model: `result.verdict` is holds, violated or undecided.
+
+    All symbolic states (zones) are explored, in at most `memory` MB and `timeout` seconds.  A verdict that a run shows
+    has it as `result.answer.trace`, re-checked in exact fractions; one without a run is a proof about the model.
+    """
+    from bbfalsify.running.verify.verify import verify as run
+
+    settings = VerifySettings(heuristic=heuristic, trace=trace, memory=memory, timeout=timeout, walks=walks)
+    return run(
+        model, query, settings, seed=seed, execution=Execution(jobs=os.cpu_count() or 1 if jobs is None else jobs)
+    )
+
+
+def search(
+    system: TransitionSystem | Network | MealyMachine | str | Path,
+    target: Predicate | str | None = None,
+    *,
+    deadlock: bool = False,
+    seed: int | None = None,
+    listener: Callable[[Progress], None] | None = None,
+    **settings: Any,
+) -> StateSearchResult:
+    """Search states one by one: breadth first, depth first, deep and random, or along a highway.
+
+    `system` is a transition system and `target` a predicate over its states; or a model without time (or its file) and
+    a query; or a learned machine (or its DOT file) and a requirement that no word may violate.  With `deadlock` a state
+    without successors is looked for.  `settings` are `method`, `width`, `depth`, `states`, `memory`, … of
+    `SearchSettings`.
+    """
+    from bbfalsify.engines.searching.given import system_of
+    from bbfalsify.engines.searching.search import search as run
+
+    given = system_of(system, target if isinstance(target, str) else None)
+    predicate = None if isinstance(target, str) else target
+    return run(given, predicate, deadlock=deadlock, seed=seed, listener=listener, **settings)
 
 
 def load_campaign(path: str | Path, **given: Unpack[Given]) -> Campaign:

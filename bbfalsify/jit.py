@@ -34,7 +34,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.core.compiler import Compiler
 from numba.misc.appdirs import AppDirs
 
-COMPILED_ROOMS = ("kernel", "logic/stl", "automata", "engines/checking/conformance")
+COMPILED_ROOMS = ("kernel", "zones", "logic/stl", "automata", "engines/checking/conformance")
 FORGOTTEN_AFTER_DAYS = 60
 """Compiled code of other sources that was not used for so long is removed when new code is compiled."""
 _CHECKSUM = hashlib.sha256().digest_size

@@ -20,7 +20,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bbfalsify.core.engine_kind import EngineKind as EngineKind  # engines of other packages import it from here
-from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.settings import keys_of
 
 ENTRY_POINTS = "bbfalsify.engines"
 
@@ -47,9 +48,12 @@ class Registry:
             kind = entry.load()
         except Exception as error:
             owner = entry.dist.name if entry.dist is not None else entry.value
-            raise UserError(f"the engine '{name}' of the package '{owner}' cannot be loaded: {error}.") from None
+            end = "" if str(error).endswith((".", "?")) else "."
+            raise UserError(f"the engine '{name}' of the package '{owner}' cannot be loaded: {error}{end}") from None
         if not isinstance(kind, EngineKind):
             raise UserError(f"the entry point '{name}' ({entry.value}) is {type(kind).__name__}, not an EngineKind.")
+        if problems := _problems_of(name, kind):
+            raise UserError(problems)
         return kind
 
     def of(self, results: Mapping[str, Any], *, file: str | None = None) -> EngineKind:
@@ -61,6 +65,27 @@ class Registry:
             raise UserError(Problem(problem, file=file, allowed=tuple(self.names())))
         return self.kind(name)
 
+
+def _problems_of(name: str, kind: EngineKind) -> list[Problem]:
+    """Find mistakes in the declaration of an engine of another package."""
+    from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
+
+    problems = [
+        unknown_name("section", section, CAMPAIGN_SECTIONS, where=f"in needs or ignores of the engine '{name}'")
+        for section in (*kind.needs, *kind.ignores)
+        if section not in CAMPAIGN_SECTIONS
+    ]
+    if "kind" not in keys_of(kind.named("settings")):
+        says = f"the settings of the engine '{name}' ({kind.settings}) lack kind: str = engine_name(\"{name}\")."
+        problems.append(Problem(says))
+    return problems
+
+
+_WITHOUT_SYSTEM = (
+    "system", "profile", "signals", "parameters", "time_limit", "on_failure", "votes", "memory_limit", "early_stop",
+    "store", "accepted",
+)  # fmt: skip
+"""Sections that mean nothing to engines about models."""
 
 ENGINES = Registry(
     {
@@ -96,19 +121,7 @@ ENGINES = Registry(
             "bbfalsify.engines.reachability.settings:ReachSettings",
             "bbfalsify.campaigns.execute_reach:run_reach",
             needs=("model",),
-            ignores=(
-                "system",
-                "profile",
-                "signals",
-                "parameters",
-                "time_limit",
-                "on_failure",
-                "votes",
-                "memory_limit",
-                "early_stop",
-                "store",
-                "accepted",
-            ),
+            ignores=_WITHOUT_SYSTEM,
             about="states",
             shown="bbfalsify.reporting.terminal.reach:reach_lines",
             finding="bbfalsify.reporting.terminal.finding_steps:trace_steps",
@@ -131,6 +144,22 @@ ENGINES = Registry(
             page="bbfalsify.reporting.html.estimated:estimated_page",
             progress="bbfalsify.reporting.terminal.progress_lines:EstimateProgress",
             compiling="bbfalsify.running.warm_up:estimate_notice",
+        ),
+        "verify": EngineKind(
+            "verification: all states of a timed model as zones; holds, violated with an exact trace, or undecided",
+            "bbfalsify.engines.verification.settings:VerifySettings",
+            "bbfalsify.campaigns.execute_verify:run_verify",
+            needs=("model",),
+            ignores=_WITHOUT_SYSTEM,
+            about="states",
+            query="bbfalsify.running.verify.verify:read_verifiable",
+            shown="bbfalsify.reporting.terminal.verify:verify_lines",
+            finding="bbfalsify.reporting.terminal.finding_steps:trace_steps",
+            page="bbfalsify.reporting.html.verified:verified_page",
+            template="reached.html",
+            found="bbfalsify.reporting.compare:one_each",
+            progress="bbfalsify.reporting.terminal.progress_lines:VerifyProgress",
+            compiling="bbfalsify.running.warm_up:zones_notice",
         ),
     }
 )

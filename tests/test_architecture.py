@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "bbfalsify"
 
-MODELS = {"core", "jit", "records", "automata", "modelling", "kernel", "logic", "stats", "chains"}
+MODELS = {"core", "jit", "records", "automata", "modelling", "kernel", "logic", "stats", "chains", "zones"}
 """Rooms that know models, formulas and numbers, but no system under test."""
 EXECUTION = MODELS | {"systems", "engines", "results", "running"}
 LOOKS_AT = {
@@ -24,6 +24,7 @@ LOOKS_AT = {
     "logic": {"core", "jit", "automata", "modelling", "records"},
     "stats": {"core"},
     "chains": {"core", "records", "modelling", "kernel", "logic"},
+    "zones": {"core", "modelling", "kernel"},
     "fitting": {"core", "records", "modelling", "kernel", "stats"},
     "systems": {"core", "records", "automata", "modelling", "kernel"},
     "results": {"core", "records", "automata"},

@@ -9,7 +9,7 @@ PUBLIC = {
     "bbfalsify": """
         Counterexample Estimate NetworkBuilder Options Outcome Requirement SmcOptions Stimulus System SystemFailure
         Trace UserError Verdict __version__ check falsify load_campaign load_network load_profile load_system
-        parse_stl reach replay system
+        parse_stl reach replay search system verify
     """,
     "bbfalsify.automata": "MealyMachine parse_dot read_dot",
     "bbfalsify.campaigns": "Campaign RunPlan load_campaign plan_document run_search",

@@ -15,20 +15,14 @@ numbers, so that a step through the tree is one look-up.
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.automata.words import Words, renaming
-from bbfalsify.core.checksums import crc
-from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.core.foreign_files import LARGEST_DATA, read_text
 
 
 class Contradiction(Exception):
@@ -216,35 +210,6 @@ class ObservationTree:
             wider[:, : self._width] = self._arrays()[0]
             self._children, self._width = array("i", wider.tobytes()), width
 
-    def save(self, path: str | Path) -> None:
-        """Write one line [[inputs], [outputs]] per maximal word, atomically."""
-        file = Path(path)
-        beside = file.with_name(file.name + ".new")
-        with beside.open("w", encoding="utf-8") as out:
-            for word, outputs in self.words():
-                out.write(json.dumps([word, outputs], ensure_ascii=False) + "\n")
-        beside.replace(file)
-
-    @classmethod
-    def load(cls, path: str | Path) -> ObservationTree:
-        """Read such a file, or a log of the same form; problems name the line."""
-        tree = cls()
-        problems: list[Problem] = []
-        for number, line in enumerate(read_text(path, largest=LARGEST_DATA).split("\n"), start=1):
-            if not line.strip():
-                continue
-            try:
-                word, outputs = read_entry(json.loads(line))
-                tree.add(word, outputs)
-            except Contradiction as error:
-                problems.append(Problem(f"{error}.", file=str(path), line=number))
-            except (ValueError, TypeError, RecursionError):
-                message = "expected [[inputs], [outputs]], two lists of words of the same length, undamaged."
-                problems.append(Problem(message, file=str(path), line=number))
-        if problems:
-            raise UserError(problems[:20])
-        return tree
-
 
 def first_disagreement(tree: ObservationTree, machine: MealyMachine) -> Word | None:
     """The shortest observed word that the machine answers differently (of several, the first observed)."""
@@ -255,13 +220,3 @@ def first_disagreement(tree: ObservationTree, machine: MealyMachine) -> Word | N
         word.append(machine.inputs[states.inputs[states.symbol[node]]])
         node = int(states.parent[node])
     return tuple(reversed(word)) or None
-
-
-def read_entry(data: Any) -> tuple[Word, Word]:
-    """Read one observation; a third item is the checksum of the first two, as they are written without spaces."""
-    word, outputs, *checksum = data
-    if checksum and checksum != [crc(json.dumps(data[:2], ensure_ascii=False, separators=(",", ":")).encode())]:
-        raise ValueError
-    if len(word) != len(outputs) or not all(isinstance(s, str) for s in (*word, *outputs)):
-        raise ValueError
-    return tuple(word), tuple(outputs)

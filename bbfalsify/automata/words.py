@@ -91,18 +91,3 @@ def renaming(names: Iterable[str], wanted: Sequence[str]) -> np.ndarray:
     """Array: number among `names` → number among `wanted`, -1 for missing names."""
     number = {name: i for i, name in enumerate(wanted)}
     return np.array([number.get(name, -1) for name in names], np.int32)
-
-
-def first_difference(machine: MealyMachine, words: Words, outputs: np.ndarray, names: Sequence[str]) -> Word | None:
-    """The shortest prefix of these words whose last answer is not the machine's (of several, the first).
-
-    `outputs` are numbers of `names`, one per symbol.
-    """
-    expected = run_many(machine, words)
-    wrong = np.nonzero(expected != renaming(names, machine.outputs)[outputs])[0]
-    if not len(wrong):
-        return None
-    starts = np.concatenate([[0], words.ends[:-1]])
-    lengths = wrong - starts[np.searchsorted(words.ends, wrong, side="right")]
-    position = int(wrong[np.argmin(lengths)])
-    return words[words.word_at(position)][: int(lengths.min()) + 1]

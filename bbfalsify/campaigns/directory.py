@@ -25,7 +25,7 @@ from bbfalsify.modelling.formats.model_files import model_hash
 from bbfalsify.records.json_files import read_json, write_json
 from bbfalsify.records.locks import LockedFile
 from bbfalsify.records.run_directory import FORMAT_VERSION, RunDirectory, versions
-from bbfalsify.systems.loading import resolve_reference
+from bbfalsify.systems.references import resolve_reference
 
 MANIFEST = "campaign.json"
 SUMMARY = "summary.json"

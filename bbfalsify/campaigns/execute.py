@@ -13,7 +13,7 @@ from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory, file_hash
 from bbfalsify.results.recorded import recorded_results
-from bbfalsify.systems.loading import resolve_reference
+from bbfalsify.systems.references import resolve_reference
 
 
 @dataclass(frozen=True)

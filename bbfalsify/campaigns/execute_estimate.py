@@ -8,7 +8,7 @@ from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile
 from bbfalsify.records.recording import Recording
-from bbfalsify.running.reach.reach_run import Question
+from bbfalsify.running.questions import Question
 from bbfalsify.systems import System
 
 

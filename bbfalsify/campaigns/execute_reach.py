@@ -7,7 +7,8 @@ from typing import Any, cast
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.campaigns.requirements.queries import PlannedModel
 from bbfalsify.records.recording import Recording
-from bbfalsify.running.reach.reach_run import Question, reach_all
+from bbfalsify.running.questions import Question
+from bbfalsify.running.reach.reach_run import reach_all
 
 
 def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:

@@ -6,8 +6,9 @@ answer = answer_csl(chain, "P=? [ !sleep U[0,2.7] sleep ]")
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from bbfalsify.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from bbfalsify.chains.answers import Answer as Answer
@@ -18,23 +19,5 @@ if TYPE_CHECKING:
     from bbfalsify.chains.prism import to_prism as to_prism
     from bbfalsify.chains.sensitivities import derivatives as derivatives
     from bbfalsify.chains.storm import ask_storm as ask_storm
-
-_HOMES = {
-    "ask_storm": "storm",
-    "Answer": "answers",
-    "answer_csl": "answers",
-    "Chain": "chain",
-    "explore_chain": "chain",
-    "derivatives": "sensitivities",
-    "lump": "lumping",
-    "to_prism": "prism",
-}
-
-__all__ = sorted(_HOMES)
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+else:
+    __all__, __getattr__ = lazy_names(__name__, __file__)

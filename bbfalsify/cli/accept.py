@@ -19,6 +19,10 @@ def accept(
     requirement: Annotated[
         list[str] | None, typer.Option("--requirement", metavar="ID", help="Only of this requirement; repeat.")
     ] = None,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option("--mode", metavar="NAME", help="Accept this failure mode, by name or rank; repeat; * is all."),
+    ] = None,
     expires: Annotated[
         str | None, typer.Option("--expires", metavar="YYYY-MM-DD", help="The last day on which it counts.")
     ] = None,
@@ -32,7 +36,8 @@ def accept(
     """Accept what a run found: runs with --accept FILE then end with 0 unless they find something else.
 
     Each entry also says how probable the failure may be: the upper end of its interval now. What the file accepts
-    already is left as it is.
+    already is left as it is. With --mode, entries name failure modes instead of counterexamples: all that belongs to
+    an accepted mode is accepted, also sequences of actions that this run did not list.
 
     \b
     Example:  bbfalsify accept runs/heater-2026-01-31-1 -o accepted.yaml --reason "fuse trips first" \\
@@ -42,7 +47,9 @@ def accept(
 
     from bbfalsify.core.errors import UserError, unknown_name
     from bbfalsify.records.accept_run import accept as write
+    from bbfalsify.records.accepted import Failure
     from bbfalsify.reporting.formatting import shorten_word
+    from bbfalsify.results.falsify_result import failure_of, named_modes
     from bbfalsify.results.recorded import read_results
 
     result = read_results(run)
@@ -54,19 +61,22 @@ def accept(
         day = None if expires is None else datetime.date.fromisoformat(expires)
     except ValueError:
         raise UserError(f"--expires must be a day such as 2027-03-31; found '{expires}'.") from None
+    modes = [m for m in named_modes(result.modes, mode or []) if not requirement or m.requirement in requirement]
     rows = [row for row in result.counterexamples if not requirement or row.requirement in requirement]
+    rows = [] if mode else rows
     new = write(
         file,
-        [(row.requirement, row.actions, row.probability) for row in rows],
+        [failure_of(row, None) for row in rows],
+        modes=[Failure(m.requirement, m.actions, m.probability, m.name, m.probability) for m in modes],
         reason=reason,
         expires=day,
         limit=not any_probability,
     )
     if as_json:
-        print_json({"file": str(file), "added": [e.as_json() for e in new], "found": len(rows)})
+        print_json({"file": str(file), "added": [e.as_json() for e in new], "found": len(rows) + len(modes)})
     elif not quiet:
         for entry in new:
             most = "" if entry.max_probability is None else f", at most {entry.max_probability:.3g}"
-            say(f"accepted: {entry.requirement} {shorten_word(entry.actions, 50)}{most}")
-        say(f"{file}: {len(new)} added, {len(rows) - len(new)} accepted before")
+            say(f"accepted: {entry.requirement} {shorten_word(entry.shown, 50)}{most}")
+        say(f"{file}: {len(new)} added, {len(rows) + len(modes) - len(new)} accepted before")
     return Exit.NOTHING_FOUND

@@ -58,7 +58,7 @@ class CiFiles:
 
 
 def ci_files(junit: Path | None, sarif: Path | None, annotations: bool | None, *, as_json: bool) -> CiFiles:
-    """Return the files that were asked for; without a word, annotations are made on GitHub.
+    """Return the files that were asked for; by default, annotations are made on GitHub.
 
     A file that cannot be written is refused now, not after hours of simulations.
     """

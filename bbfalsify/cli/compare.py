@@ -1,4 +1,4 @@
-"""bbfalsify compare: what a new version does otherwise."""
+"""bbfalsify compare: differences between two runs, two campaigns or two machines."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import typer
 
 from bbfalsify.cli.exits import Exit
 from bbfalsify.cli.options import AsJson, Quiet, Verbose
-from bbfalsify.cli.output import print_json, say
+from bbfalsify.cli.output import print_json, say, write_file
 
 
 def convert(
@@ -27,15 +27,11 @@ def convert(
     \b
     Example:  bbfalsify convert train_gate.xml -o train_gate.yaml
     """
-    from bbfalsify.core.errors import UserError
     from bbfalsify.modelling.formats.yaml_writer import converted
 
     text, notes = converted(model)
     if output is not None:
-        try:
-            output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise UserError(f"{output} cannot be written: {error.strerror}.") from None
+        write_file(output, text)
     if as_json:
         print_json({"model": str(model), "yaml": text, "notes": [str(note) for note in notes]})
     elif output is None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Verbose
+from bbfalsify.cli.options import AsJson, Quiet, Verbose, not_positive
 from bbfalsify.cli.output import print_json, say
 from bbfalsify.cli.progress import Progress
 
@@ -27,21 +27,14 @@ def doctor(
     \b
     Example:  bbfalsify doctor adapters/heater
     """
-    import math
-
-    from bbfalsify.core.errors import Problem, UserError
+    from bbfalsify.core.errors import UserError
     from bbfalsify.running.doctor.doctor import examine
     from bbfalsify.running.warm_up import kernel_notice
     from bbfalsify.systems import load_system
     from bbfalsify.systems.parameters import unwrapped
     from bbfalsify.systems.simulated import ModelSymbolSystem, ModelSystem
 
-    wrong = [
-        Problem(f"{name} must be a positive number; found {value:g}.")
-        for name, value in (("--duration", duration), ("--time-limit", time_limit))
-        if not (value > 0 and math.isfinite(value))
-    ]
-    if wrong:
+    if wrong := not_positive({"--duration": duration, "--time-limit": time_limit}):
         raise UserError(wrong)
     patient = load_system(system, base=Path())
     with Progress(quiet=quiet) as progress:

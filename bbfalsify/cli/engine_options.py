@@ -72,6 +72,8 @@ def _parameter(one: Setting) -> inspect.Parameter:
     elif one.plural:
         kind = list[str] if rules.repeated else str
     default = one.default_text
+    if one.plural and isinstance(one.default, tuple) and not rules.repeated:  # as it is typed, not as a file has it
+        default = default.strip("[]").replace(", ", ",")
     if isinstance(one.default, bool):
         default = "yes" if one.default else "no"
     option = typer.Option(
@@ -102,8 +104,22 @@ _LIST, _DEFAULT = re.compile(r"<list\[(\w+)\]>"), re.compile(r"(\[default: )\((.
 """Types and defaults as click writes them, in parentheses of its own."""
 
 
+def with_whole_precisions(words: list[str]) -> list[str]:
+    """Join the two words of `--precision relative 0.1`, which are one value."""
+    joined: list[str] = []
+    for word in words:
+        if len(joined) >= 2 and joined[-1] == "relative" and joined[-2].endswith("precision"):
+            joined[-1] = f"relative {word}"
+        else:
+            joined.append(word)
+    return joined
+
+
 class GroupedCommand(TyperCommand):
     """A command whose help lists its options in groups."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, with_whole_precisions(args))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}

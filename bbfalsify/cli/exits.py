@@ -111,10 +111,28 @@ def _unexpected(error: Exception, *, verbose: bool, as_json: bool) -> int:
     message = f"{type(error).__name__}: {error}"
     if verbose:
         say_block(traceback.format_exc().rstrip(), error=True)
-    _say(f"bbfalsify itself failed ({message}). Please report it; run again with -v for the traceback.")
-    _say_json({"error": {"kind": "internal", "message": message}}, as_json)
+    place = _place_in_an_engine(error)
+    if place is None:
+        _say(f"bbfalsify itself failed ({message}). Please report it; run again with -v for the traceback.")
+    else:
+        _say(f"{place}: the engine failed ({message}); run again with -v for the traceback.")
+    _say_json({"error": {"kind": "internal" if place is None else "engine", "message": message}}, as_json)
     # Not one of the documented codes of a result: nobody should take a bug of ours for an outcome.
     return 70
+
+
+def _place_in_an_engine(error: Exception) -> str | None:
+    """File and line in an engine of another package where the error comes from; None: from elsewhere."""
+    import traceback
+    from importlib.metadata import entry_points
+
+    from bbfalsify.registry import ENTRY_POINTS
+
+    engines = {entry.module.partition(".")[0] for entry in entry_points(group=ENTRY_POINTS)}
+    frames = list(traceback.walk_tb(error.__traceback__))
+    inside = [(f, line) for f, line in frames if str(f.f_globals.get("__name__")).partition(".")[0] in engines]
+    frame, line = inside[-1] if inside else (None, 0)
+    return None if frame is None else f"{frame.f_code.co_filename}:{line}"
 
 
 def _say(text: str) -> None:

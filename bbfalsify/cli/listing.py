@@ -1,4 +1,4 @@
-"""bbfalsify list: what is there."""
+"""bbfalsify list: the names of examples, models, engines and units."""
 
 from __future__ import annotations
 

@@ -36,6 +36,7 @@ from bbfalsify.cli import (
     show,
     simulate,
     validate,
+    verify,
 )
 from bbfalsify.cli.engine_options import GroupedCommand
 from bbfalsify.cli.exits import Exit, boundary, report_problems
@@ -64,6 +65,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "reach": reach.reach,
     "check": check.check,
     "estimate": estimate.estimate,
+    "verify": verify.verify,
     "simulate": simulate.simulate,
     "fit": fit.fit,
     "monitor": monitor.monitor,

@@ -59,10 +59,10 @@ def new(
     if what is What.ADAPTER:
         return _adapter(name, kind, folder or Path("adapters"), quiet)
     if what is What.PROFILE:
-        from bbfalsify.cli.new_files import PROFILE
+        from bbfalsify.cli.new_files import template
 
-        file, text = (folder or Path("profiles")) / f"{name}.yaml", PROFILE.replace("NAME", name)
-        _write_new(file, text)
+        file = (folder or Path("profiles")) / f"{name}.yaml"
+        _write_new(file, template("profile.yaml", name))
         if not quiet:
             say(f"{file} is written. Try it:  bbfalsify simulate {file}")
         return Exit.NOTHING_FOUND
@@ -94,7 +94,7 @@ def _check_name(name: str) -> None:
 
 def _campaign(name: str, engine: str, folder: Path, quiet: bool, *, specification: Path | None = None) -> int:
     """Write a campaign, and the adapter, profile and specification it needs where they are missing."""
-    from bbfalsify.cli.new_files import ADAPTER_KINDS, PROFILE, campaign_text, needs
+    from bbfalsify.cli.new_files import ADAPTER_KINDS, campaign_text, needs, template
 
     file = folder / name / "campaign.yaml"
     adapter, profile = Path("adapters", name), Path("profiles", f"{name}.yaml")
@@ -103,7 +103,7 @@ def _campaign(name: str, engine: str, folder: Path, quiet: bool, *, specificatio
     _write_new(file, text)
     needed = needs(engine)
     if "profile" in needed and not profile.exists():
-        _write_new(profile, PROFILE.replace("NAME", name))
+        _write_new(profile, template("profile.yaml", name))
         _written(profile, quiet)
     if specification is not None and not specification.exists():
         _write_new(specification, requirements)
@@ -140,7 +140,7 @@ def _write_new(file: Path, text: str) -> None:
 
 
 def _adapter(name: str, kind: Kind, folder: Path, quiet: bool) -> int:
-    from bbfalsify.cli.templates import ADAPTERS, README
+    from bbfalsify.cli.new_files import template
     from bbfalsify.core.errors import UserError
 
     target = folder / name
@@ -150,8 +150,8 @@ def _adapter(name: str, kind: Kind, folder: Path, quiet: bool) -> int:
         raise UserError(f"there is already something at {target}; nothing was written.") from None
     except OSError as error:
         raise UserError(f"{target} cannot be made: {error.strerror}.") from None
-    (target / "adapter.py").write_text(ADAPTERS[kind.value].replace("NAME", name), encoding="utf-8")
-    (target / "README.md").write_text(README.replace("NAME", name), encoding="utf-8")
+    (target / "adapter.py").write_text(template(f"adapter_{kind}.txt", name), encoding="utf-8")
+    (target / "README.md").write_text(template("adapter_readme.md", name), encoding="utf-8")
     if not quiet:
         first = f" Copy your FMU to {target / name}.fmu." if kind is Kind.FMU else ""
         say(f"{target / 'adapter.py'} is written.{first} Try it:  bbfalsify doctor {target}")

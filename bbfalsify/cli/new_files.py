@@ -1,10 +1,11 @@
-"""The campaign and the profile that `bbfalsify new` writes; with a `new adapter` of the same name both work at once."""
+"""The files that `bbfalsify new` writes: an adapter, a profile and a campaign of one name work together at once."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.engine_kind import EngineKind
@@ -12,32 +13,8 @@ from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.core.settings import keys_of
 from bbfalsify.registry import ENGINES
 
-PROFILE = """# How people use NAME: states, how long they stay in each, and what they do then.
-#   bbfalsify validate profiles/NAME.yaml        every mistake at once
-#   bbfalsify simulate profiles/NAME.yaml        a few walks, as a table
-format_version: 1
-name: NAME
-automata:
-  User:
-    declarations: |
-      clock x;
-    initial: Waiting
-    locations:
-      # The invariant says how long a stay lasts at most; the delay is uniform up to it.
-      Waiting: {invariant: "x <= 5"}
-      Using: {invariant: "x <= 3"}
-    edges:
-      # `action` is what the user does; weights say how often each is chosen (default 1).
-      - {from: Waiting, to: Using, action: on, guard: "x >= 1", update: "x = 0"}
-      - {from: Using, to: Waiting, action: off, guard: "x >= 1", update: "x = 0", weight: 3}
-      - {from: Using, to: Using, action: more, guard: "x >= 1", update: "x = 0", weight: 1}
-inputs:
-  # What the actions mean for the system's inputs; between actions an input keeps its value.
-  u: {actions: {on: 0.5, more: 1, off: 0}, initial: 0, unit: "1"}
-outputs:
-  y: {unit: "1"}
-"""
-
+TEMPLATES = Path(__file__).parent / "templates"
+"""Adapters, campaigns and a profile that work as they are; NAME, SYSTEM and PROFILE are filled in."""
 _HEAD = """# QUESTION
 #   bbfalsify validate FILE        every mistake at once, runs nothing
 #   bbfalsify run FILE             runs it; --resume continues what was interrupted
@@ -50,53 +27,6 @@ _TAIL = """SETTINGS
 seed: 1
 SECTIONS
 """
-CAMPAIGNS = {
-    "falsify": (
-        "Can people break NAME, and how probable is that?",
-        """system: SYSTEM
-profile: PROFILE
-requirements:
-  - {id: R1, text: "y stays below 0.9", stl: "always[0:20](y <= 0.9)", expected: falsified}
-engine:
-  kind: falsify
-  horizon: 20
-  counterexamples: 5
-  simulations: 500
-""",
-    ),
-    "check": (
-        "Does NAME keep to its protocol, whatever it is sent?  (`bbfalsify new adapter NAME --kind symbols` fits.)",
-        """system: SYSTEM
-requirements:
-  - {id: R1, text: "after a coin, a push goes through", ltl: "G(in == coin -> X (in == push -> out == go))"}
-engine:
-  kind: check
-  max_states: 4
-""",
-    ),
-    "estimate": (
-        "How probable is it? Models that are Markov chains are computed, others simulated.",
-        """model: example:hubble  # a model file (YAML, or UPPAAL's), or an example of 'bbfalsify list models'
-requirements:
-  - {id: Q1, text: "no crash within ten years", query: "P<=0.01 [ F<=10 crash ]"}
-engine:
-  kind: estimate
-""",
-    ),
-    "reach": (
-        "Can these states of a model be reached?",
-        """# A model of your own: a YAML file, or one of UPPAAL (.xml, .xta, .ta).
-model: example:fischer-faulty:4
-requirements:
-  - {id: Q1, text: "no two inside", query: "A[] (sum (i : id_t) P(i).cs) <= 1", expected: falsified}
-  - {id: Q2, text: "one can get in", query: "E<> P(1).cs", expected: reached}
-engine:
-  kind: reach
-  timeout: 60
-""",
-    ),
-}
-
 _GIVEN = ("format_version", "name", "system", "profile", "model", "constants", "requirements", "engine", "seed")
 _EXAMPLES = {
     "signals": "{level: {range: [0, 1], every: 5}}",
@@ -122,6 +52,11 @@ ADAPTER_KINDS: Mapping[str, str] = defaultdict(lambda: "function", check="symbol
 """Kind of the adapter that fits the campaign of an engine."""
 
 
+def template(file: str, name: str) -> str:
+    """Return the text of a template with this name filled in."""
+    return (TEMPLATES / file).read_text(encoding="utf-8").replace("NAME", name)
+
+
 def needs(engine: str) -> tuple[str, ...]:
     """Return the sections that a campaign of this engine must have."""
     return ENGINES.kind(engine).needs
@@ -139,7 +74,7 @@ def campaign_text(
     if engine not in ENGINES.names():
         raise UserError(unknown_name("engine", engine, ENGINES.names()))
     kind = ENGINES.kind(engine)
-    question, content = CAMPAIGNS.get(engine) or _of_another_package(engine, kind)
+    question, content = _campaign(engine) if _campaign_file(engine).is_file() else _of_another_package(engine, kind)
     requirements = _SPECIFICATION + "".join(_REQUIREMENTS.findall(content))
     if specification is not None:
         content = _REQUIREMENTS.sub(f"requirements: [{specification}]\n", content)
@@ -159,10 +94,20 @@ def campaign_text(
     return text, requirements.replace("NAME", name)
 
 
+def _campaign_file(engine: str) -> Path:
+    return TEMPLATES / f"campaign_{engine}.yaml"
+
+
+def _campaign(engine: str) -> tuple[str, str]:
+    """The question that the campaign of an engine answers (the first line of its file), and its content."""
+    question, _, content = _campaign_file(engine).read_text(encoding="utf-8").partition("\n")
+    return question.removeprefix("# "), content
+
+
 def _of_another_package(engine: str, kind: EngineKind) -> tuple[str, str]:
     """Question and content for an engine that has none of its own: subject and requirements of one about the same."""
     like = {"signals": "falsify", "symbols": "check", "states": "reach"}[kind.about]
-    sections = re.split(r"^(?=[a-z])", CAMPAIGNS[like][1].partition("engine:")[0], flags=re.MULTILINE)
+    sections = re.split(r"^(?=[a-z])", _campaign(like)[1].partition("engine:")[0], flags=re.MULTILINE)
     needed = [section for section in sections if section.partition(":")[0] in kind.needs]
     required = [
         f"  {key}:  # {declared.rules.sentence}\n"

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bbfalsify.core.errors import Problem
+
 if TYPE_CHECKING:
     from bbfalsify.cli.ci_files import CiFiles
+
+
+def not_positive(options: Mapping[str, float | None]) -> list[Problem]:
+    """Name the options that were given and are no positive number."""
+    given = {name: value for name, value in options.items() if value is not None}
+    wrong = {name: value for name, value in given.items() if not (value > 0 and math.isfinite(value))}
+    return [Problem(f"{name} must be a positive number; found {value:g}.") for name, value in wrong.items()]
 
 
 def _output(*names: str, **shown: Any) -> Any:

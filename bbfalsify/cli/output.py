@@ -13,8 +13,10 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TextIO
 
+from bbfalsify.core.errors import UserError
 from bbfalsify.core.redaction import without_secrets
 from bbfalsify.core.visible_text import CONTROL, escaped, visible
 
@@ -90,6 +92,14 @@ def say_block(text: str, *, error: bool = False) -> None:
     """Print a text of several lines (a traceback), each of them marked."""
     for line in text.splitlines():
         say(f"| {line}", error=error)
+
+
+def write_file(file: Path, text: str) -> None:
+    """Write a file that an option names."""
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{file} cannot be written: {error.strerror}.") from None
 
 
 def print_json(data: Any, **format: Any) -> None:

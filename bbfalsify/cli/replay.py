@@ -101,7 +101,7 @@ def _signals(file: Path, system: Any, tries: int | None) -> Told:
     }
     lines = [
         f"{found.requirement.id}: {found.requirement.text or found.requirement.stl}",
-        f"actions: {'·'.join(found.actions)}",
+        *([f"actions: {'·'.join(found.actions)}"] if found.actions else []),
         *([] if difference is None else [f"largest difference of an output to the recorded trace: {difference:g}"]),
         f"seed: {found.seed.root}",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bbfalsify.cli.exits import Exit
-from bbfalsify.cli.options import AsJson, Quiet, Seed, Verbose
-from bbfalsify.cli.output import print_json, say
+from bbfalsify.cli.options import AsJson, Quiet, Seed, Verbose, not_positive
+from bbfalsify.cli.output import print_json, say, write_file
 from bbfalsify.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -44,20 +45,14 @@ def simulate(
     \b
     Example:  bbfalsify simulate profiles/heater_user.yaml --until 50 --walks 3 --plot walks.svg
     """
-    import math
-
-    from bbfalsify.core.errors import UserError
+    from bbfalsify.core.errors import Problem, UserError
     from bbfalsify.core.seeds import draw_seed
 
-    wrong = [
-        f"{name} must be a positive number; found {value:g}."
-        for name, value in (("--until", until), ("--period", period))
-        if value is not None and not (value > 0 and math.isfinite(value))
-    ]
+    wrong = not_positive({"--until": until, "--period": period})
     if plot is not None and plot.suffix.lower() != ".svg":
-        wrong.append(f"--plot draws SVG; the file must end in .svg, found '{plot}'.")
+        wrong.append(Problem(f"--plot draws SVG; the file must end in .svg, found '{plot}'."))
     if wrong:
-        return _refuse(wrong, as_json)
+        raise UserError(wrong)
     from bbfalsify.reporting.sampled_walks import plot_walks, walks_csv
     from bbfalsify.running.simulate import load_walkable
     from bbfalsify.running.warm_up import kernel_notice
@@ -71,42 +66,20 @@ def simulate(
             until=until, count=walks, seed=seed, period=period or until / 100, accelerated=heuristic is Heuristic.RET
         )
     if plot is not None:
-        _write(plot, plot_walks(walkable, sampled))
+        write_file(plot, plot_walks(walkable, sampled))
     if as_json:
         print_json({"seed": seed, "walks": [_as_json(w) for w in sampled]})
     elif csv is not None:
-        _write(csv, walks_csv(sampled))
+        write_file(csv, walks_csv(sampled))
     elif plot is None:
         sys.stdout.write(walks_csv(sampled))
     if not quiet:
-        ended = ", ".join(f"{count} {name}" for name, count in _endings(sampled).items())
+        ended = ", ".join(f"{count} {name}" for name, count in Counter(walk.ending for walk in sampled).items())
         say(f"{walks} walk{'s' * (walks != 1)} ({ended}), seed {seed}", error=True)
     failed = [w for w in sampled if w.error]
     if failed:
         raise UserError(f"the model fails in walk {failed[0].number}: {failed[0].error}")
     return Exit.NOTHING_FOUND
-
-
-def _refuse(problems: list[str], as_json: bool) -> int:
-    from bbfalsify.cli.exits import report_problems
-
-    return report_problems(problems, as_json=as_json)
-
-
-def _write(file: Path, text: str) -> None:
-    from bbfalsify.core.errors import UserError
-
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{file} cannot be written: {error.strerror}.") from None
-
-
-def _endings(sampled: list[SampledWalk]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for walk in sampled:
-        counts[walk.ending] = counts.get(walk.ending, 0) + 1
-    return counts
 
 
 def _as_json(walk: SampledWalk) -> dict[str, Any]:

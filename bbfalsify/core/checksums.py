@@ -12,6 +12,9 @@ import zlib
 from typing import Any
 
 KEY = "checksum"
+"""Member of a file of JSON …"""
+LINE_KEY = "crc"
+"""… and of a line."""
 _OF_A_FILE = re.compile(r"crc32:[0-9a-f]{8}")
 _END_OF_A_LINE = re.compile(rb',"crc":"([0-9a-f]{8})"\}\s*$')
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode

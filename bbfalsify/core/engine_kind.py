@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
+from bbfalsify.core.errors import UserError, unknown_name
+
 
 @dataclass(frozen=True)
 class EngineKind:
@@ -52,8 +54,17 @@ class EngineKind:
         reference = getattr(self, what)
         if reference is None:
             return None
-        module, _, name = reference.partition(":")
-        return getattr(import_module(module), name)
+        place, _, name = reference.partition(":")
+        where = f"in {what}='{reference}' of its EngineKind"
+        try:
+            module = import_module(place)
+        except ModuleNotFoundError as error:
+            if error.name != place:
+                raise
+            raise UserError(f"the engine names a module that is not there, '{place}', {where}.") from None
+        if not hasattr(module, name):
+            raise UserError(unknown_name("name", name, [n for n in vars(module) if n[0] != "_"], where=where))
+        return getattr(module, name)
 
 
 class Engines(Protocol):

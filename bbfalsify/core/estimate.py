@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -20,7 +21,8 @@ class Estimate:
     samples: int
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """An infinite number (the mean time until what may never happen) is null."""
+        return {key: None if value == math.inf else value for key, value in asdict(self).items()}
 
     @property
     def none_seen(self) -> bool:
@@ -28,7 +30,8 @@ class Estimate:
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Estimate:
-        return Estimate(**{k: data[k] for k in ("value", "low", "high", "confidence", "method", "samples")})
+        numbers = {key: math.inf if data[key] is None else data[key] for key in ("value", "low", "high", "confidence")}
+        return Estimate(**numbers, method=data["method"], samples=data["samples"])
 
     def __str__(self) -> str:
         return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import Field, dataclass
 from typing import Any, ClassVar, dataclass_transform
 
+from bbfalsify.core.checksums import LINE_KEY
+
 ENVELOPE = ("sequence", "time", "event")
 """Keys of a line of the event log that do not come from the event; its checksum stands at the end."""
-CHECKSUM = "crc"
 
 
 @dataclass_transform(frozen_default=True)
@@ -26,7 +27,7 @@ class Event:
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
         for name in inspect.get_annotations(cls):
-            if name in (*ENVELOPE, CHECKSUM):
+            if name in (*ENVELOPE, LINE_KEY):
                 raise TypeError(f"the event {cls.__name__} cannot have a field '{name}': each line of the log has one")
 
 
@@ -192,6 +193,19 @@ class WalksMade(Event):
     steps: int
     depth: int
     """Depth of the last round of walks."""
+    seconds: float
+    timeout: float | None
+
+
+class StatesExplored(Event):
+    """Progress of an exploration of all states of a model."""
+
+    requirement: str
+    states: int
+    """States and seconds are counted from the start of the exploration."""
+    waiting: int
+    depth: int
+    memory_mb: float
     seconds: float
     timeout: float | None
 

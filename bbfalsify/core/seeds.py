@@ -48,8 +48,7 @@ class SeedTree:
     def rng(self) -> np.random.Generator:
         import numpy as np
 
-        digest = self._digest()
-        entropy = [int.from_bytes(digest[i : i + 4], "little") for i in range(0, 32, 4)]
+        entropy = np.frombuffer(self._digest(), "<u4")
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
 
     def __str__(self) -> str:

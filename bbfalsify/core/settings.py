@@ -31,6 +31,13 @@ REQUIRED = dataclasses.MISSING
 
 def setting(sentence: str, *, default: Any = REQUIRED, **rules: Any) -> Any:
     """Declare a field of a `Settings` class; `Rules` explains the keywords.  Without a default it must be given."""
+    known = [field.name for field in dataclasses.fields(Rules) if field.name != "sentence"]
+    if unknown := [
+        unknown_name("keyword", name, known, where=f'of setting("{sentence}")') for name in rules if name not in known
+    ]:
+        raise UserError(unknown)
+    if isinstance(default, list):
+        raise UserError(f'setting("{sentence}"): a default is a tuple, not a list.')
     return dataclasses.field(default=default, metadata={"rules": Rules(sentence, **rules)})
 
 

@@ -6,6 +6,7 @@ input from each sample on (zero-order hold), and the events.  A `Trace` adds the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -63,9 +64,19 @@ def thinned(trace: Trace, most: int = MOST_POINTS) -> Trace:
 
 def sample_times(duration: float, period: float, event_times: np.ndarray) -> np.ndarray:
     """Return the grid 0, period, 2·period, … up to the duration, merged with the event times inside it."""
-    grid = np.arange(int(np.floor(duration / period + 1e-9)) + 1) * period
-    grid = grid[grid <= duration]
-    between = np.unique(np.append(event_times[(event_times >= 0) & (event_times <= duration)], duration))
-    places = np.searchsorted(grid, between)  # the grid is long and sorted: insert into it rather than sort everything
+    grid = np.arange(math.floor(duration / period + 1e-9) + 1) * period
+    if grid[-1] > duration:
+        grid = grid[:-1]
+    inside = (event_times >= 0) & (event_times <= duration)
+    between = np.concatenate((event_times[inside], (duration,)))
+    between.sort()
+    places = grid.searchsorted(between)  # the grid is long and sorted: insert into it rather than sort everything
     new = grid[np.minimum(places, len(grid) - 1)] != between
-    return np.insert(grid, places[new], between[new])
+    new[1:] &= between[1:] != between[:-1]
+    places = places[new]
+    places += np.arange(len(places))
+    times = np.empty(len(grid) + len(places))
+    from_grid = np.ones(len(times), bool)
+    from_grid[places] = False
+    times[places], times[from_grid] = between[new], grid
+    return times

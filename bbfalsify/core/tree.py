@@ -11,13 +11,13 @@ Every subclass of `Node` is a frozen dataclass.  Its children are the nodes in i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, dataclass_transform
 
 N = TypeVar("N")
 
 
-@dataclass_transform(frozen_default=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Node:
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
@@ -34,8 +34,16 @@ def children(node: N) -> tuple[N, ...]:
     return tuple(found)
 
 
-def walk(node: N) -> Iterator[N]:
+def depth(node: Any) -> int:
+    """The number of levels; without recursion, so that it works for any depth."""
+    deepest, level = 0, [node]
+    while level:
+        deepest, level = deepest + 1, [child for item in level for child in children(item)]
+    return deepest
+
+
+def nodes_of(node: N) -> Iterator[N]:
     """The node and everything below it, in reading order."""
     yield node
     for child in children(node):
-        yield from walk(child)
+        yield from nodes_of(child)

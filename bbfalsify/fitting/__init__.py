@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from bbfalsify.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from bbfalsify.fitting.learning import learn_profile as learn_profile
     from bbfalsify.fitting.logs import Log as Log
     from bbfalsify.fitting.logs import read_logs as read_logs
     from bbfalsify.fitting.profile_fit import Fit as Fit
     from bbfalsify.fitting.profile_fit import fit_profile as fit_profile
+    from bbfalsify.fitting.profile_learning import learn_profile as learn_profile
 else:
     __all__, __getattr__ = lazy_names(__name__, __file__)

@@ -17,6 +17,7 @@ are the probabilities of having acted by the observed delay.
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -30,21 +31,24 @@ _STEPHENS = ((0.926, 0.15), (0.990, 0.10), (1.094, 0.05), (1.190, 0.025), (1.308
 """Stephens (1974), table for the exponential law with its rate estimated: modified distance → p-value."""
 
 
-def delays_and_waits(stays: Iterable[Stay]) -> tuple[list[float], list[float]]:
+def delays_and_waits(stays: Iterable[Stay]) -> tuple[Sequence[float], Sequence[float]]:
     """Split stays into delays up to an action, and waits that ended without one."""
-    ended: dict[bool, list[float]] = {True: [], False: []}
+    ended = {True: array("d"), False: array("d")}
     for stay in stays:
         ended[stay.acted].append(stay.delay)
     return ended[True], ended[False]
 
 
-def fit_rate(stays: Sequence[Stay], confidence: float = 0.95) -> Estimate | None:
+def fit_rate(stays: Iterable[Stay], confidence: float = 0.95) -> Estimate | None:
     """The rate of an exponential wait; None without an action."""
-    acted = sum(stay.acted for stay in stays)
-    exposure = math.fsum(stay.exposure for stay in stays)
+    acted, exposures = 0, array("d")
+    for stay in stays:
+        acted += stay.acted
+        exposures.append(stay.exposure)
+    exposure = math.fsum(exposures)
     if acted == 0 or exposure <= 0:
         return None
-    censored = any(not stay.acted for stay in stays)
+    censored = acted < len(exposures)
     tail = (1 - confidence) / 2
     low = float(special.gammaincinv(acted, tail)) / exposure
     high = float(special.gammaincinv(acted + censored, 1 - tail)) / exposure
@@ -176,35 +180,40 @@ def accumulated_hazard(stay: Stay, rate: float) -> float:
     return -math.log(waiting) if waiting > 0 else math.inf
 
 
-def check_law(stays: Sequence[Stay], rate: float | None, *, fitted: bool) -> LawTest | None:
+def check_law(stays: Iterable[Stay], rate: float | None, *, fitted: bool) -> LawTest | None:
     """Test the law of the stays; None if too few that ended with an action had a choice."""
-    # A wait that may end at one moment only says nothing about a law.
-    free = [s for s in stays if s.bound is None or (s.bound > 0 and any(low < s.bound for low, _ in s.pieces))]
-    acted = [s for s in free if s.acted]
-    if len(acted) < 5:
+    gaps, bounded = _between_actions(stays, rate or 1.0)
+    if len(gaps) < 5:
         return None
-    exponential = all(s.bound is None for s in acted)
-    law = "exponential" if exponential else "uniform" if all(s.bound is not None for s in acted) else "mixed"
-    hazards = np.array(_between_actions(free, rate or 1.0))
+    exponential = bounded == {False}
+    law = "exponential" if exponential else "uniform" if bounded == {True} else "mixed"
+    hazards = np.array(gaps)
     if exponential and fitted:
         hazards /= hazards.mean()
     return _against_uniform(np.sort(-np.expm1(-hazards)), law, exponential and fitted)
 
 
-def _between_actions(stays: Sequence[Stay], rate: float) -> list[float]:
-    """Return the hazard accumulated from each action to the next, over stays that ended without one."""
-    gaps, waited = [], 0.0
+def _between_actions(stays: Iterable[Stay], rate: float) -> tuple[Sequence[float], set[bool]]:
+    """Return the hazard accumulated from each action to the next, over stays that ended without one.
+
+    The second result tells whether the stays that ended with an action were bounded.
+    """
+    gaps, bounded, waited = array("d"), set(), 0.0
     for stay in stays:
+        bound = stay.bound
+        if bound is not None and not (bound > 0 and any(low < bound for low, _ in stay.pieces)):
+            continue  # a wait that may end at one moment only says nothing about a law
         hazard = accumulated_hazard(stay, rate)
         if stay.acted:
             gaps.append(waited + hazard)
+            bounded.add(bound is not None)
             waited = 0.0
         elif math.isfinite(hazard):  # else it outlasted its bound, by less than the tolerance
             waited += hazard
-    return gaps
+    return gaps, bounded
 
 
-def check_uniform(stays: Sequence[Stay]) -> LawTest | None:
+def check_uniform(stays: Iterable[Stay]) -> LawTest | None:
     """Test a uniform law with fitted ends: given the extremes, the delays between them are uniform.
 
     With censored stays the fitted ends, which the stays have as bounds, are taken as given: a little too lenient.

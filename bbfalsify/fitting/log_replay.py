@@ -11,67 +11,25 @@ reference interpreter, in exact fractions; known states are looked up.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.fitting.logs import MOST_PROBLEMS, Instant, Log, LogEvent, LogSession
+from bbfalsify.fitting.situations import Move, Situation, Way, instant, nearest, shown
 from bbfalsify.fitting.slicing import slice_network
-from bbfalsify.fitting.stays import EdgeKey, Observations, Stay
+from bbfalsify.fitting.stays import Observations
 from bbfalsify.modelling.network.expressions import Assign, Constant
 from bbfalsify.modelling.network.network import Edge, Network
-from bbfalsify.modelling.reference.delay_sets import Window, Windows, contains
-from bbfalsify.modelling.reference.exact_values import ModelRuntimeError, Real
+from bbfalsify.modelling.reference.delay_sets import contains
+from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 from bbfalsify.modelling.reference.interpreter import ReferenceInterpreter
 from bbfalsify.modelling.reference.state import State, Transition
 
 ROUNDING = Fraction(1, 10**9)
 """Tolerance for a missed bound, relative to the length of the session."""
 _MOST_STATES = 50_000
-
-
-_Pieces = tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True)
-class _Way:
-    """A transition with the ends of its windows as floats."""
-
-    transition: Transition
-    windows: _Pieces
-
-    def contains(self, delay: float) -> bool | None:
-        """Tell whether the delay is in a window; None where its float is an end, so that only exact numbers can tell.
-
-        Rounding keeps order: a float that is truly smaller than another belongs to a smaller number.
-        """
-        for low, high in self.windows:
-            if low < delay < high:
-                return True
-            if delay in (low, high):
-                return None
-        return False
-
-
-class _Place:
-    """A state, and all that is looked up in it."""
-
-    def __init__(self, state: State, transitions: tuple[Transition, ...], bounds: tuple[float | None, ...]) -> None:
-        self.state, self.transitions, self.bounds = state, transitions, bounds
-        """`bounds`, per process: the longest stay that its own invariant allows."""
-        self.clocks = tuple(float(value) for value in state.reals)
-        self.ways = [_Way(t, tuple((float(w.low), _end(w.high)) for w in t.windows)) for t in transitions]
-        self.of_process = {
-            process: (mine, _united(w for way in mine for w in way.transition.windows))
-            for process in range(len(state.locations))
-            if (mine := [way for way in self.ways if way.transition.sender[0] == process])
-        }
-        """Ways of each process that has one, and the delays at which one is open."""
-        self.named: dict[str, list[_Way]] = {}
-        self.entered: dict[EdgeKey, _Place] = {}
-        """The places to which edges lead that set every clock."""
 
 
 class LogFollower:
@@ -88,7 +46,7 @@ class LogFollower:
         self.network = cut.network
         self._interpreter = ReferenceInterpreter(cut.network)
         self._tolerance = Fraction(tolerance)
-        self._known: dict[State, _Place] = {}
+        self._known: dict[State, Situation] = {}
         self._forgets = {
             (p, e): _sets_all(edge, [slot for store, slot in cut.deciding if store == "r"])
             for p, process in enumerate(cut.network.processes)
@@ -115,100 +73,96 @@ class LogFollower:
 
     def _session(self, session: LogSession, seen: Observations) -> Problem | None:
         place = self._first
-        now = None if session.start is None else _instant(session.start)
+        now = None if session.start is None else instant(session.start)
         begin = session.events[0].time if session.start is None and session.events else session.start or Fraction(0)
         reach = max(self._tolerance, ROUNDING * max(Fraction(1), session.end - begin))
         for event in session.events:
             seen.events += 1
             if now is None:
                 delay, found = self._unwatched(place, event.action)
-                number = 0.0
+                move = self._only(place, found, delay)
             else:
-                since = event.instant.after(now)
-                delay, number = since, since.ticks / since.scale
-                found = self._clearly(place, event.action, number)
-                if not found:
-                    delay, found = self._snap(place, event.action, since.exact, reach)
+                delay = event.instant.after(now)
+                number = delay.ticks / delay.scale
+                move = self._clearly(place, event.action, delay, number)
+                if move is None:
+                    delay, found = self._snap(place, event.action, delay.exact, reach)
                     number = delay.ticks / delay.scale
-            if len(found) != 1:
+                    move = self._only(place, found, delay)
+            if move is None:
                 exact = None if now is None else event.instant.after(now).exact
                 return self._misfit(place, event, exact, found, session)
-            (transition,) = found
             if now is not None:
                 seen.counted += 1
-                self._note(place, delay, number, transition, seen)
+                _note(place, number, move, seen)
             try:
-                place = self._after(place, transition, delay)
+                place = self._after(place, move.transition, delay)
             except (ModelRuntimeError, ValueError) as error:
                 return Problem(f"'{event.action}' cannot be followed: {error}.", session.file, event.line)
             now = event.instant
         if now is not None and session.end > now.exact:
-            rest = _instant(session.end).after(now)
-            self._note(place, rest, rest.ticks / rest.scale, None, seen)
+            rest = instant(session.end).after(now)
+            _note(place, rest.ticks / rest.scale, None, seen)
         return None
 
     # --- one step ----------------------------------------------------------------------------------------------------
 
-    def _look(self, state: State) -> _Place:
+    def _look(self, state: State) -> Situation:
         if state not in self._known:
             if len(self._known) >= _MOST_STATES:
                 self._known.clear()
             transitions = tuple(self._interpreter.transitions(state))
             stays = [self._interpreter.invariant_delays(state, p) for p in range(len(state.locations))]
             bounds = tuple(0.0 if not s else None if s[0].high is None else float(s[0].high) for s in stays)
-            self._known[state] = _Place(state, transitions, bounds)
+            self._known[state] = Situation(state, transitions, bounds)
         return self._known[state]
 
-    def _labelled(self, place: _Place, action: str) -> list[_Way]:
+    def _labelled(self, place: Situation, action: str) -> list[Way]:
         if action not in place.named:
             place.named[action] = [way for way in place.ways if self._edge(way.transition).action == action]
         return place.named[action]
 
-    def _clearly(self, place: _Place, action: str, delay: float) -> list[Transition]:
-        """The transitions of an action at its delay; none where that takes exact numbers."""
-        found = []
-        for way in self._labelled(place, action):
-            inside = way.contains(delay)
-            if inside is None:
-                return []
-            if inside:
-                found.append(way.transition)
-        return found
+    def _clearly(self, place: Situation, action: str, delay: Instant, number: float) -> Move | None:
+        """The move of an action at its delay; None where that takes exact numbers, or there is not exactly one."""
+        before = bisect_left(place.ends, number)
+        if before < len(place.ends) and place.ends[before] == number:
+            return None
+        key = before, action
+        if key not in place.moves:  # the same at all delays between two ends
+            found = [way.transition for way in self._labelled(place, action) if way.contains(number)]
+            place.moves[key] = self._only(place, found, delay)
+        return place.moves[key]
 
-    def _snap(self, place: _Place, action: str, delay: Fraction, reach: Fraction) -> tuple[Instant, list[Transition]]:
+    def _only(self, place: Situation, found: list[Transition], delay: Instant) -> Move | None:
+        if len(found) != 1:
+            return None
+        number = delay.ticks / delay.scale
+        sender = found[0].sender
+        return Move(found[0], (sender, place.possible(sender[0], delay, number)))
+
+    def _snap(
+        self, place: Situation, action: str, delay: Fraction, reach: Fraction
+    ) -> tuple[Instant, list[Transition]]:
         """The transitions of an action at its delay, or at the nearest possible delay within reach."""
         named = [way.transition for way in self._labelled(place, action)]
         exact = [t for t in named if contains(t.windows, delay)]
         if exact:
-            return _instant(delay), exact
-        near = [(abs(d - delay), d, t) for t in named for d in _nearest(t.windows, delay) if abs(d - delay) <= reach]
+            return instant(delay), exact
+        near = [(abs(d - delay), d, t) for t in named for d in nearest(t.windows, delay) if abs(d - delay) <= reach]
         if not near:
-            return _instant(delay), []
+            return instant(delay), []
         best = min(near, key=lambda item: item[0])
-        return _instant(best[1]), [t for _, d, t in near if d == best[1]]
+        return instant(best[1]), [t for _, d, t in near if d == best[1]]
 
-    def _unwatched(self, place: _Place, action: str) -> tuple[Instant, list[Transition]]:
+    def _unwatched(self, place: Situation, action: str) -> tuple[Instant, list[Transition]]:
         """The transitions of the first action of a session with unknown start, at the first possible moment."""
         named = [way.transition for way in self._labelled(place, action)]
         if len(named) != 1:
             return Instant(0, 1), named
         windows = named[0].windows
-        return _instant(next(_nearest(windows, Fraction(windows[0].low)))), named
+        return instant(next(nearest(windows, Fraction(windows[0].low)))), named
 
-    def _note(self, place: _Place, delay: Instant, number: float, taken: Transition | None, seen: Observations) -> None:
-        """Record the stay of every process; `number` is the delay as a float."""
-        locations = place.state.locations
-        for process, (mine, united) in place.of_process.items():
-            action = taken if taken is not None and taken.sender[0] == process else None
-            pieces = tuple((low, high if high < number else number) for low, high in united if low < number)
-            stay = Stay(pieces, place.bounds[process], action is not None, number, place.clocks)
-            seen.stays.setdefault((process, locations[process]), []).append(stay)
-            if action is not None:
-                possible = frozenset(way.transition.sender for way in mine if _is_inside(way, delay, number))
-                seen.choices[(action.sender, possible)] += 1
-                seen.delays.setdefault(action.sender, []).append(number)
-
-    def _after(self, place: _Place, transition: Transition, delay: Instant) -> _Place:
+    def _after(self, place: Situation, transition: Transition, delay: Instant) -> Situation:
         """The place entered; looked up where it does not depend on the delay, because every clock was set."""
         if not self._forgets[transition.sender] or transition.receivers:
             return self._settled(self._interpreter.fire(place.state, transition, delay.exact))
@@ -217,7 +171,7 @@ class LogFollower:
             place.entered[transition.sender] = entered
         return place.entered[transition.sender]
 
-    def _settled(self, state: State) -> _Place:
+    def _settled(self, state: State) -> Situation:
         """The place after committed locations whose only edge has no name, without irrelevant variables and time."""
         state = self._bare(state)
         for _ in range(1000):
@@ -248,7 +202,12 @@ class LogFollower:
     # --- words -------------------------------------------------------------------------------------------------------
 
     def _misfit(
-        self, place: _Place, event: LogEvent, delay: Fraction | None, found: list[Transition], session: LogSession
+        self,
+        place: Situation,
+        event: LogEvent,
+        delay: Fraction | None,
+        found: list[Transition],
+        session: LogSession,
     ) -> Problem:
         state = place.state
         where = ", ".join(
@@ -265,14 +224,24 @@ class LogFollower:
             message = f"'{event.action}' is not possible in {where}{after}. {self._possible(place)}"
         return Problem(message, session.file, event.line)
 
-    def _possible(self, place: _Place) -> str:
+    def _possible(self, place: Situation) -> str:
         by_action: dict[str, list[str]] = {}
         for t in place.transitions:
-            by_action.setdefault(self._edge(t).action, []).extend(_shown(w) for w in t.windows)
+            by_action.setdefault(self._edge(t).action, []).extend(shown(w) for w in t.windows)
         if not by_action:
             return "Nothing is possible there any more."
         told = ", ".join(f"{action} ({' and '.join(windows)})" for action, windows in by_action.items())
         return f"Possible there: {told}."
+
+
+def _note(place: Situation, delay: float, move: Move | None, seen: Observations) -> None:
+    """Record the stay of every process, and the choice of the one that moves."""
+    mover = -1 if move is None else move.transition.sender[0]
+    for process, location, wait in place.waits:
+        seen.stays[location].add(wait, delay, process == mover)
+    if move is not None:
+        seen.choices[move.choice] += 1
+        seen.delays[move.transition.sender].append(delay)
 
 
 def is_silent(action: str) -> bool:
@@ -299,50 +268,3 @@ def _unfollowable(network: Network, cut: Network) -> Iterator[Problem]:
                 )
             if edge.is_output and is_silent(edge.action) and not process.locations[edge.source].committed:
                 yield place.problem(f"the edge {edge.action} has no action, so that no log can show it. Name one.")
-
-
-def _nearest(windows: Windows, delay: Fraction) -> Iterator[Fraction]:
-    """The points of the windows nearest to a delay outside them; just inside a strict bound."""
-    for w in windows:
-        low, high = Fraction(w.low), None if w.high is None else Fraction(w.high)
-        inside = Fraction(1, 2**40) if high is None else min(Fraction(1, 2**40), (high - low) / 4)
-        if delay <= low:
-            yield low + (inside if w.low_strict else 0)
-        elif high is not None:
-            yield high - (inside if w.high_strict else 0)
-
-
-def _united(windows: Iterable[Window]) -> _Pieces:
-    """The union of the windows as intervals of positive length."""
-    pieces: list[tuple[Real, Real | None]] = []
-    for w in sorted(windows, key=lambda w: w.low):
-        if w.low == w.high:
-            continue
-        last = pieces[-1][1] if pieces else Fraction(-1)
-        if last is None or w.low <= last:
-            high = None if last is None or w.high is None else max(last, w.high)
-            pieces[-1] = (pieces[-1][0], high)
-        else:
-            pieces.append((w.low, w.high))
-    return tuple((float(low), _end(high)) for low, high in pieces)
-
-
-def _end(high: Real | None) -> float:
-    return math.inf if high is None else float(high)
-
-
-def _is_inside(way: _Way, delay: Instant, number: float) -> bool:
-    inside = way.contains(number)
-    return contains(way.transition.windows, delay.exact) if inside is None else inside
-
-
-def _instant(number: Fraction) -> Instant:
-    return Instant(number.numerator, number.denominator)
-
-
-def _shown(window: Window) -> str:
-    if window.high is None:
-        return f"from {float(window.low):g} on"
-    if window.low == window.high:
-        return f"at {float(window.low):g}"
-    return f"from {float(window.low):g} to {float(window.high):g}"

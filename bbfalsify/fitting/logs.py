@@ -17,15 +17,15 @@ columns are ignored.
 from __future__ import annotations
 
 import csv
-import io
 import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.foreign_files import LARGEST_DATA, read_text
@@ -43,6 +43,10 @@ class Instant(NamedTuple):
 
     ticks: int
     scale: int
+
+    def __lt__(self, other: tuple[int, ...]) -> bool:
+        ticks, scale = other
+        return self.ticks < ticks if self.scale == scale else self.ticks * scale < ticks * self.scale
 
     def after(self, earlier: Instant) -> Instant:
         """The delay since an earlier time, exactly; dividing its parts gives the nearest float."""
@@ -65,6 +69,46 @@ class LogEvent(NamedTuple):
         return self.instant.exact
 
 
+class LogEvents(Sequence[LogEvent]):
+    """Events in columns, a few bytes each; whole numbers beyond 64 bits are kept as Python has them."""
+
+    def __init__(self) -> None:
+        self._ticks: MutableSequence[int] = array("q")
+        self._scales: MutableSequence[int] = array("q")
+        self._actions: list[str] = []
+        self._lines = array("q")
+
+    def add(self, instant: Instant, action: str, line: int) -> None:
+        try:
+            self._ticks.append(instant.ticks)
+        except OverflowError:
+            self._ticks = [*self._ticks, instant.ticks]
+        try:
+            self._scales.append(instant.scale)
+        except OverflowError:
+            self._scales = [*self._scales, instant.scale]
+        self._actions.append(action)
+        self._lines.append(line)
+
+    def __len__(self) -> int:
+        return len(self._actions)
+
+    def __iter__(self) -> Iterator[LogEvent]:
+        instants = map(Instant, self._ticks, self._scales)
+        return map(LogEvent, instants, self._actions, self._lines)
+
+    @overload
+    def __getitem__(self, place: int) -> LogEvent: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[LogEvent]: ...
+
+    def __getitem__(self, place: int | slice) -> LogEvent | Sequence[LogEvent]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        return LogEvent(Instant(self._ticks[place], self._scales[place]), self._actions[place], self._lines[place])
+
+
 @dataclass
 class LogSession:
     file: str
@@ -74,7 +118,7 @@ class LogSession:
     """None if the delay of the first action is unknown."""
     end: Fraction
     """End of the observation."""
-    events: list[LogEvent] = field(default_factory=list)
+    events: Sequence[LogEvent] = ()
 
     def __str__(self) -> str:
         return f"session '{self.name}' of {self.file}" if self.name else self.file
@@ -138,7 +182,7 @@ def _read(
     problems: list[Problem],
 ) -> list[LogSession]:
     first = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text), delimiter=max(_SEPARATORS, key=first.count))
+    reader = csv.reader(_lines(text), delimiter=max(_SEPARATORS, key=first.count))
     try:
         header = [name.strip().lower() for name in next(reader, [])]
         header = [named.get(name, "" if name in named.values() else name) for name in header]
@@ -146,6 +190,16 @@ def _read(
     except csv.Error as error:
         problems.append(Problem(f"not CSV: {error}.", file, reader.line_num))
         return []
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text with their ends, one by one: a list of them, or a StringIO, takes four times the text."""
+    start = 0
+    while end := text.find("\n", start) + 1:
+        yield text[start:end]
+        start = end
+    if start < len(text):
+        yield text[start:]
 
 
 def _read_rows(
@@ -156,11 +210,13 @@ def _read_rows(
         return []
     time_column, action_column, session_column = columns
     sessions: dict[str, LogSession] = {}
+    events: dict[str, LogEvents] = {}
     ends: dict[str, Instant] = {}
+    parsed: dict[str, list[str]] = {}
     unknown: set[str] = set()
     rows = 0
     for row in reader:
-        if not any(map(str.strip, row)):
+        if not (row and row[0].strip()) and not any(map(str.strip, row)):
             continue
         rows, line = rows + 1, reader.line_num
         if len(row) != len(header):
@@ -172,22 +228,27 @@ def _read_rows(
             continue
         session = sessions.get(name)
         if session is None:
-            session = sessions[name] = LogSession(file, name, Fraction(0) if from_zero else None, Fraction(0))
+            events[name] = LogEvents()
+            start = Fraction(0) if from_zero else None
+            session = sessions[name] = LogSession(file, name, start, Fraction(0), events[name])
             if from_zero and time.ticks < 0:
                 problems.append(Problem(f"time {float(time.exact):g} lies before 0, where sessions begin.", file, line))
-        elif time.after(ends[name]).ticks < 0:
+        elif time < ends[name]:
             now, before = float(time.exact), float(ends[name].exact)
             message = f"time must not run backwards; {now:.12g} follows {before:.12g}{_in_session(name)}."
             problems.append(Problem(message, file, line))
             continue
         ends[name] = time
-        actions = _actions(row[action_column].strip(), known)
+        cell = row[action_column]
+        actions = parsed.get(cell)
+        if actions is None:
+            actions = parsed[cell] = _actions(cell.strip(), known)
+            for action in actions:
+                _check(action, known, unknown, file, line, problems)
         if not actions and not session.events and session.start is None:
             session.start = time.exact
         for action in actions:
-            if action in unknown or known is None or action not in known:
-                _check(action, known, unknown, file, line, problems)
-            session.events.append(LogEvent(time, action, line))
+            events[name].add(time, action, line)
     for name, session in sessions.items():
         session.end = ends[name].exact
     if not rows and not problems:

@@ -26,11 +26,11 @@ from bbfalsify.fitting.logs import Log, read_logs
 from bbfalsify.fitting.profile_writer import ProfileDraft, interval_text
 from bbfalsify.fitting.stays import Observations
 from bbfalsify.fitting.structure import EdgeAt, LocationAt, Structure, constant
-from bbfalsify.fitting.waiting_times import fit_location_bounds, fit_rates, stays_by_location
+from bbfalsify.fitting.waiting_times import fit_location_bounds, fit_rates
 from bbfalsify.fitting.weights import FittedWeight, fit_weights
 from bbfalsify.fitting.widening import Widened, widen
 from bbfalsify.modelling import Profile, parse_profile, profile_parameters
-from bbfalsify.modelling.profiles.parameters import RATE, WEIGHT
+from bbfalsify.modelling.profiles.profile_parameters import RATE, WEIGHT
 from bbfalsify.records.documents import KeyPath, read_yaml
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.records.yaml_text import number_text
@@ -218,7 +218,7 @@ def _named(
 
 
 def _note_unseen(given: Structure, seen: Observations, draft: ProfileDraft) -> None:
-    visited = set(stays_by_location(given, seen))
+    visited = {given.location_at(*location) for location in seen.stays}
     network = given.profile.network
     for number, process in enumerate(network.processes):
         for index, location in enumerate(process.locations):

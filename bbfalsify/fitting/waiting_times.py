@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,15 +18,15 @@ from bbfalsify.fitting.delays import (
     fit_rate,
 )
 from bbfalsify.fitting.profile_writer import ProfileDraft, interval_text
-from bbfalsify.fitting.stays import Observations, Stay
+from bbfalsify.fitting.stays import Observations, Stays
 from bbfalsify.fitting.structure import EdgeAt, LocationAt, Structure, compared_clock, constant, with_bound
 from bbfalsify.records.yaml_text import number_text
 
 
-def stays_by_location(given: Structure, seen: Observations) -> dict[LocationAt, list[Stay]]:
-    pooled: dict[LocationAt, list[Stay]] = {}
+def stays_by_location(given: Structure, seen: Observations) -> dict[LocationAt, Stays]:
+    pooled: dict[LocationAt, Stays] = defaultdict(Stays)
     for (process, location), stays in seen.stays.items():
-        pooled.setdefault(given.location_at(process, location), []).extend(stays)
+        pooled[given.location_at(process, location)].extend(stays)
     return pooled
 
 
@@ -47,13 +48,12 @@ def fit_rates(
     }
     for at, stays in stays_by_location(given, seen).items():
         path, name = given.location_path(at), ".".join(at)
-        unbounded = [s for s in stays if s.bound is None]
-        rate = fit_rate(unbounded, confidence) if at not in computed else None
+        rate = fit_rate(stays.unbounded(), confidence) if at not in computed else None
         if rate is not None:
             rates[at] = rate
             _location_data(draft, given, at)["exponential_rate"] = float(number_text(rate.value))
             draft.comment(path, f"left {rate.samples} times; rate {interval_text(rate)}")
-        elif unbounded and at in computed:
+        elif at in computed and any(True for _ in stays.unbounded()):
             draft.comment(path, "its rate is computed: kept as given")
         if not alone:
             continue
@@ -109,7 +109,7 @@ def fit_location_bounds(
     return fitted
 
 
-def _bounded_by(given: Structure, at: LocationAt, stays: list[Stay]) -> tuple[int | None, str]:
+def _bounded_by(given: Structure, at: LocationAt, stays: Stays) -> tuple[int | None, str]:
     """The clock that bounds the stay, or the reason why its bound cannot be fitted (empty: no bound)."""
     if all(stay.bound is None or stay.bound == 0 for stay in stays):
         return None, ""

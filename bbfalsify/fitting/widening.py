@@ -135,7 +135,7 @@ def _compared(expression: Expression | None, operators: tuple[str, ...]) -> tupl
 
 def _extreme(given: Structure, seen: Observations, bound: Bound) -> float | None:
     """The value of the clock in the log that asks most of the bound; None if the log does not tell."""
-    stays = stays_by_location(given, seen).get(bound.location, [])
+    stays = stays_by_location(given, seen)[bound.location]
     if not bound.copies:
         return max((stay.clocks[bound.clock] + stay.delay for stay in stays), default=None)
     if any(stay.clocks[bound.clock] for stay in stays):  # an action's delay is not the value of the clock then

@@ -4,8 +4,9 @@ model = compile_network(network)
 walks = accelerated_walks(model, seeds, distribution=10, until=20.0, max_steps=1000)
 """
 
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.likelihood_scores import Scores, score_walks
-from bbfalsify.kernel.model_tables import CompiledModel, compile_network
+from bbfalsify.kernel.model_tables import compile_network
 from bbfalsify.kernel.particles import (
     Particles,
     StepResult,
@@ -17,7 +18,14 @@ from bbfalsify.kernel.particles import (
 )
 from bbfalsify.kernel.walk_results import Walk, Walks, WalkStatus
 from bbfalsify.kernel.walk_sampling import Sampler, sample_expressions
-from bbfalsify.kernel.walks import DELAY_DISTRIBUTIONS, accelerated_walks, count_steps, stochastic_walks, taped_walk
+from bbfalsify.kernel.walks import (
+    DELAY_DISTRIBUTIONS,
+    accelerated_walks,
+    count_steps,
+    stochastic_walks,
+    taped_walk,
+    tilted_walks,
+)
 
 __all__ = [
     "DELAY_DISTRIBUTIONS",
@@ -41,4 +49,5 @@ __all__ = [
     "stochastic_walks",
     "supports_conditional",
     "taped_walk",
+    "tilted_walks",
 ]

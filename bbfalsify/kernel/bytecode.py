@@ -14,207 +14,22 @@ ODEs and for expressions that are not affine in the delay.
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
+from bbfalsify.kernel.arithmetic import (
+    affine_add,
+    affine_multiply,
+    affine_order,
+    compared,
+    copy_real,
+    drawn,
+    fail,
+    integer_arithmetic,
+    mathematics,
+    plain_real,
+)
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.native_call import call_native
-from bbfalsify.kernel.numba_types import compiled, inlined
-from bbfalsify.kernel.rng import normal, unit
-
-# Operation codes; in brackets the words that follow.  i: integer stack, r: real stack.
-(
-    HALT,
-    PUSH_I,  # [value]
-    PUSH_LONG,  # [high word, low word]
-    LOAD_I,  # [slot]
-    LOAD_I_AT,  # [slot, size, site]            index from i
-    LOCAL_I,  # [frame slot]
-    LOCAL_I_AT,  # [frame slot, size, site]
-    NEGATE_I,
-    NOT,
-    INVERT,
-    ADD_I,
-    SUBTRACT_I,
-    MULTIPLY_I,
-    DIVIDE_I,  # [site]
-    MODULO_I,  # [site]
-    BIT_AND,
-    BIT_OR,
-    BIT_XOR,
-    SHIFT_LEFT,
-    SHIFT_RIGHT,
-    COMPARE_I,  # [operator]
-    MINIMUM_I,
-    MAXIMUM_I,
-    ABSOLUTE_I,
-    TRUTH,
-    TO_REAL,
-    PUSH_R,  # [constant]
-    LOAD_R,  # [slot]
-    LOAD_R_AT,  # [slot, size, site]
-    LOCAL_R,
-    LOCAL_R_AT,
-    NEGATE_R,
-    ADD_R,
-    SUBTRACT_R,
-    MULTIPLY_R,
-    DIVIDE_R,  # [site]
-    COMPARE_R,  # [operator]
-    MINIMUM_R,
-    MAXIMUM_R,
-    ABSOLUTE_R,
-    MATH,  # [function, site]
-    TO_INTEGER,  # [site]
-    TO_TRUTH,  # real to Boolean
-    RANDOM,  # [draw]
-    AT_LOCATION,  # [process, global location]
-    JUMP,  # [address]
-    JUMP_ZERO,  # [address]
-    LOOP,  # [address, site]   backward jump
-    CALL,  # [function, integer arguments, real arguments, kinds (bit mask: 1 = real), site]
-    RETURN,
-    STORE_I,  # [slot, low, high, site]
-    STORE_I_AT,  # [slot, size, low, high, site]   index below value
-    STORE_LOCAL_I,  # [frame slot, low, high, site]
-    STORE_LOCAL_I_AT,  # [frame slot, size, low, high, site]
-    STORE_R,  # [slot]
-    STORE_R_AT,  # [slot, size, site]
-    STORE_LOCAL_R,
-    STORE_LOCAL_R_AT,
-    DROP_I,
-    DROP_R,
-    ENTER,  # [native function or −1, its operands, whether it may run in every mode]   only at the begin of a code
-) = range(61)
-ENTER_SIZE = 4
-
-(MATH_SQRT, MATH_EXP, MATH_LN, MATH_LOG, MATH_SIN, MATH_COS, MATH_TAN, MATH_ASIN, MATH_ACOS, MATH_ATAN, MATH_FLOOR,
- MATH_CEIL, MATH_ATAN2, MATH_POW, MATH_FMOD) = range(15)  # fmt: skip
-FIRST_BINARY_MATH = MATH_ATAN2
-(DRAW_RANDOM, DRAW_UNIFORM, DRAW_NORMAL, DRAW_EXPONENTIAL) = range(4)
-
-_OVERFLOW = 709.78
-
-
-@compiled
-def mathematics(function, u, v):
-    """Compute a mathematical function, nan outside its domain (where Python's functions raise exceptions)."""
-    if function == MATH_SQRT:
-        return math.sqrt(u) if u >= 0.0 else math.nan
-    if function == MATH_EXP:
-        return math.exp(u) if u <= _OVERFLOW else math.inf
-    if function == MATH_LN:
-        return math.log(u) if u > 0.0 else math.nan
-    if function == MATH_LOG:
-        return math.log10(u) if u > 0.0 else math.nan
-    if function == MATH_ATAN2:
-        return math.atan2(u, v)
-    if abs(u) == math.inf:
-        return math.nan
-    if function == MATH_SIN:
-        return math.sin(u)
-    if function == MATH_COS:
-        return math.cos(u)
-    if function == MATH_TAN:
-        return math.tan(u)
-    if function == MATH_ASIN:
-        return math.asin(u) if abs(u) <= 1.0 else math.nan
-    if function == MATH_ACOS:
-        return math.acos(u) if abs(u) <= 1.0 else math.nan
-    if function == MATH_ATAN:
-        return math.atan(u)
-    if function == MATH_FLOOR:
-        return float(math.floor(u)) if abs(u) < 4503599627370496.0 else u
-    if function == MATH_CEIL:
-        return float(math.ceil(u)) if abs(u) < 4503599627370496.0 else u
-    if function == MATH_FMOD:
-        return float(np.fmod(u, v)) if v != 0.0 else math.nan
-    # pow
-    if u == 0.0:
-        return math.pow(u, v) if v >= 0.0 else math.nan
-    if v * math.log(abs(u)) > _OVERFLOW:
-        return math.inf
-    if u < 0.0 and v != math.floor(v):
-        return math.nan
-    return math.pow(u, v)
-
-
-@inlined
-def compared(operator, order):
-    """Truth of `a operator b`, where order is the sign of a − b."""
-    if operator == 0:
-        return 1 if order < 0 else 0
-    if operator == 1:
-        return 1 if order <= 0 else 0
-    if operator == 2:
-        return 1 if order >= 0 else 0
-    if operator == 3:
-        return 1 if order > 0 else 0
-    if operator == 4:
-        return 1 if order == 0 else 0
-    return 1 if order != 0 else 0
-
-
-@inlined
-def affine_order(X, at, mode, t):
-    """Compute the sign of (real at `at`) − (real at `at` + 3) at t or just after it; lower the next breakpoint."""
-    p1 = X[at]
-    q1 = X[at + 1]
-    s1 = X[at + 2]
-    p2 = X[at + 3]
-    q2 = X[at + 4]
-    s2 = X[at + 5]
-    if q1 == 0.0 and q2 == 0.0:
-        return -1 if p1 < p2 else (1 if p1 > p2 else 0)
-    if q2 == 0.0:
-        slope = q1
-        crossing = s1 + (p2 - p1) / q1
-    elif q1 == 0.0:
-        slope = -q2
-        crossing = s2 + (p1 - p2) / q2
-    else:
-        s = max(s1, s2)
-        difference = (p1 + q1 * (s - s1)) - (p2 + q2 * (s - s2))
-        slope = q1 - q2
-        if slope == 0.0:
-            return -1 if difference < 0.0 else (1 if difference > 0.0 else 0)
-        crossing = s - difference / slope
-    sign = 1 if slope > 0.0 else -1
-    if t < crossing:
-        if crossing < X[X_BREAKPOINT]:
-            X[X_BREAKPOINT] = crossing
-        return -sign
-    if t == crossing and mode == MODE_AT:
-        return 0
-    return sign
-
-
-@inlined
-def affine_add(X, at, factor):
-    """Add factor · (real at `at` + 3) to the real at `at`; factor is 1 or −1."""
-    q1 = X[at + 1]
-    q2 = X[at + 4] * factor
-    if q2 == 0.0:
-        X[at] = X[at] + factor * X[at + 3]
-    elif q1 == 0.0:
-        X[at] = X[at] + factor * X[at + 3]
-        X[at + 1] = q2
-        X[at + 2] = X[at + 5]
-    else:
-        s1 = X[at + 2]
-        s2 = X[at + 5]
-        s = max(s1, s2)
-        X[at] = (X[at] + q1 * (s - s1)) + factor * (X[at + 3] + X[at + 4] * (s - s2))
-        X[at + 1] = q1 + q2
-        X[at + 2] = s
-
-
-@inlined
-def fail(S, error, site, value):
-    S[S_ERROR] = error
-    S[S_SITE] = site
-    S[S_ERROR_VALUE] = value
+from bbfalsify.kernel.numba_types import compiled
+from bbfalsify.kernel.opcodes import *
 
 
 @compiled
@@ -301,15 +116,6 @@ def execute(T, F, S, X, R, start, mode, t):
                 if op == COMPARE_I:
                     S[si - 1] = compared(T[pc + 1], -1 if a < b else (1 if a > b else 0))
                     pc += 2
-                elif op == ADD_I:
-                    S[si - 1] = a + b
-                    pc += 1
-                elif op == SUBTRACT_I:
-                    S[si - 1] = a - b
-                    pc += 1
-                elif op == MULTIPLY_I:
-                    S[si - 1] = a * b
-                    pc += 1
                 elif op == DIVIDE_I or op == MODULO_I:
                     if b == 0:
                         fail(S, ERROR_DIVISION, T[pc + 1], 0)
@@ -320,20 +126,7 @@ def execute(T, F, S, X, R, start, mode, t):
                     S[si - 1] = quotient if op == DIVIDE_I else a - b * quotient
                     pc += 2
                 else:
-                    if op == BIT_AND:
-                        S[si - 1] = a & b
-                    elif op == BIT_OR:
-                        S[si - 1] = a | b
-                    elif op == BIT_XOR:
-                        S[si - 1] = a ^ b
-                    elif op == SHIFT_LEFT:
-                        S[si - 1] = a << (b & 63)
-                    elif op == SHIFT_RIGHT:
-                        S[si - 1] = a >> (b & 63)
-                    elif op == MINIMUM_I:
-                        S[si - 1] = min(a, b)
-                    else:
-                        S[si - 1] = max(a, b)
+                    S[si - 1] = integer_arithmetic(op, a, b)
                     pc += 1
         elif op < RANDOM:
             if op == LOAD_R or op == LOAD_R_AT:
@@ -348,26 +141,20 @@ def execute(T, F, S, X, R, start, mode, t):
                         return 0
                     slot = T[pc + 1] + index
                     pc += 4
-                X[sr + 1] = 0.0
-                X[sr + 2] = 0.0
+                clock = clocks + 3 * slot
                 if mode == MODE_NUMERIC:
-                    X[sr] = X[T[H_X_VALUES] + slot]
+                    plain_real(X, sr, X[T[H_X_VALUES] + slot])
+                elif X[clock + 2] == 0.0:
+                    plain_real(X, sr, X[clock])
+                elif mode == MODE_FROZEN:
+                    plain_real(X, sr, X[clock] + X[clock + 2] * (now - X[clock + 1]))
                 else:
-                    clock = clocks + 3 * slot
-                    rate = X[clock + 2]
-                    if rate == 0.0:
-                        X[sr] = X[clock]
-                    elif mode == MODE_FROZEN:
-                        X[sr] = X[clock] + rate * (now - X[clock + 1])
-                    else:
-                        X[sr] = X[clock]
-                        X[sr + 1] = rate
-                        X[sr + 2] = X[clock + 1]
+                    X[sr] = X[clock]
+                    X[sr + 1] = X[clock + 2]
+                    X[sr + 2] = X[clock + 1]
                 sr += 3
             elif op == PUSH_R:
-                X[sr] = F[T[pc + 1]]
-                X[sr + 1] = 0.0
-                X[sr + 2] = 0.0
+                plain_real(X, sr, F[T[pc + 1]])
                 sr += 3
                 pc += 2
             elif op == COMPARE_R:
@@ -390,15 +177,7 @@ def execute(T, F, S, X, R, start, mode, t):
                 if X[sr + 1] != 0.0 and X[sr - 2] != 0.0:
                     fail(S, ERROR_AFFINE, -1, 0)
                     return 0
-                if X[sr - 2] == 0.0:
-                    factor = X[sr - 3]
-                    X[sr - 3] = X[sr] * factor
-                    X[sr - 2] = X[sr + 1] * factor
-                    X[sr - 1] = X[sr + 2]
-                else:
-                    factor = X[sr]
-                    X[sr - 3] = X[sr - 3] * factor
-                    X[sr - 2] = X[sr - 2] * factor
+                affine_multiply(X, sr - 3)
                 pc += 1
             elif op == DIVIDE_R:
                 sr -= 3
@@ -414,9 +193,7 @@ def execute(T, F, S, X, R, start, mode, t):
                 pc += 2
             elif op == TO_REAL:
                 si -= 1
-                X[sr] = float(S[si])
-                X[sr + 1] = 0.0
-                X[sr + 2] = 0.0
+                plain_real(X, sr, float(S[si]))
                 sr += 3
                 pc += 1
             elif op == NEGATE_R:
@@ -427,14 +204,10 @@ def execute(T, F, S, X, R, start, mode, t):
                 sr -= 3
                 order = affine_order(X, sr - 3, mode, t)
                 if (order > 0) if op == MINIMUM_R else (order < 0):
-                    X[sr - 3] = X[sr]
-                    X[sr - 2] = X[sr + 1]
-                    X[sr - 1] = X[sr + 2]
+                    copy_real(X, sr - 3, sr)
                 pc += 1
             elif op == ABSOLUTE_R:
-                X[sr] = 0.0
-                X[sr + 1] = 0.0
-                X[sr + 2] = 0.0
+                plain_real(X, sr, 0.0)
                 if affine_order(X, sr - 3, mode, t) < 0:
                     X[sr - 3] = -X[sr - 3]
                     X[sr - 2] = -X[sr - 2]
@@ -471,18 +244,14 @@ def execute(T, F, S, X, R, start, mode, t):
                 si += 1
                 pc += 2
             elif op == TO_TRUTH:
-                X[sr] = 0.0
-                X[sr + 1] = 0.0
-                X[sr + 2] = 0.0
+                plain_real(X, sr, 0.0)
                 sr -= 3
                 S[si] = 0 if affine_order(X, sr, mode, t) == 0 else 1
                 si += 1
                 pc += 1
             elif op == LOCAL_R:
                 source = local_r + 3 * (frame + T[pc + 1])
-                X[sr] = X[source]
-                X[sr + 1] = X[source + 1]
-                X[sr + 2] = X[source + 2]
+                copy_real(X, sr, source)
                 sr += 3
                 pc += 2
             else:  # LOCAL_R_AT
@@ -492,9 +261,7 @@ def execute(T, F, S, X, R, start, mode, t):
                     fail(S, ERROR_INDEX, T[pc + 3], index)
                     return 0
                 source = local_r + 3 * (frame + T[pc + 1] + index)
-                X[sr] = X[source]
-                X[sr + 1] = X[source + 1]
-                X[sr + 2] = X[source + 2]
+                copy_real(X, sr, source)
                 sr += 3
                 pc += 4
         elif op < STORE_I:
@@ -532,15 +299,12 @@ def execute(T, F, S, X, R, start, mode, t):
                 new = frame_end
                 for i in range(size):
                     S[local_i + new + i] = 0
-                    X[local_r + 3 * (new + i)] = 0.0
-                    X[local_r + 3 * (new + i) + 1] = 0.0
-                    X[local_r + 3 * (new + i) + 2] = 0.0
+                    plain_real(X, local_r + 3 * (new + i), 0.0)
                 kinds = T[pc + 4]
                 for i in range(T[pc + 2] - 1, -1, -1):
                     if (kinds >> i) & 1:
                         sr -= 3
-                        for k in range(3):
-                            X[local_r + 3 * (new + i) + k] = X[sr + k]
+                        copy_real(X, local_r + 3 * (new + i), sr)
                     else:
                         si -= 1
                         S[local_i + new + i] = S[si]
@@ -554,17 +318,7 @@ def execute(T, F, S, X, R, start, mode, t):
                 draw = T[pc + 1]
                 if draw == DRAW_UNIFORM or draw == DRAW_NORMAL:
                     sr -= 3
-                if mode != MODE_FROZEN:
-                    value = math.nan  # unknown before the draw; comparisons with it set S_TAINT
-                elif draw == DRAW_RANDOM:
-                    value = unit(R) * X[sr - 3]
-                elif draw == DRAW_UNIFORM:
-                    value = X[sr - 3] + unit(R) * (X[sr] - X[sr - 3])
-                elif draw == DRAW_NORMAL:
-                    value = X[sr - 3] + X[sr] * normal(R)
-                else:
-                    value = -math.log(1.0 - unit(R)) / X[sr - 3]
-                X[sr - 3] = value
+                X[sr - 3] = drawn(X, R, draw, mode, sr - 3)
                 X[sr - 2] = 0.0
                 pc += 2
         elif op < STORE_R:
@@ -615,9 +369,7 @@ def execute(T, F, S, X, R, start, mode, t):
                 pc += 2
             if op == STORE_LOCAL_R or op == STORE_LOCAL_R_AT:
                 target = local_r + 3 * (frame + slot)
-                X[target] = X[sr]
-                X[target + 1] = X[sr + 1]
-                X[target + 2] = X[sr + 2]
+                copy_real(X, target, sr)
             elif mode == MODE_NUMERIC:
                 X[T[H_X_VALUES] + slot] = X[sr]
             else:

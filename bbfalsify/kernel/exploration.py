@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.bytecode import execute, fail
+from bbfalsify.kernel.arithmetic import fail
+from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.firing import apply_moves, load_state, refresh, weight_of
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
@@ -183,10 +184,13 @@ def add_options(T, F, S, X, R, e, factor, party, coverage, factors, first):
 
 
 @compiled
-def list_options(T, F, S, X, R, e, coverage, factors):
-    """List the moves of everybody who takes part in edge e: (number of parties, number of options)."""
+def list_options(T, F, S, X, R, e, e2, coverage, factors):
+    """List the moves of everybody who takes part in edge e, with receiver e2 or −1: (parties, options)."""
     options = add_options(T, F, S, X, R, e, 1.0, 0, coverage, factors, 0)
     parties = 1
+    if options >= 0 and e2 >= 0:
+        options = add_options(T, F, S, X, R, e2, 1.0, 1, coverage, factors, options)
+        parties = 2
     edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
     if options < 0 or T[edge + E_KIND] != KIND_BROADCAST_SEND:
         return parties, options
@@ -224,22 +228,41 @@ def list_options(T, F, S, X, R, e, coverage, factors):
     return parties, options
 
 
-@compiled
-def expand_edge(
-    T, F, S, X, R, states_locations, states_integers, states_reals, row, largest, ode_step, e, factor, goal, codes,
-    affects, coverage, factors, work, rows, numbers, more_numbers, progress,
-):  # fmt: skip
-    """Fire edge e of state `row` in every way; `factor` is its rate or probability."""
-    parties, options = list_options(T, F, S, X, R, e, coverage, factors)
-    if S[S_ERROR] != 0:
-        return FAILED
-    choice = 3 * T[H_EDGES]  # in `affects`: first option, one past the last, and current option of every party
+@inlined
+def first_choice(affects, coverage, choice, options):
+    """Enter the first combination of options: per party its first option, one past the last, and the current one."""
     for k in range(options):
         party = coverage[3 * k]
         if k == 0 or coverage[3 * (k - 1)] != party:
             affects[choice + 3 * party] = k
             affects[choice + 3 * party + 2] = k
         affects[choice + 3 * party + 1] = k + 1
+
+
+@inlined
+def next_choice(affects, choice, parties):
+    """Go on to the next combination of options; return False after the last."""
+    party = parties - 1
+    while party >= 0:
+        affects[choice + 3 * party + 2] += 1
+        if affects[choice + 3 * party + 2] < affects[choice + 3 * party + 1]:
+            return True
+        affects[choice + 3 * party + 2] = affects[choice + 3 * party]
+        party -= 1
+    return False
+
+
+@compiled
+def expand_edge(
+    T, F, S, X, R, states_locations, states_integers, states_reals, row, largest, ode_step, e, factor, goal, codes,
+    affects, coverage, factors, work, rows, numbers, more_numbers, progress,
+):  # fmt: skip
+    """Fire edge e of state `row` in every way; `factor` is its rate or probability."""
+    parties, options = list_options(T, F, S, X, R, e, -1, coverage, factors)
+    if S[S_ERROR] != 0:
+        return FAILED
+    choice = 3 * T[H_EDGES]
+    first_choice(affects, coverage, choice, options)
     first = True
     while True:
         if not first:
@@ -265,14 +288,7 @@ def expand_edge(
         numbers[place] = probability
         more_numbers[row] += probability * cost
         progress[P_TRANSITIONS] = place + 1
-        party = parties - 1
-        while party >= 0:  # the next combination
-            affects[choice + 3 * party + 2] += 1
-            if affects[choice + 3 * party + 2] < affects[choice + 3 * party + 1]:
-                break
-            affects[choice + 3 * party + 2] = affects[choice + 3 * party]
-            party -= 1
-        if party < 0:
+        if not next_choice(affects, choice, parties):
             return DONE
 
 

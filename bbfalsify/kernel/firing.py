@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.bytecode import execute, fail
+from bbfalsify.kernel.arithmetic import fail
+from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.ode import advance

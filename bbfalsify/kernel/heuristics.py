@@ -17,7 +17,7 @@ from bbfalsify.kernel.accelerated_walk import (
     key_group,
     window_end,
 )
-from bbfalsify.kernel.bytecode import fail
+from bbfalsify.kernel.arithmetic import fail
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.rng import unit

@@ -83,8 +83,6 @@ from __future__ import annotations
 ) = range(64)
 
 FLAG_RATES = 1  # some location gives a rate
-FLAG_ODE = 2
-FLAG_NUMERIC = 4  # some guard, invariant or entry condition must be scanned numerically
 FLAG_TIMED_WEIGHTS = 8  # the weight of some edge reads a clock
 
 # --- fixed places in S and X -----------------------------------------------------------------------------------------

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.firing import load_state, refresh, weight_of
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.numba_types import entry_point, inlined
 from bbfalsify.kernel.ode import advance, values_at
 from bbfalsify.kernel.races import (

@@ -25,9 +25,11 @@ import numpy as np
 
 from bbfalsify.jit import cache_folder, source_digest
 from bbfalsify.kernel import layout as at
-from bbfalsify.kernel.expression_compiler import Code
-from bbfalsify.kernel.model_tables import CompiledModel
-from bbfalsify.kernel.native_source import Body, FunctionTexts, Unwritten, Writer, turns
+from bbfalsify.kernel.code_builder import Code
+from bbfalsify.kernel.compiled_model import CompiledModel
+from bbfalsify.kernel.loop_turns import turns
+from bbfalsify.kernel.native_functions import FunctionTexts, Writer
+from bbfalsify.kernel.native_source import Body, Unwritten
 from bbfalsify.kernel.walker import Walker
 from bbfalsify.modelling.network.expressions import Constant, Read
 

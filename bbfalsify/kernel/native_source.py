@@ -14,12 +14,11 @@ called where they are plain numbers (`MODE_FROZEN`).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from bbfalsify.kernel import layout as at
 from bbfalsify.modelling.network.expressions import (
-    Assign,
     AtLocation,
     Binary,
     Bound,
@@ -27,19 +26,13 @@ from bbfalsify.modelling.network.expressions import (
     Call,
     Conditional,
     Constant,
-    Evaluate,
     Expression,
     Function,
-    If,
     Kind,
     Quantifier,
     Read,
-    Return,
-    Statement,
     Unary,
-    While,
 )
-from bbfalsify.modelling.network.visit import children, expressions_of, subexpressions, substatements
 
 _ORDER = {"<": "<", "<=": "<=", ">=": ">=", ">": ">", "==": "==", "!=": "!="}
 _INTEGER = {"+": "+", "-": "-", "*": "*", "&": "&", "|": "|", "^": "^"}
@@ -64,11 +57,25 @@ class Body:
         return "\n".join(self.lines)
 
 
-@dataclass
-class Writer:
-    """Writes one code or function."""
+class Functions(Protocol):
+    """The functions of a network, as a writer asks for them."""
 
-    functions: FunctionTexts
+    all: tuple[Function, ...]
+    counted: bool
+    """Turns of loops are counted, because some loop may not end."""
+    constants: dict[float, int]
+    """Places of the real constants in F."""
+    first_sites: list[int]
+
+    def written(self, number: int) -> tuple[str, Body]:
+        """Name and text of a function."""
+
+
+@dataclass
+class ExpressionWriter:
+    """Writes expressions into the text of one code or function."""
+
+    functions: Functions
     first_location: list[int]
     site: int
     """The next site."""
@@ -297,199 +304,3 @@ class Writer:
         self.count_loop(self.next_site())
         self.indent -= 1
         return result
-
-    # --- statements ---------------------------------------------------------------------------------------------------
-
-    def statements(self, statements: tuple[Statement, ...]) -> None:
-        for s in statements:
-            match s:
-                case Assign():
-                    self.assign(s)
-                case If(condition=condition, then=then, otherwise=otherwise):
-                    self.put(f"if {self.truth(condition)} != 0:")
-                    self.block(then)
-                    self.put("else:")
-                    self.block(otherwise)
-                case While(condition=condition, body=body):
-                    self.put("while True:")
-                    self.indent += 1
-                    self.put(f"if {self.truth(condition)} == 0:")
-                    self.put("    break")
-                    self.statements(body)
-                    self.count_loop(self.next_site())
-                    self.indent -= 1
-                case Return(value=value):
-                    returns = value is not None and self.result is not None
-                    self.put(f"return {self.converted(value, self.result) if returns else 0}")  # type: ignore[arg-type]
-                case Evaluate(expression=Call() as call):
-                    self.call(call)
-                case Evaluate(expression=expression):
-                    self.converted(expression, expression.kind)
-
-    def block(self, statements: tuple[Statement, ...]) -> None:
-        self.indent += 1
-        self.put("pass")
-        self.statements(statements)
-        self.indent -= 1
-
-    def assign(self, s: Assign) -> None:
-        target = s.target
-        index = None if target.index is None else self.integer(target.index)
-        value = self.converted(s.value, target.kind)
-        site = self.next_site() if not target.kind.is_real or index is not None else ""
-        if index is not None:
-            self.fail(f"{index} < 0 or {index} >= {self.gap(target.size)}", at.ERROR_INDEX, site, index)
-        if target.kind.is_real:
-            self.store_real(target, index, value)
-            return
-        if s.low is not None and s.high is not None and s.low <= s.high:
-            low, high = self.gap(s.low), self.gap(s.high)
-            self.fail(f"{value} < {low} or {value} > {high}", at.ERROR_RANGE, site, value)
-        self.put(f"{self.place(target, index)} = {value}")
-
-    def store_real(self, target: Read | Bound, index: str | None, value: str) -> None:
-        if isinstance(target, Bound):
-            self.put(f"{self.place(target, index)} = {value}")
-            return
-        slot = self.kept(f"{self.gap(target.slot)}{'' if index is None else f' + {index}'}")
-        self.put(f"if mode == {at.MODE_NUMERIC}:")
-        self.put(f"    X[T[{at.H_X_VALUES}] + {slot}] = {value}")
-        self.put("else:")
-        self.put(f"    X[clocks + 3 * {slot}] = {value}")
-        self.put(f"    if mode == {at.MODE_FROZEN}:")
-        self.put(f"        X[clocks + 3 * {slot} + 1] = X[{at.X_NOW}]")
-        self.put("    else:")
-        self.put(f"        X[clocks + 3 * {slot} + 1] = 0.0")
-        self.put(f"        X[clocks + 3 * {slot} + 2] = 0.0")
-
-
-class FunctionTexts:
-    """The functions of a network, written when they are first called."""
-
-    def __init__(
-        self,
-        functions: tuple[Function, ...],
-        first_sites: list[int],
-        first_location: list[int],
-        constants: dict[float, int],
-    ) -> None:
-        self.all = functions
-        self.counted = True
-        """Turns of loops are counted, because some loop may not end."""
-        self.constants = constants
-        """Places of the real constants in F."""
-        self.first_sites = first_sites
-        self.first_location = first_location
-        self.bodies: dict[int, Body] = {}
-        self.names: dict[str, str] = {}
-        """Text → name of the function that it becomes."""
-        self._depth: dict[int, int] = {}
-        self._writing: set[int] = set()
-
-    def written(self, number: int) -> tuple[str, Body]:
-        if number not in self.bodies:
-            if number in self._writing:
-                raise Unwritten
-            self._writing.add(number)
-            self.bodies[number] = self._write(number)
-            self._writing.discard(number)
-        body = self.bodies[number]
-        return self.names.setdefault(body.text, f"f{len(self.names)}"), body
-
-    def _write(self, number: int) -> Body:
-        function = self.all[number]
-        real = function.result is not None and function.result.is_real
-        first = self.first_sites[number]
-        writer = Writer(
-            self, self.first_location, first, first, "return 0.0" if real else "return 0", function.result,
-            _array_slots(function.body),
-        )  # fmt: skip
-        parameters = [f"{'r' if kind.is_real else 'i'}{slot}" for slot, kind in enumerate(function.parameters)]
-        writer.put("|".join(parameters))  # the head, made into one when the text is
-        writer.put(f"inner = frame + {function.frame_size}")
-        _begin_locals(writer, function, len(parameters))
-        writer.statements(function.body)
-        writer.put("return 0.0" if real else "return 0")
-        self._depth[number] = 1 + max((self._depth[c] for c in _called(function.body)), default=0)
-        frames = function.frame_size + sum(sorted((f.frame_size for f in self.all), reverse=True)[: at.CALL_DEPTH])
-        if self._depth[number] >= at.CALL_DEPTH or at.TOP_FRAME + frames > at.FRAME_SIZE:
-            raise Unwritten  # the bytecode may fail here
-        return writer.body
-
-
-def turns(content: Expression | tuple[Statement, ...] | None, functions: tuple[Function, ...]) -> float:
-    """Most turns of loops in an expression or in statements, calls included; infinite if a loop may not end."""
-    if content is None:
-        return 0
-    if not isinstance(content, tuple):
-        inner = sum(turns(child, functions) for child in children(content))
-        if isinstance(content, Quantifier):
-            return (content.high - content.low + 1) * (1 + inner)
-        if isinstance(content, Call):
-            return inner + turns(functions[content.function].body, functions)
-        return inner
-    total = 0.0
-    for place, s in enumerate(content):
-        match s:
-            case While(condition=condition, body=body):
-                before = content[place - 1] if place else None
-                each = 1 + turns(condition, functions) + turns(body, functions)
-                total += _range_size(before, s) * each
-            case If(condition=condition, then=then, otherwise=otherwise):
-                total += turns(condition, functions) + turns(then, functions) + turns(otherwise, functions)
-            case _:
-                total += sum(turns(e, functions) for e in expressions_of((s,)))
-    return total
-
-
-def _range_size(before: Statement | None, loop: While) -> float:
-    """Number of turns of `for (i : int[low, high])`; infinite for other loops."""
-    match before, loop:
-        case (
-            Assign(target=Bound(slot=slot, index=None), value=Constant(value=low)),
-            While(condition=Binary(operator="<=", left=Bound(slot=same), right=Constant(value=high)), body=body),
-        ) if slot == same and body:
-            match body[-1]:
-                case Assign(
-                    target=Bound(slot=stepped, index=None),
-                    value=Binary(operator="+", left=Bound(slot=old), right=Constant(value=1)),
-                ) if stepped == old == slot:
-                    targets = [s.target for s in substatements(body[:-1]) if isinstance(s, Assign)]
-                    written = [t for t in targets if isinstance(t, Bound) and not t.kind.is_real]
-                    if all(not t.slot <= slot < t.slot + t.size for t in written):
-                        return max(0, int(high) - int(low) + 1)
-    return math.inf
-
-
-def _called(statements: tuple[Statement, ...]) -> set[int]:
-    return {
-        part.function for e in expressions_of(statements) for part in subexpressions(e) if isinstance(part, Call)
-    }  # fmt: skip
-
-
-def _bounds(statements: tuple[Statement, ...]) -> list[Bound]:
-    found = [p for e in expressions_of(statements) for p in subexpressions(e) if isinstance(p, Bound)]
-    found += [s.target for s in substatements(statements) if isinstance(s, Assign) and isinstance(s.target, Bound)]
-    return found
-
-
-def _array_slots(statements: tuple[Statement, ...]) -> dict[tuple[bool, int], bool]:
-    return {
-        (bound.kind.is_real, bound.slot + i): True
-        for bound in _bounds(statements) if bound.index is not None
-        for i in range(bound.size)
-    }  # fmt: skip
-
-
-def _begin_locals(writer: Writer, function: Function, parameters: int) -> None:
-    """Begin all locals with 0, as the bytecode does at each call."""
-    arrays = writer.arrays
-    for real, slot in sorted(arrays):
-        place = writer.place(Bound(slot, Kind.DOUBLE if real else Kind.INT), None)
-        own = f"{'r' if real else 'i'}{slot}"
-        given = slot < parameters and function.parameters[slot].is_real == real
-        writer.put(f"{place} = {own if given else 0}")
-    plain = {(b.kind.is_real, b.slot) for b in _bounds(function.body)} - set(arrays)
-    for real, slot in sorted(plain):
-        if slot >= parameters or function.parameters[slot].is_real != real:
-            writer.put(f"{'r' if real else 'i'}{slot} = {'0.0' if real else '0'}")

@@ -50,6 +50,7 @@ _ARGUMENT_TYPES = {
     "ends_integers": _I8[:, ::1],
     "ends_reals": _F8[:, ::1],
     "states_rng": _U8[:, ::1],
+    "tilt_bins": _U8[:, ::1],
     "status": types.int8[::1],
     "steps": _I4[::1],
     "errors": _I8[:, ::1],
@@ -82,6 +83,20 @@ _ARGUMENT_TYPES = {
     "work": _I8[::1],
     "pool": _F8[:, ::1],
     "progress": _I8[::1],
+    "packed": types.uint8[:, ::1],
+    "packed_ends": types.uint8[:, ::1],
+    "fields": _I8[::1],
+    "hits": types.int8[::1],
+    # zones: tables, matrices, work space, successors, and what an exploration keeps
+    "Z": _I4[::1],
+    "D": _I4[::1],
+    "W": _I8[::1],
+    "found": _I4[::1],
+    "nodes": _I4[:, ::1],
+    "discrete": _I4[:, ::1],
+    "stored": _I4[:, ::1],
+    "waiting": _I4[::1],
+    "links": _I4[:, ::1],
 }
 
 # numba's dispatchers have attributes that their types do not declare, hence Any.

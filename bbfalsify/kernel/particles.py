@@ -10,7 +10,7 @@ import numpy as np
 from bbfalsify.core.errors import UserError
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.action_law import particle_batch
-from bbfalsify.kernel.model_tables import CompiledModel
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.races import refuse_handshakes
 from bbfalsify.kernel.rng import seed_streams
 from bbfalsify.kernel.walk_results import WalkStatus

@@ -14,7 +14,7 @@ from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, entry_point
 from bbfalsify.kernel.ode import advance
 from bbfalsify.kernel.races import fire_winner, race
-from bbfalsify.kernel.rng import seed_stream
+from bbfalsify.kernel.rng import begin_tape, seed_stream
 from bbfalsify.kernel.target_moments import GOAL_ALIVE, GOAL_ALIVE_FLOW, first_moment
 from bbfalsify.kernel.walk_frame import RUNTIME_ERROR, stay
 
@@ -66,14 +66,17 @@ def walk_path(T, F, S, X, R, goal, avoid, until, max_steps, counted):
 def path_batch(
     T, F, S, X, R, states_locations, states_integers, states_reals, states_time, rows, largest, ode_step, seeds, until,
     max_steps, counted, goal, avoid, status, moments, work, errors, ends_locations, ends_integers, ends_reals,
+    tilt_bins,
 ):  # fmt: skip
     """Make one walk per seed, walk b from state rows[b]; `work` are numbers of steps left of `max_steps`, per state.
 
-    Where there is room in the arrays of ends, the states in which the goal was met are recorded.
+    Where there is room in the arrays of ends, the states in which the goal was met are recorded; in `tilt_bins`, how
+    often a walk fell into the bins of its tilts (`rng.py`).
     """
     for b in range(len(seeds)):
         row = rows[b]
         seed_stream(R, seeds[b])
+        begin_tape(R)
         time = states_time[row]
         load_state(T, F, S, X, R, states_locations, states_integers, states_reals, row, time, largest, ode_step)
         refresh(T, F, S, X, R, True)
@@ -85,6 +88,9 @@ def path_batch(
                 errors[b, i] = S[S_ERROR + i]
         else:
             errors[b, 0] = work[row] + steps
+        if b < len(tilt_bins):
+            for i in range(tilt_bins.shape[1]):
+                tilt_bins[b, i] = R[len(R) - tilt_bins.shape[1] + i]
         if outcome != MET or len(ends_locations) == 0:
             continue
         advance(T, F, S, X, R, moment)

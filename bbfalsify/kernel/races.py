@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.kernel.bytecode import execute, fail
+from bbfalsify.kernel.arithmetic import fail
+from bbfalsify.kernel.bytecode import execute
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.firing import fire, weight_of
 from bbfalsify.kernel.layout import *
-from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.ode import values_at
 from bbfalsify.kernel.rng import DRAWN_DELAY, DRAWN_EDGE, DRAWN_TIE, label_draws, unit

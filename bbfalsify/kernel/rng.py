@@ -8,9 +8,18 @@ labels, and the first ones may be given from outside.  The stream goes on all th
 seed and i only, and a walk without given numbers is the walk of the seed.
 
     0…3                      the stream
-    4, 5, 6, 7               numbers drawn, numbers given, label of the next number, room of the tape
-    8 …                      numbers, 53 bits each
-    8 + room …               their labels: kind + 8 · subject
+    4, 5, 6, 7, 8            numbers drawn, numbers given, label of the next number, room of the tape, place of tilts
+    9 …                      numbers, 53 bits each
+    9 + room …               their labels: kind + 8 · subject
+
+Tilts (importance sampling; `tilts.py` fills them in) replace the uniform law of numbers that are not given by a
+histogram.  A number's row is chosen by its label and by how many numbers with this label came before it in the walk.
+
+    place + 0, 1, 2          labels known, bins of a histogram, rows for each class of labels
+    place + 3 …              class of each label, 0: not tilted
+    then                     per class: numbers drawn in this walk
+    then                     per row: shares up to each bin, 53 bits each, from 0 on; then the ends of the bins
+    then                     per row: how often this walk fell into each bin
 """
 
 from __future__ import annotations
@@ -27,9 +36,10 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _U11, _U17, _U19, _U23 = np.uint64(11), np.uint64(17), np.uint64(19), np.uint64(23)
 _U27, _U30, _U31, _U41, _U45 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(41), np.uint64(45)
 _TO_UNIT = 2.0**-53
+_ONE = np.uint64(1)
 
 STREAM = 4
-TAPE_NEXT, TAPE_GIVEN, TAPE_LABEL, TAPE_ROOM, TAPE = 4, 5, 6, 7, 8
+TAPE_NEXT, TAPE_GIVEN, TAPE_LABEL, TAPE_ROOM, TAPE_TILTS, TAPE = 4, 5, 6, 7, 8, 9
 DRAWN_DELAY, DRAWN_TIE, DRAWN_EDGE, DRAWN_BRANCH, DRAWN_VALUE, DRAWN_INITIAL = 1, 2, 3, 4, 5, 6
 """Kinds of labels; the subject is a process, or for values the place of a branch in the tables."""
 
@@ -61,6 +71,44 @@ def begin_tape(R):
     if len(R) > STREAM:
         R[TAPE_NEXT] = 0
         R[TAPE_LABEL] = 0
+        if R[TAPE_TILTS] > 0:
+            forget_tilted(R)
+
+
+@compiled
+def forget_tilted(R):
+    """Begin to count the numbers of a walk again."""
+    place = np.int64(R[TAPE_TILTS])
+    labels, bins, rows = np.int64(R[place]), np.int64(R[place + 1]), np.int64(R[place + 2])
+    first = place + 3 + labels
+    classes = (len(R) - first) // (1 + rows * (3 * bins + 2))
+    for i in range(first, first + classes):
+        R[i] = 0
+    for i in range(len(R) - classes * rows * bins, len(R)):
+        R[i] = 0
+
+
+@compiled
+def tilted(R, number):
+    """Move a number of the uniform law to that of its histogram, and count its bin."""
+    place = np.int64(R[TAPE_TILTS])
+    label = np.int64(R[TAPE_LABEL])
+    labels, bins, rows = np.int64(R[place]), np.int64(R[place + 1]), np.int64(R[place + 2])
+    if label >= labels or R[place + 3 + label] == 0:
+        return number
+    kind = np.int64(R[place + 3 + label]) - 1
+    first = place + 3 + labels
+    classes = (len(R) - first) // (1 + rows * (3 * bins + 2))
+    row = kind * rows + min(np.int64(R[first + kind]), rows - 1)
+    R[first + kind] += _ONE
+    shares = first + classes + row * 2 * (bins + 1)
+    k = 0
+    while k < bins - 1 and R[shares + k + 1] <= number:
+        k += 1
+    R[first + classes + classes * rows * 2 * (bins + 1) + row * bins + k] += _ONE
+    before, ends = R[shares + k], shares + bins + 1 + k
+    inside = float(number - before) / float(R[shares + k + 1] - before)
+    return R[ends] + np.uint64(inside * float(R[ends + 1] - R[ends]))
 
 
 @inlined
@@ -78,6 +126,8 @@ def taped(R, number):
     R[TAPE_NEXT] = i + 1
     if i < int(R[TAPE_GIVEN]):
         number = R[TAPE + i]
+    elif R[TAPE_TILTS] > 0:
+        number = tilted(R, number)
     if i < room:
         R[TAPE + i] = number
         R[TAPE + room + i] = R[TAPE_LABEL]

@@ -19,8 +19,8 @@ from bbfalsify.kernel import layout as at
 from bbfalsify.kernel import target_moments as goals
 from bbfalsify.kernel import target_walks as walk
 from bbfalsify.kernel.analysis import Flow, conjunction, conjuncts
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.expression_compiler import Compiler
-from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.target_horizon import latest_moment
 from bbfalsify.kernel.walker import Walker, initial_state, limits
 from bbfalsify.kernel.walks import DELAY_DISTRIBUTIONS
@@ -153,7 +153,7 @@ class TargetSearch:
         edges = int(model.T[at.H_EDGES])
         self.coverage = np.zeros(edges, np.int64)
         self.coverage_before = self.coverage.copy()
-        room = _candidate_bound(model)
+        room = most_candidates(model)
         actions = max(1, len(model.actions))
         self._stamps = 2 * room
         self._actions = actions
@@ -251,7 +251,7 @@ class TargetSearch:
             )  # fmt: skip
 
 
-def _candidate_bound(model: CompiledModel) -> int:
+def most_candidates(model: CompiledModel) -> int:
     """Largest number of transitions that can be candidates at once."""
     network = model.network
     total = 1

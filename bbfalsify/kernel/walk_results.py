@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from bbfalsify.kernel.model_tables import CompiledModel
+    from bbfalsify.kernel.compiled_model import CompiledModel
 
 
 class WalkStatus(IntEnum):

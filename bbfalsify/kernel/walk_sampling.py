@@ -9,10 +9,10 @@ import numpy as np
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.kernel.bytecode import execute
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.expression_compiler import Compiler
 from bbfalsify.kernel.firing import load_state
 from bbfalsify.kernel.layout import H_X_STACK, MODE_NUMERIC, S_ERROR
-from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.numba_types import entry_point
 from bbfalsify.kernel.ode import values_at
 from bbfalsify.kernel.walk_results import Walk

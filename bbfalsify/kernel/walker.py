@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from bbfalsify.kernel import layout as at
-from bbfalsify.kernel.model_tables import CompiledModel
-from bbfalsify.kernel.rng import STREAM, TAPE
+from bbfalsify.kernel.compiled_model import CompiledModel
+from bbfalsify.kernel.rng import STREAM, TAPE, TAPE_TILTS
+from bbfalsify.kernel.tilts import Tilts
 
 _ERRORS = {
     at.ERROR_RANGE: "value {value} is out of range: {site}",
@@ -42,12 +43,20 @@ class Walker:
     """The module of machine code in use, kept alive by this reference."""
 
     @classmethod
-    def of(cls, model: CompiledModel, *, tape: int | None = None) -> Walker:
-        """`tape`: random numbers that the walker records, and takes from outside (`rng.py`); None: neither."""
+    def of(cls, model: CompiledModel, *, tape: int | None = None, tilts: Tilts | None = None) -> Walker:
+        """`tape`: random numbers that the walker records, and takes from outside (`rng.py`); None: neither.
+
+        `tilts`: laws of random numbers in place of the uniform one.
+        """
         X = np.zeros(int(model.T[at.H_X_SIZE]), np.float64)
         earliest = int(model.T[at.H_X_EARLIEST])
         X[earliest : earliest + int(model.T[at.H_EDGES])] = -np.inf
-        R = np.zeros(STREAM if tape is None else TAPE + 2 * tape, np.uint64)
+        if tape is None and tilts is None:
+            R = np.zeros(STREAM, np.uint64)
+        else:
+            behind = np.zeros(0, np.uint64) if tilts is None else tilts.words()
+            R = np.append(np.zeros(TAPE + 2 * (tape or 0), np.uint64), behind)
+            R[TAPE_TILTS] = len(R) - len(behind) if len(behind) else 0
         return cls(model, np.zeros(int(model.T[at.H_S_SIZE]), np.int64), X, R)
 
     @property

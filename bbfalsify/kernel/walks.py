@@ -14,9 +14,10 @@ from collections.abc import Callable
 import numpy as np
 
 from bbfalsify.kernel.accelerated_walk import ret_batch
-from bbfalsify.kernel.model_tables import CompiledModel
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.races import refuse_handshakes, stochastic_batch
 from bbfalsify.kernel.rng import TAPE, TAPE_GIVEN, TAPE_NEXT, TAPE_ROOM
+from bbfalsify.kernel.tilts import Tilts
 from bbfalsify.kernel.walk_results import Walk, Walks, WalkStatus
 from bbfalsify.kernel.walker import Walker, error_message, initial_state, limits
 
@@ -89,27 +90,43 @@ def taped_walk(
     Return the walk, all its random numbers and their labels (`rng.py`).  Those that are not given are the numbers of
     the seed's stream at their places.
     """
-    refuse_handshakes(model)
-    words = np.array([seed], np.uint64)
     given = np.floor(np.asarray(quantiles, np.float64) * 2.0**53).astype(np.uint64)
     room = max(_FIRST_ROOM, 2 * len(given))
     while True:
         walker = Walker.of(model, tape=room)
         walker.R[TAPE_GIVEN], walker.R[TAPE_ROOM] = len(given), room
         walker.R[TAPE : TAPE + len(given)] = given
-
-        def run(walker: Walker, first: int, capacity: int, *arrays: np.ndarray) -> int:
-            return stochastic_batch(
-                *walker.arrays, *initial_state(model), *limits(model), words, float(until), int(max_steps), first,
-                capacity, *arrays,
-            )  # fmt: skip
-
-        walks = _record(model, 1, int(max_steps), run, walker)
+        walk = _one_walk(walker, seed, until, max_steps)
         drawn = int(walker.R[TAPE_NEXT])
         if drawn <= room:
             numbers = walker.R[TAPE : TAPE + drawn].astype(np.float64) * 2.0**-53
-            return walks.walk(0), numbers, walker.R[TAPE + room : TAPE + room + drawn].astype(np.int64)
+            return walk, numbers, walker.R[TAPE + room : TAPE + room + drawn].astype(np.int64)
         room = 2 * drawn
+
+
+def tilted_walks(
+    model: CompiledModel, seeds: np.ndarray, tilts: Tilts, until: float, max_steps: int
+) -> list[tuple[Walk, np.ndarray]]:
+    """Make walks whose random numbers have tilted laws; return each with the numbers in the bins of the tilts."""
+    walker, made = Walker.of(model, tilts=tilts), []
+    for seed in seeds:
+        walk = _one_walk(walker, int(seed), until, max_steps)
+        made.append((walk, walker.R[len(walker.R) - tilts.size :].copy()))
+    return made
+
+
+def _one_walk(walker: Walker, seed: int, until: float, max_steps: int) -> Walk:
+    model = walker.model
+    refuse_handshakes(model)
+    words = np.array([seed], np.uint64)
+
+    def run(walker: Walker, first: int, capacity: int, *arrays: np.ndarray) -> int:
+        return stochastic_batch(
+            *walker.arrays, *initial_state(model), *limits(model), words, float(until), int(max_steps), first,
+            capacity, *arrays,
+        )  # fmt: skip
+
+    return _record(model, 1, int(max_steps), run, walker).walk(0)
 
 
 def count_steps(

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 
-from bbfalsify.kernel.bytecode import compared, execute, fail
+from bbfalsify.kernel.arithmetic import compared, fail
+from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.entry_invariants import entry_holds
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined

@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 
+from bbfalsify.core.bracketed_text import outside
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.tree import Node
 
 FORMS = ("P=? [ φ U[a,b] ψ ]", "P>=p [ F[a,b] φ ]", "S=? [ φ ]", "T=? [ F φ ]", "R{cost}=? [ C<=t ]")
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(Node):
     """The numbers that satisfy an operator: an interval with or without its ends."""
 
     low: float = -math.inf
@@ -44,28 +44,24 @@ class Bound:
         return over and (value < self.high or (value == self.high and not self.high_strict))
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(Node):
     """A condition over the model, in its own language."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Negation:
+class Negation(Node):
     operand: Formula
 
 
-@dataclass(frozen=True)
-class Junction:
+class Junction(Node):
     operator: str
     """and, or"""
     left: Formula
     right: Formula
 
 
-@dataclass(frozen=True)
-class Until:
+class Until(Node):
     """`left` holds until `right` does, at a time in [low, high]; left None: true (F)."""
 
     left: Formula | None
@@ -74,8 +70,7 @@ class Until:
     high: float = math.inf
 
 
-@dataclass(frozen=True)
-class Globally:
+class Globally(Node):
     """The operand holds at all times in [low, high]."""
 
     operand: Formula
@@ -83,8 +78,7 @@ class Globally:
     high: float = math.inf
 
 
-@dataclass(frozen=True)
-class Next:
+class Next(Node):
     operand: Formula
     low: float = 0.0
     high: float = math.inf
@@ -93,21 +87,18 @@ class Next:
 Path = Until | Globally | Next
 
 
-@dataclass(frozen=True)
-class Probability:
+class Probability(Node):
     path: Path
     bound: Bound | None
     """None: the number is asked for."""
 
 
-@dataclass(frozen=True)
-class LongRunShare:
+class LongRunShare(Node):
     operand: Formula
     bound: Bound | None
 
 
-@dataclass(frozen=True)
-class Reward:
+class Reward(Node):
     """Expected reward: until a condition, up to a time (C), at a time (I), or per unit of time in the long run (S)."""
 
     name: str
@@ -122,7 +113,13 @@ class Reward:
 Operator = Probability | LongRunShare | Reward
 Formula = Condition | Negation | Junction | Operator
 
-_CONNECTIVES = {"implies": ("=>", "->", "imply"), "or": ("||", "|", "or"), "and": ("&&", "&", "and")}
+_ALONE = r"(?<![\w.]){}(?![\w.])"
+"""A word that is no part of a longer one."""
+_CONNECTIVES = {
+    "implies": f"=>|->|{_ALONE.format('imply')}",
+    "or": rf"\|\|?|{_ALONE.format('or')}",
+    "and": f"&&?|{_ALONE.format('and')}",
+}
 """Loosest first."""
 _NUMBER = r"[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?"
 _RATIO = rf"{_NUMBER}(?:\s*/\s*{_NUMBER})?"
@@ -156,9 +153,9 @@ class _Reader:
         if not is_csl(text):
             return Condition(_in_our_words(text))
         for operator, words in _CONNECTIVES.items():
-            place = _outside(text, words)
+            place = outside(text, words, 1)
             if place is not None:
-                left, right = text[: place[0]], text[place[1] :]
+                left, right = text[: place.start()], text[place.end() :]
                 if operator == "implies":
                     return Junction("or", Negation(self.state(left)), self.state(right))
                 return Junction(operator, self.state(left), self.state(right))
@@ -214,11 +211,11 @@ class _Reader:
             if match.group(1) == "X":
                 return Next(operand, low, high)
             return Until(None, operand, low, high) if match.group(1) == "F" else Globally(operand, low, high)
-        place = _outside(text, ("U",))
+        place = outside(text, _ALONE.format("U"), 1)
         if place is None:
             raise self.wrong(f"'{text}' is no path: it needs X, F, G or U")
-        low, high, rest = self._interval(text[place[1] :])
-        return Until(self.state(text[: place[0]]), self.state(rest), low, high)
+        low, high, rest = self._interval(text[place.end() :])
+        return Until(self.state(text[: place.start()]), self.state(rest), low, high)
 
     def _interval(self, text: str) -> tuple[float, float, str]:
         match = _INTERVAL.match(text)
@@ -264,27 +261,6 @@ def _closing(text: str, start: int) -> int:
         if depth == 0:
             return place
     return -1
-
-
-def _outside(text: str, words: tuple[str, ...]) -> tuple[int, int] | None:
-    """First place of one of the words outside all brackets: (start, end)."""
-    depth, place = 0, 0
-    while place < len(text):
-        depth += (text[place] in "([{") - (text[place] in ")]}")
-        if depth == 0:
-            for word in words:
-                if text.startswith(word, place) and place > 0 and not _glued(text, place, word):
-                    return place, place + len(word)
-        place += 1
-    return None
-
-
-def _glued(text: str, place: int, word: str) -> bool:
-    """Tell whether a word is part of a longer one."""
-    if not word[0].isalpha():
-        return False
-    after = text[place + len(word) : place + len(word) + 1]
-    return bool(re.match(r"[\w.]", text[place - 1])) or bool(re.match(r"[\w.]", after))
 
 
 def _in_our_words(text: str) -> str:

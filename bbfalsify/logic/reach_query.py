@@ -17,7 +17,8 @@ import re
 from dataclasses import dataclass
 
 from bbfalsify.core.errors import Problem, UserError
-from bbfalsify.logic.uppaal_queries import Elsewhere, Extremes, LeadsTo, StateQuery, UppaalQuery, read_query
+from bbfalsify.logic.uppaal_queries import read_query
+from bbfalsify.logic.uppaal_query_forms import Elsewhere, Extremes, LeadsTo, StateQuery, UppaalQuery
 from bbfalsify.modelling import Network, parse_condition, parse_expression
 from bbfalsify.modelling.language.folding import FALSE, TRUE, make_binary, make_unary
 from bbfalsify.modelling.network.expressions import Binary, Builtin, Call, Expression, Kind, Unary

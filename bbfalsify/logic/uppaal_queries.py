@@ -1,144 +1,34 @@
-"""Read every form of UPPAAL's queries into one family of objects.
-
-    E<> φ   A[] φ   E[] φ   A<> φ                           StateQuery
-    φ --> ψ                                                 LeadsTo
-    sup: e, f    inf{φ}: e    bounds{φ}: e                  Extremes
-    Pr[<=T; N](<> φ)   Pr[#<=K]([] φ)   Pr[x<=T](φ U ψ)     Probability
-    Pr[<=T](<> φ) >= 0.9                                    ProbabilityTest
-    Pr[<=T](<> φ) >= Pr[<=U]([] ψ)                          ProbabilityComparison
-    E[<=T; N](max: e)                                       Expectation
-    simulate [<=T; N] {e, f} : k : φ                        Simulation
-    control:, strategy, minE, sat:, refinement: …           Elsewhere
+"""Read every form of UPPAAL's queries (`uppaal_query_forms.py`).
 
 Conditions, expressions and limits stay texts: `parse_condition` and `parse_expression` of `bbfalsify.modelling` read
-them for a network, so this module needs no model.  `command` names the command that answers a query.
+them for a network, so this module needs no model.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from dataclasses import replace
 
+from bbfalsify.core.bracketed_text import outside, split
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.logic.uppaal_query_forms import (
+    Elsewhere,
+    Expectation,
+    Extremes,
+    LeadsTo,
+    Probability,
+    ProbabilityComparison,
+    ProbabilityTest,
+    RunBound,
+    Simulation,
+    StateQuery,
+    UppaalQuery,
+)
 
 FORMS = (
     "E<> φ", "A[] φ", "E[] φ", "A<> φ", "φ --> ψ", "sup: e", "inf: e", "bounds: e",
     "Pr[<=T](<> φ)", "E[<=T; N](max: e)", "simulate [<=T] {e}",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class UppaalQuery:
-    text: str = field(default="", compare=False, kw_only=True)
-    command: ClassVar[str | None]
-    """The command that answers it; None: none of ours."""
-
-
-@dataclass(frozen=True)
-class StateQuery(UppaalQuery):
-    """Conditions on the states of runs: somewhere or everywhere, on some run or on all."""
-
-    quantifier: str
-    """E<>, A[], E[] or A<>."""
-    condition: str
-    command = "reach"
-
-
-@dataclass(frozen=True)
-class LeadsTo(UppaalQuery):
-    """Every state with the premise is followed by one with the conclusion."""
-
-    premise: str
-    conclusion: str
-    word: ClassVar[str] = "-->"
-    command = "reach"
-
-
-@dataclass(frozen=True)
-class Extremes(UppaalQuery):
-    """Largest and smallest values of expressions over the states that satisfy a condition."""
-
-    word: str
-    """sup, inf or bounds."""
-    condition: str | None
-    expressions: tuple[str, ...]
-    command = "reach"
-
-
-@dataclass(frozen=True)
-class RunBound:
-    """The end of each random run, and the number of runs."""
-
-    limit: str
-    of: str = "time"
-    """What is limited: time, steps, or the text of a clock."""
-    runs: str | None = None
-
-
-@dataclass(frozen=True)
-class Probability(UppaalQuery):
-    """The probability that a random run meets a condition."""
-
-    bound: RunBound | None
-    """None: the formula has bounds of its own (`mitl`), or there is none."""
-    path: str
-    """<> (at some time), [] (at all times), U (`before` holds until the condition does), or mitl."""
-    condition: str
-    before: str | None = None
-    command = "estimate"
-
-
-@dataclass(frozen=True)
-class ProbabilityTest(UppaalQuery):
-    """A hypothesis about a probability."""
-
-    probability: Probability
-    operator: str
-    """>= or <=."""
-    threshold: str
-    command = "estimate"
-
-
-@dataclass(frozen=True)
-class ProbabilityComparison(UppaalQuery):
-    """A hypothesis about two probabilities."""
-
-    left: Probability
-    operator: str
-    right: Probability
-    command = "estimate"
-
-
-@dataclass(frozen=True)
-class Expectation(UppaalQuery):
-    """The mean over random runs of the largest or smallest value of an expression."""
-
-    bound: RunBound
-    extreme: str
-    """max or min."""
-    expression: str
-    command = "estimate"
-
-
-@dataclass(frozen=True)
-class Simulation(UppaalQuery):
-    """Values of expressions along random runs; with a condition only runs that meet it, `hits` of them."""
-
-    bound: RunBound
-    expressions: tuple[str, ...]
-    condition: str | None = None
-    hits: str | None = None
-    command = "estimate"
-
-
-@dataclass(frozen=True)
-class Elsewhere(UppaalQuery):
-    """A query that belongs to another tool, or to a command that is named."""
-
-    word: str
-    reason: str
-    command = None
 
 
 _ELSEWHERE = {
@@ -209,10 +99,10 @@ def _read(query: str) -> UppaalQuery:
     quantifier = _QUANTIFIER.match(query)
     if quantifier is not None:
         condition = query[quantifier.end() :].strip()
-        if _outside(condition, r"-->"):
+        if outside(condition, r"-->"):
             raise _Unreadable("'-->' stands between two conditions, without E<>, A[], E[] or A<> before it.")
         return StateQuery(quantifier.group().replace(" ", ""), _given(condition))
-    arrow = _outside(query, r"-->")
+    arrow = outside(query, r"-->")
     if arrow is not None:
         return LeadsTo(_given(query[: arrow.start()]), _given(query[arrow.end() :]))
     if re.match(r"A\s*\[", query):
@@ -267,7 +157,7 @@ def _probability(text: str) -> tuple[Probability, str]:
     if path is not None:
         sign = path.group().replace(" ", "")
         return Probability(bound, sign, _given(formula[path.end() :]), text=whole), after
-    until = _outside(formula, r"\bU\b(?!\s*\[)")
+    until = outside(formula, r"\bU\b(?!\s*\[)")
     if until is not None:
         before, condition = _given(formula[: until.start()]), _given(formula[until.end() :])
         return Probability(bound, "U", condition, before, text=whole), after
@@ -315,8 +205,8 @@ def _simulation(query: str) -> Simulation:
 
 
 def _bound(text: str) -> RunBound:
-    limited, *runs = _split(text, ";")
-    sign = _outside(limited, r"<=")
+    limited, *runs = split(text, ";")
+    sign = outside(limited, r"<=")
     if sign is None or len(runs) > 1:
         raise _Unreadable(f"'[{text.strip()}]' is no bound of a run; allowed: [<=T], [#<=K], [x<=T], [<=T; N].")
     what = limited[: sign.start()].strip()
@@ -326,7 +216,7 @@ def _bound(text: str) -> RunBound:
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    return tuple(_given(part, "an expression") for part in _split(text, ","))
+    return tuple(_given(part, "an expression") for part in split(text, ","))
 
 
 def _bracketed(text: str) -> tuple[str, str]:
@@ -340,28 +230,3 @@ def _bracketed(text: str) -> tuple[str, str]:
         if not pending:
             return text[1:place], text[place + 1 :].strip()
     raise _Unreadable(f"'{pending[-1]}' is missing.")
-
-
-def _depths(text: str) -> list[int]:
-    """Number of brackets around each character."""
-    depths, depth = [], 0
-    for sign in text:
-        depth -= sign in ")]}"
-        depths.append(depth)
-        depth += sign in "([{"
-    return depths
-
-
-def _outside(text: str, pattern: str) -> re.Match[str] | None:
-    """The first match outside all brackets."""
-    depths = _depths(text)
-    return next((match for match in re.finditer(pattern, text) if depths[match.start()] <= 0), None)
-
-
-def _split(text: str, separator: str) -> list[str]:
-    depths, parts, begin = _depths(text), [], 0
-    for place, sign in enumerate(text):
-        if sign == separator and depths[place] <= 0:
-            parts.append(text[begin:place])
-            begin = place + 1
-    return [*parts, text[begin:]]

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from bbfalsify.modelling.language.resolve import parse_expression as parse_expression
     from bbfalsify.modelling.network.network import Network as Network
     from bbfalsify.modelling.network.summary import describe_network as describe_network
-    from bbfalsify.modelling.profiles.parameters import Parameter as Parameter
-    from bbfalsify.modelling.profiles.parameters import profile_parameters as profile_parameters
     from bbfalsify.modelling.profiles.profile import ComputedInput as ComputedInput
     from bbfalsify.modelling.profiles.profile import HeldInput as HeldInput
     from bbfalsify.modelling.profiles.profile import Profile as Profile
@@ -39,5 +37,7 @@ if TYPE_CHECKING:
     from bbfalsify.modelling.profiles.profile import value_profile as value_profile
     from bbfalsify.modelling.profiles.profile import with_values as with_values
     from bbfalsify.modelling.profiles.profile_checks import check_profile as check_profile
+    from bbfalsify.modelling.profiles.profile_parameters import Parameter as Parameter
+    from bbfalsify.modelling.profiles.profile_parameters import profile_parameters as profile_parameters
 else:
     __all__, __getattr__ = lazy_names(__name__, __file__)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.records.accepted import ACCEPTED, Acceptance, Acceptances, load_acceptances, read_acceptances
+from bbfalsify.records.accepted import ACCEPTED, Acceptance, Acceptances, Failure, load_acceptances, read_acceptances
 from bbfalsify.records.documents import parse_yaml
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.records.yaml_text import scalar
@@ -29,14 +29,15 @@ accepted:
 
 def accept(
     file: str | Path,
-    counterexamples: Iterable[tuple[str, Sequence[str], Estimate]],
+    counterexamples: Iterable[Failure],
     *,
+    modes: Iterable[Failure] = (),
     reason: str,
     expires: datetime.date | None = None,
     limit: bool = True,
     today: datetime.date | None = None,
 ) -> list[Acceptance]:
-    """Add an entry for each (requirement, actions, probability) that is not accepted yet; the new entries.
+    """Add an entry for each counterexample that is not accepted yet, and for each of the `modes`; the new entries.
 
     With `limit`, an entry holds as long as the failure is not certainly more probable than its interval says now.
     """
@@ -44,19 +45,20 @@ def accept(
     if not reason.strip():
         raise UserError("a reason is needed: those who read the file next year were not there.")
     before = load_acceptances(file) if file.exists() else Acceptances(str(file), ())
-    rows = list(counterexamples)
-    verdicts = before.judge(rows, today).verdicts
-    new = [
-        Acceptance(
-            requirement,
-            tuple(actions),
-            reason,
-            max_probability=_round_up(probability.high) if limit and probability.samples else None,
-            expires=expires,
-        )
-        for (requirement, actions, probability), verdict in zip(rows, verdicts, strict=True)
-        if verdict != ACCEPTED
-    ]
+    rows, named = list(counterexamples), list(modes)
+    verdicts = before.judge([*rows, *named], today).verdicts
+
+    def most(probability: Estimate | None) -> float | None:
+        return None if probability is None or not limit or not probability.samples else _round_up(probability.high)
+
+    everything = [
+        *(Acceptance(f.requirement, tuple(f.actions), reason, False, most(f.probability), expires) for f in rows),
+        *(
+            Acceptance(f.requirement, (), reason, False, most(f.mode_probability), expires, mode=f.mode)
+            for f in named
+        ),
+    ]  # fmt: skip
+    new = [entry for entry, verdict in zip(everything, verdicts, strict=True) if verdict != ACCEPTED]
     if new:
         old = file.read_text(encoding="utf-8") if file.exists() else HEADER
         _write(file, _extended(old, new), before, len(new))
@@ -84,7 +86,8 @@ def _write(file: Path, text: str, before: Acceptances, added: int) -> None:
 
 
 def _entry_text(entry: Acceptance, indent: str) -> str:
-    lines = [f"requirement: {scalar(entry.requirement)}", f"actions: [{', '.join(map(scalar, entry.actions))}]"]
+    accepted = f"mode: {scalar(entry.mode)}" if entry.mode else f"actions: [{', '.join(map(scalar, entry.actions))}]"
+    lines = [f"requirement: {scalar(entry.requirement)}", accepted]
     if entry.max_probability is not None:
         lines.append(f"max_probability: {entry.max_probability:.2e}")
     lines.append(f"reason: {json.dumps(entry.reason, ensure_ascii=False)}")

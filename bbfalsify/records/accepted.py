@@ -8,8 +8,10 @@
         reason: "the fuse trips first"
         expires: 2027-03-31              # the last day on which it counts
       - {requirement: R2, pattern: "open ** close", reason: "valve of the old series"}
+      - {requirement: R1, mode: "on×3", max_probability: 2.0e-3, reason: "the fuse trips first"}
 
-In a `pattern`, * is any one action and ** any number of them, also none.  A counterexample is
+In a `pattern`, * is any one action and ** any number of them, also none.  A `mode` is the name of a failure mode: all
+its counterexamples are accepted, as long as the mode is not certainly more probable than allowed.  A counterexample is
 
     accepted        an entry matches that neither has expired nor says that it should be rarer
     too probable    it should be rarer: the lower end of the probability's interval lies above `max_probability`
@@ -25,7 +27,7 @@ import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.estimate import Estimate
@@ -35,27 +37,51 @@ from bbfalsify.records.yaml_node import Node
 FORMAT_VERSION = 1
 ACCEPTED, TOO_PROBABLE, EXPIRED, NEW = "accepted", "too probable", "expired", "new"
 
-_KEYS = ("requirement", "actions", "pattern", "max_probability", "reason", "expires")
+_KEYS = ("requirement", "actions", "pattern", "mode", "max_probability", "reason", "expires")
 _ONE, _ANY = "*", "**"
+
+
+class Failure(NamedTuple):
+    """A counterexample to be judged, and the failure mode that it belongs to."""
+
+    requirement: str
+    actions: Sequence[str]
+    probability: Estimate
+    mode: str | None = None
+    mode_probability: Estimate | None = None
 
 
 @dataclass(frozen=True)
 class Acceptance:
     requirement: str
     actions: tuple[str, ...]
+    """Empty where a mode is accepted."""
     reason: str
     pattern: bool = False
     """In `actions`, * is any action and ** any number of them."""
     max_probability: float | None = None
     expires: datetime.date | None = None
     line: int | None = None
+    mode: str | None = None
+    """Name of an accepted failure mode."""
 
-    def matches(self, requirement: str, actions: Sequence[str]) -> bool:
-        if requirement != self.requirement:
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The accepted thing in words."""
+        return self.actions if self.mode is None else ("mode", self.mode)
+
+    def matches(self, failure: Failure) -> bool:
+        if failure.requirement != self.requirement:
             return False
-        return _matches(self.actions, tuple(actions)) if self.pattern else tuple(actions) == self.actions
+        if self.mode is not None:
+            return failure.mode == self.mode
+        actions = tuple(failure.actions)
+        return _matches(self.actions, actions) if self.pattern else actions == self.actions
 
-    def verdict(self, probability: Estimate, today: datetime.date) -> str:
+    def verdict(self, failure: Failure, today: datetime.date) -> str:
+        probability = failure.probability
+        if self.mode is not None and failure.mode_probability is not None:
+            probability = failure.mode_probability
         if self.expires is not None and today > self.expires:
             return EXPIRED
         if self.max_probability is not None and probability.low > self.max_probability:
@@ -63,7 +89,7 @@ class Acceptance:
         return ACCEPTED
 
     def as_json(self) -> dict[str, Any]:
-        return {"requirement": self.requirement, "actions": list(self.actions), "line": self.line}
+        return {"requirement": self.requirement, "actions": list(self.actions), "mode": self.mode, "line": self.line}
 
 
 @dataclass(frozen=True)
@@ -88,17 +114,17 @@ class Acceptances:
 
     def judge(
         self,
-        counterexamples: Iterable[tuple[str, Sequence[str], Estimate]],
+        counterexamples: Iterable[Failure],
         today: datetime.date | None = None,
     ) -> Judged:
-        """(requirement, actions, probability) of each; the kindest entry that matches decides."""
+        """Judge each counterexample; the kindest entry that matches decides."""
         today = today or datetime.date.today()
         verdicts: list[str] = []
         met: set[int] = set()
-        for requirement, actions, probability in counterexamples:
-            matching = [entry for entry in self.entries if entry.matches(requirement, actions)]
+        for failure in counterexamples:
+            matching = [entry for entry in self.entries if entry.matches(failure)]
             met.update(map(id, matching))
-            said = {entry.verdict(probability, today) for entry in matching}
+            said = {entry.verdict(failure, today) for entry in matching}
             verdicts.append(next((v for v in (ACCEPTED, TOO_PROBABLE, EXPIRED) if v in said), NEW))
         return Judged(self.file, tuple(verdicts), tuple(e for e in self.entries if id(e) not in met))
 
@@ -154,10 +180,14 @@ def read_acceptances(document: Document) -> Acceptances:
 def _entry(node: Node) -> Acceptance | None:
     if not node.mapping(_KEYS, required=("requirement", "reason")):
         return None
-    if ("actions" in node) == ("pattern" in node):
-        node.problem("an entry needs either 'actions', a list, or 'pattern', a text such as \"on ** off\".")
+    if sum(key in node for key in ("actions", "pattern", "mode")) != 1:
+        node.problem(
+            "an entry needs one of 'actions', a list, 'pattern', a text such as \"on ** off\", and 'mode', the name of "
+            "a failure mode."
+        )
         return None
-    actions = _actions(node)
+    mode = _name(node.get("mode"))
+    actions = _actions(node) if "mode" not in node else ()
     requirement, reason = _name(node.get("requirement")), _name(node.get("reason"))
     limit_node, expires_node = node.get("max_probability"), node.get("expires")
     limit = None if limit_node is None else limit_node.number()
@@ -166,7 +196,7 @@ def _entry(node: Node) -> Acceptance | None:
     expires = None if expires_node is None else _date(expires_node)
     if requirement is None or not reason:
         return None
-    return Acceptance(requirement, actions, reason, "pattern" in node, limit, expires, node.place.line)
+    return Acceptance(requirement, actions, reason, "pattern" in node, limit, expires, node.place.line, mode)
 
 
 def _name(node: Node | None) -> str | None:

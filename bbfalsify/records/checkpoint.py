@@ -1,8 +1,8 @@
 """Checkpoints: the state of a search that asks no system, on disk, so that a killed search continues.
 
-A checkpoint is one JSON file (`standing.json` in the run directory), written whole or not at all, so that no kill can
-leave parts of two moments.  It names its format and the requirement that was being searched; the search decides what
-else is in it.  Where a checkpoint cannot be used, the search says so, begins anew, and ends the same.
+A checkpoint is one line of a record (`line_file.py`) in `standing.json` of the run directory, written whole or not at
+all, so that no kill can leave parts of two moments.  It names the requirement that was being searched; the search
+decides what else is in it.  Where a checkpoint cannot be used, the search says so, begins anew, and ends the same.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from bbfalsify.core.errors import UserError
-from bbfalsify.records.json_files import read_json, write_json
+from bbfalsify.records.json_files import write_atomically
+from bbfalsify.records.line_file import line_of, read_line
 
 FILE = "standing.json"
 FORMAT_VERSION = 1
@@ -41,21 +41,18 @@ class Checkpoint:
         self._written = time.monotonic()
         if self.path is not None:
             head = {"format_version": FORMAT_VERSION, "requirement": self._requirement}
-            write_json(self.path, {**head, **content})
+            write_atomically(self.path, line_of({**head, **content}))
 
     def read(self) -> tuple[dict[str, Any] | None, str]:
         """Return what was written for this requirement, or None and, where there is something, the damage."""
         if self.path is None or not self.path.is_file():
             return None, ""
-        try:
-            data = read_json(self.path)
-            if data["format_version"] != FORMAT_VERSION:
-                return None, f"a checkpoint of format {data['format_version']}"
-            return (data if data["requirement"] == self._requirement else None), ""
-        except UserError as error:
-            return None, error.problems[0].message.rstrip(".")
-        except (KeyError, TypeError):
-            return None, "not a checkpoint"
+        data = read_line(self.path.read_bytes())
+        if data is None:
+            return None, "damaged"
+        if "requirement" not in data or data.get("format_version") != FORMAT_VERSION:
+            return None, f"a checkpoint of format {data.get('format_version')}"
+        return (data if data["requirement"] == self._requirement else None), ""
 
     def remove(self) -> None:
         if self.path is not None:

@@ -8,7 +8,6 @@ not fail, so its errors stop the run.
 from __future__ import annotations
 
 import functools
-import json
 import logging
 import os
 import time
@@ -19,10 +18,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.core.checksums import has_checksum, line_is_whole, sealed_line
+from bbfalsify.core.checksums import has_checksum
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.events import (
-    CHECKSUM,
     ENVELOPE,
     Event,
     Listener,
@@ -33,7 +31,7 @@ from bbfalsify.core.events import (
 )
 from bbfalsify.records.disk import EVERY_S, soon, wait_for
 from bbfalsify.records.json_files import one_line, plain_number
-from bbfalsify.records.line_file import LineFile
+from bbfalsify.records.line_file import LineFile, line_of, read_line
 
 _log = logging.getLogger("bbfalsify.records")
 _log.addHandler(logging.NullHandler())
@@ -112,7 +110,7 @@ class Recorder:
                 self._again[content] -= 1
                 return
         line = {"sequence": self._sequence, "time": _now(), "event": kind, **data}
-        self._file.append(sealed_line(one_line(line)))
+        self._file.append(line_of(line))
         self._sequence += 1
         if time.monotonic() - self._synced >= EVERY_S:
             self.sync(wait_for)
@@ -237,17 +235,16 @@ def _is_line(path: Path) -> Callable[[bytes], bool]:
 
 def _event(line: bytes, sealed: bool = False) -> RecordedEvent | None:
     """Read a line; None where it is none, is damaged, or lacks the checksum that it must have where it is `sealed`."""
+    data = read_line(line, sealed=sealed)
+    if data is None:
+        return None
     try:
-        if not line_is_whole(line) or (sealed and not has_checksum(line)):
-            return None
-        data = json.loads(line)
-        data.pop(CHECKSUM, None)
         sequence, time, kind = (data.pop(key) for key in ENVELOPE)
         if kind == TraceFound.__name__ and isinstance(time, float):  # `model_time` was once called `time`
             return RecordedEvent(sequence, None, kind, {**data, "model_time": time})
         datetime.fromisoformat(time)
         return RecordedEvent(sequence, time, kind, data)
-    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         return None
 
 

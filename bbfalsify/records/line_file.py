@@ -1,19 +1,58 @@
-"""A file of lines that is only appended to: each append is there whole, or not at all.
+"""The lines of which all records are made, and a file of them that is only appended to.
 
-The event log and the observations of a check are such files.  A line reaches the operating system at once, so a killed
-process loses nothing; what a power failure left behind the last whole line is cut off when the file is opened again.
+    {"inputs":["coin"],"outputs":["click"],"crc":"5e1a02b7"}
+
+Events, observations of a check, checkpoints of a search and the histories of a store are such lines: one object of JSON
+without needless spaces, its checksum last.  The members tell what a line is; the version of all records of a run stands
+in its `manifest.json`.  Lines of older versions without a checksum are read.
+
+Each append is there whole, or not at all.  A line reaches the operating system at once, so a killed process loses
+nothing; what a power failure left behind the last whole line is cut off when the file is opened again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+from bbfalsify.core.checksums import LINE_KEY, has_checksum, line_is_whole, sealed_line
 from bbfalsify.core.errors import Problem
-from bbfalsify.records.json_files import WritingFailed
+from bbfalsify.records.json_files import WritingFailed, one_line
 from bbfalsify.records.locks import LockedFile
+
+
+def line_of(content: Mapping[str, Any]) -> bytes:
+    """One line of a record."""
+    return sealed_line(one_line(content))
+
+
+def read_line(line: bytes, *, sealed: bool = False) -> dict[str, Any] | None:
+    """Content of a line; None if it is damaged, no object, or lacks the checksum that it must have (`sealed`)."""
+    if not line_is_whole(line) or (sealed and not has_checksum(line)):
+        return None
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(content, dict):
+        return None
+    content.pop(LINE_KEY, None)
+    return content
+
+
+def append_lines(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
+    """Append in one go, so that processes that write at the same time do no harm."""
+    data = b"".join(map(line_of, entries))
+    if data:
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(handle, data)
+        finally:
+            os.close(handle)
 
 
 class LineFile:

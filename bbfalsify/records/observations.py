@@ -1,8 +1,10 @@
-"""Observations of a check: one line per executed word, `[[inputs], [outputs], checksum]`.
+"""Observations of a check: a line `{"inputs": […], "outputs": […]}` per executed word (`line_file.py`).
 
 A check that begins in a directory begins with what is here, whatever its bound and requirements.  One that is continued
 is given its recorded answers again (`recorded_answers.py`); its lines are then written anew after those that it began
 with.  A later line overrules an earlier one: a wrong answer may have been corrected.
+
+Lines `[[inputs], [outputs]]` of logs of use are read, too, and those of older versions, which end with a checksum.
 """
 
 from __future__ import annotations
@@ -10,17 +12,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from bbfalsify.automata.mealy import Word
-from bbfalsify.automata.observation_tree import ObservationTree, read_entry
+from bbfalsify.automata.observation_tree import Contradiction, ObservationTree
 from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.checksums import crc
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.core.foreign_files import LARGEST_DATA, read_text
 from bbfalsify.core.query import Answer, AnyQuery, Ask, WordQuery
 from bbfalsify.records.event_log import damage_at_end
-from bbfalsify.records.json_files import one_line
-from bbfalsify.records.line_file import LineFile
+from bbfalsify.records.line_file import LineFile, line_of, read_line
 from bbfalsify.records.recording import RunRecord
 
 FILE = "observations.jsonl"
@@ -72,7 +74,7 @@ class ObservationLog:
         if self._file is None:
             return
         pairs = [(q.word, a) for q, a in zip(queries, answers, strict=False) if isinstance(q, WordQuery)]
-        self._file.append(b"".join(_line(word, self._observed(word, answer)) for word, answer in pairs))
+        self._file.append(b"".join(line_of({"inputs": w, "outputs": self._observed(w, a)}) for w, a in pairs))
 
 
 def load_observations(
@@ -84,7 +86,7 @@ def load_observations(
     """
     tree, problems = ObservationTree(), []
     for path in logs:
-        for word, outputs in ObservationTree.load(path).words():
+        for word, outputs in read_log(path).words():
             unknown = sorted(set(word) - set(alphabet))
             if unknown:
                 message = f"the symbols {', '.join(unknown)} are not in the system's alphabet."
@@ -98,6 +100,27 @@ def load_observations(
     return tree
 
 
+def read_log(path: str | Path) -> ObservationTree:
+    """Read a file of observations that agree with each other; problems name the line."""
+    tree = ObservationTree()
+    problems: list[Problem] = []
+    for number, line in enumerate(read_text(path, largest=LARGEST_DATA).split("\n"), start=1):
+        if not line.strip():
+            continue
+        entry = _entry(line.encode())
+        if entry is None:
+            message = "expected [[inputs], [outputs]], two lists of words of the same length, undamaged."
+            problems.append(Problem(message, file=str(path), line=number))
+            continue
+        try:
+            tree.add(*entry)
+        except Contradiction as error:
+            problems.append(Problem(f"{error}.", file=str(path), line=number))
+    if problems:
+        raise UserError(problems[:20])
+    return tree
+
+
 def _add(tree: ObservationTree, word: Word, outputs: Word, sent: Sequence[str]) -> None:
     length = next((i for i, symbol in enumerate(word) if symbol not in sent), len(word))
     tree.overrule(word[:length], outputs[:length])
@@ -108,21 +131,32 @@ def _lines(path: Path | None) -> Iterator[tuple[Word, Word]]:
         return
     data = path.read_bytes()
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
-        try:
-            yield read_entry(json.loads(line))
-        except (ValueError, TypeError, RecursionError):
+        entry = _entry(line)
+        if entry is None:
             text = f"damaged: not an observation; the {number - 1} before it are whole (--observations reads them)."
-            raise UserError(Problem(text, file=str(path), line=number)) from None
-
-
-def _line(word: Word, outputs: Word) -> bytes:
-    body = one_line([word, outputs])
-    return f'{body[:-1]},"{crc(body.encode())}"]\n'.encode()
+            raise UserError(Problem(text, file=str(path), line=number))
+        yield entry
 
 
 def _is_line(line: bytes) -> bool:
+    return _entry(line) is not None
+
+
+def _entry(line: bytes) -> tuple[Word, Word] | None:
+    """Read one observation; None where it is none, or damaged."""
     try:
-        read_entry(json.loads(line))
-        return True
-    except (ValueError, TypeError, RecursionError):
-        return False
+        word, outputs = _members(line)
+        fits = len(word) == len(outputs) and all(isinstance(s, str) for s in (*word, *outputs))
+        return (tuple(word), tuple(outputs)) if fits else None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _members(line: bytes) -> tuple[Any, Any]:
+    if not line.lstrip().startswith(b"["):
+        content = read_line(line) or {}
+        return content["inputs"], content["outputs"]
+    word, outputs, *checksum = json.loads(line)
+    if checksum and checksum != [crc(json.dumps([word, outputs], ensure_ascii=False, separators=(",", ":")).encode())]:
+        raise ValueError
+    return word, outputs

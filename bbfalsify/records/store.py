@@ -3,6 +3,7 @@
     store/
         R1-on-on-on-off-5f0c2a9be41d7c03.json     a counterexample file as runs write them; `bbfalsify replay` reads it
         history.jsonl                             open, fixed, changed: one line each time a failure's state changes
+        modes.jsonl                               failure modes, run by run (`mode_history.py`)
 
 A failure is a system, a requirement and a key (the actions); the end of a file's name is the hash of these, so that
 two runs that find the same failure at the same time write the same file.  Files are written whole or not at all, the
@@ -24,6 +25,7 @@ from pathlib import Path
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.json_files import file_text, write_atomically, written_beside
+from bbfalsify.records.line_file import append_lines, read_line
 from bbfalsify.records.run_directory import file_name
 
 HISTORY = "history.jsonl"
@@ -89,19 +91,15 @@ class Store:
 
     def mark(self, file: Path, state: State, *, run: str) -> None:
         """Note a change of state; one short line, appended in one go, so that runs at the same time do no harm."""
-        line = {"file": file.name, "state": state.value, "time": _now(), "run": run}
-        handle = os.open(self.path / HISTORY, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(handle, (json.dumps(line, ensure_ascii=False) + "\n").encode())
-        finally:
-            os.close(handle)
+        line = {"file": file.name, "state": state.value, "time": now_text(), "run": run}
+        append_lines(self.path / HISTORY, [line])
 
     def _states(self) -> tuple[dict[str, State], list[Problem]]:
         """The last state of each file; a line that cannot be read is named and passed over."""
         states, problems = {}, []
         for number, line in self._lines():
             try:
-                entry = json.loads(line)
+                entry = read_line(line) or {}
                 states[entry["file"]] = State(entry["state"])
             except (ValueError, KeyError, TypeError):
                 problems.append(
@@ -137,5 +135,6 @@ def same_system(counterexample: Counterexample, name: str, reference: str) -> bo
     return record.name == name if record.name else record.reference in (name, reference)
 
 
-def _now() -> str:
+def now_text() -> str:
+    """The time as histories have it."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

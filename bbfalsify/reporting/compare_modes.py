@@ -71,17 +71,16 @@ def compare_modes(before: Mapping[str, Any], now: Mapping[str, Any]) -> ModesCha
     return ModesChange(
         new=tuple(ModeFound(m, _elsewhere(m, new, old)) for key, m in right.items() if key not in left),
         gone=tuple(ModeFound(m, _elsewhere(m, old, new)) for key, m in left.items() if key not in right),
-        shifts=tuple(_shift(left[key], right[key], len(shared)) for key in shared),
+        shifts=tuple(
+            ModeShift(a, b, difference(a.probability, b.probability, len(shared)))
+            for a, b in ((left[key], right[key]) for key in shared)
+        ),
     )
 
 
 def _known(result: FalsificationResult) -> set[str]:
     """Requirements whose modes are named, or that have nothing to name."""
     return {row.id for row in result.requirements if row.violation is not None or not result.listed(row.id)}
-
-
-def _shift(old: FailureMode, new: FailureMode, comparisons: int) -> ModeShift:
-    return ModeShift(old, new, difference(old.probability, new.probability, comparisons))
 
 
 def _elsewhere(mode: FailureMode, own: FalsificationResult, other: FalsificationResult) -> tuple[str, ...]:

@@ -48,6 +48,34 @@ class UseRisk(Stored):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Cause(Stored):
+    """A step of the learned machine that breaks a requirement, with the shortest words that show it."""
+
+    state: str | None
+    """None: the check ended before the machine showed it; the words are observed ones with this last answer."""
+    input: str
+    output: str
+    word: Word
+    """The shortest."""
+    others: tuple[Word, ...] = ()
+    """Further words to the same step."""
+    observed: tuple[bool, ...] = ()
+    """For the word and each of the others: the system has answered it so; else the learned machine says it."""
+    requirements: tuple[str, ...] = ()
+    """Other requirements that the same step breaks."""
+
+    def in_words(self) -> str:
+        """data is answered ok in state s1 (breaks R2 too)"""
+        also = f" (breaks {', '.join(self.requirements)} too)" if self.requirements else ""
+        return f"{self.input} is answered {self.output}{'' if self.state is None else f' in state {self.state}'}{also}"
+
+    def shown(self, place: int) -> str:
+        """The word, or one of the others; a star marks what was not executed."""
+        word = (self.word, *self.others)[place]
+        return " ".join(word) + ("" if self.observed[place] else "*")
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckedRequirement(Stored):
     id: str
     text: str = ""
@@ -68,6 +96,8 @@ class CheckedRequirement(Stored):
     """Probability that a use begins with the prefix and one round of the loop, where there is a profile."""
     risk: UseRisk | None = None
     """Risk of any violation in use, where there is a profile."""
+    causes: tuple[Cause, ...] = ()
+    """Violations grouped by the step that breaks it, shortest word first; none for a loop."""
     file: str | None = None
     expected: str | None = member("expected", written=False, default=None)
     """The outcome that a campaign expects; the campaign writes it."""

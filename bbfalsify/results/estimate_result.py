@@ -14,6 +14,9 @@ HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
 OUTCOMES = {HOLDS: Outcome.NOT_FALSIFIED, VIOLATED: Outcome.FALSIFIED, UNDECIDED: Outcome.INCONCLUSIVE}
 
 
+_WHERE_KNOWN = ("effective_samples", "distinct_roots", "words", "trajectories")
+
+
 @dataclass(frozen=True, kw_only=True)
 class EstimateRow(Stored):
     """The answer to one query."""
@@ -28,6 +31,12 @@ class EstimateRow(Stored):
     runs: int = 0
     method: str = "not estimated"
     warnings: tuple[str, ...] = ()
+    effective_samples: float | None = None
+    """Of importance sampling: the number of equally weighted runs that those which met it are worth."""
+    distinct_roots: int | None = None
+    """Of splitting: the fewest first runs of a pass from which its successes descend."""
+    words: dict[str, Any] | None = None
+    """Of a sum over words of actions: the probability of each (estimates)."""
     seconds: float = 0.0
     trajectories: dict[str, Any] | None = None
     """Of a simulation: values of expressions along runs."""
@@ -42,8 +51,8 @@ class EstimateRow(Stored):
     def contract(self) -> dict[str, Any]:
         """The members that `estimate --json` promises."""
         whole = self.as_json()
-        names = ("query", "verdict", "estimate", "runs", "method", "warnings", "id", "trajectories")
-        return {name: whole[name] for name in names if name != "trajectories" or whole[name] is not None}
+        names = ("query", "verdict", "estimate", "runs", "method", "warnings", "id", "seconds", *_WHERE_KNOWN)
+        return {name: whole[name] for name in names if name not in _WHERE_KNOWN or whole[name] is not None}
 
 
 def number_in_words(found: Estimate) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.stored import Stored
+from bbfalsify.results.falsify_insights import Swap
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,29 @@ class FailureMode(Stored):
     typical: str | None = None
     """File of the most probable of them."""
     avoided_by: str | None = None
-    """The nearest use that passes, of those simulated; None where none is near in all but one delay."""
+    """The nearest use that passes, which differs in one delay, value or action; None where none was found."""
+    rank_changes: Swap | None = None
+    """The smallest change of one parameter of the profile that makes it as probable as a neighbour in the ranking."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastMode(Stored):
+    """A failure mode of an earlier run."""
+
+    name: str
+    sentence: str
+    probability: Estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastRun(Stored):
+    """The modes of one requirement in an earlier run of a store."""
+
+    run: str
+    time: str
+    requirement: str
+    violation: Estimate
+    modes: tuple[PastMode, ...]
 
 
 @dataclass(frozen=True)

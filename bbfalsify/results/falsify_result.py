@@ -6,15 +6,16 @@ The names of the members are a contract with scripts; see docs/reference/json.md
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.choices import IDLE_ACTION, DrawnValue
 from bbfalsify.core.confirmation import ConfirmedTrace
+from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.core.estimate import Estimate, TimeDistribution
-from bbfalsify.records.accepted import ACCEPTED, Judged
+from bbfalsify.records.accepted import ACCEPTED, Failure, Judged
 from bbfalsify.records.stored import Stored, member
 from bbfalsify.results.falsify_insights import (
     Baseline,
@@ -24,7 +25,7 @@ from bbfalsify.results.falsify_insights import (
     Sensitivity,
     TimeToViolation,
 )
-from bbfalsify.results.falsify_modes import FailureMode, Unseen
+from bbfalsify.results.falsify_modes import FailureMode, PastRun, Unseen
 from bbfalsify.results.mode_words import explanation, mode_texts, violation_sentence
 from bbfalsify.results.notebook import counterexamples_frame, falsification_html
 from bbfalsify.results.run_result import CounterexampleRow, RequirementRow, RunResult
@@ -120,6 +121,21 @@ class RankedCounterexample(EstimatedWord, CounterexampleRow):
         return self.violating / self.traces if self.traces else None
 
 
+def failure_of(row: RankedCounterexample, mode: FailureMode | None) -> Failure:
+    """A counterexample with its mode, to be compared with what is accepted."""
+    named = (None, None) if mode is None else (mode.name, mode.probability)
+    return Failure(row.requirement, row.actions, row.probability, *named)
+
+
+def named_modes(modes: Sequence[FailureMode], wanted: Sequence[str]) -> list[FailureMode]:
+    """The failure modes with these names or ranks; * is all of them."""
+    known = [name for mode in modes for name in (mode.name, str(mode.rank))]
+    problems = [unknown_name("failure mode", name, known) for name in wanted if name not in (*known, "*")]
+    if problems:
+        raise UserError(problems)
+    return [mode for mode in modes if {"*", mode.name, str(mode.rank)} & set(wanted)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class KnownCounterexample(Stored):
     """A counterexample of the store, executed again."""
@@ -143,6 +159,7 @@ class UnmetAcceptance(Stored):
     requirement: str
     actions: tuple[str, ...]
     line: int | None = None
+    mode: str | None = None
 
 
 @dataclass(frozen=True)
@@ -157,7 +174,7 @@ class AcceptanceResult(Stored):
     @classmethod
     def of(cls, judged: Judged) -> AcceptanceResult:
         accepted = judged.verdicts.count(ACCEPTED)
-        unmet = tuple(UnmetAcceptance(entry.requirement, entry.actions, entry.line) for entry in judged.unmet)
+        unmet = tuple(UnmetAcceptance(e.requirement, e.actions, e.line, e.mode) for e in judged.unmet)
         return cls(judged.file, accepted, len(judged.verdicts) - accepted, unmet)
 
     def as_json(self) -> dict[str, Any]:
@@ -195,6 +212,8 @@ class FalsificationResult(RunResult):
     store: Path | None = None
     known: tuple[KnownCounterexample, ...] = ()
     """The store's counterexamples of this system and these requirements, executed again."""
+    history: tuple[PastRun, ...] = ()
+    """Earlier runs of the store and their failure modes, oldest first."""
     acceptance: AcceptanceResult | None = None
     list_notes: tuple[str, ...] = ()
     """Those notes that speak of the rows alone."""
@@ -216,6 +235,13 @@ class FalsificationResult(RunResult):
     def listed(self, requirement: str) -> tuple[RankedCounterexample, ...]:
         """The counterexamples of one requirement, the most probable first."""
         return tuple(found for found in self.counterexamples if found.requirement == requirement)
+
+    def accepted_mode(self, mode: FailureMode) -> bool | None:
+        """Tell whether all counterexamples of a mode are accepted; None where nothing may be, or it has none."""
+        rows = [row for row in self.listed(mode.requirement) if row.rank in mode.counterexamples]
+        if self.acceptance is None or not rows:
+            return None
+        return all(row.accepted == ACCEPTED for row in rows)
 
     def modes_of(self, requirement: str) -> tuple[FailureMode, ...]:
         """The failure modes of one requirement, the most probable first."""

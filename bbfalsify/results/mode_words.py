@@ -45,3 +45,13 @@ def mode_texts(modes: Sequence[FailureMode]) -> Iterator[str]:
     """One line per mode: #1 on 4 times: 1 in 314 [304, 325], fails 18 %"""
     for mode in modes:
         yield f"#{mode.rank} {mode.sentence}: {odds_interval(mode.probability)}, fails {percent(mode.precision.value)}"
+
+
+def rank_change_text(mode: FailureMode) -> str | None:
+    """as probable as mode 2 if weight of close × 1.7"""
+    swap = mode.rank_changes
+    if swap is None:
+        return None
+    other = swap.second if mode.rank == swap.first else swap.first
+    text = f"as probable as mode {other} if {swap.parameter} × {swap.factor:.2g}"
+    return f"{text} (uncertain: the two are about as probable now)" if swap.low <= 1 <= swap.high else text

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from bbfalsify.core.verdict import FOUND, Outcome
 from bbfalsify.records.stored import Stored, member
@@ -19,6 +20,27 @@ class Improvement(Stored):
     length: int
     time: float
     heuristic: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceGroup(Stored):
+    """Traces to one target that are alike."""
+
+    traces: int
+    differs: str
+    """What is so in this group and not in all others."""
+    length: int
+    """Steps of its shortest trace."""
+    time: float
+    """Time of that trace."""
+    actions: tuple[str, ...]
+    """Actions of that trace."""
+    file: str | None = None
+    """Its file."""
+
+    def in_words(self) -> str:
+        many = f"{self.traces} trace{'s' * (self.traces != 1)}"
+        return f"{self.differs}: {many}, the shortest has {self.length} steps and takes {self.time:.6g}"
 
 
 @dataclass(frozen=True)
@@ -61,6 +83,8 @@ class QueryResult(Stored):
     improvements: tuple[Improvement, ...] = ()
     actions: tuple[str, ...] = ()
     """Actions of the trace found."""
+    groups: tuple[TraceGroup, ...] = ()
+    """All traces found by what differs, the largest group first, where several were asked for."""
     extremes: tuple[ExtremeValue, ...] = ()
     ends: str | None = None
     """How an endless run goes on after the trace."""
@@ -79,6 +103,40 @@ _WEIGHT = (
 """The outcome of a run is that of its most telling query."""
 
 
+class TraceRow(Protocol):
+    """A row about a query, which may have a trace."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def outcome(self) -> Outcome: ...
+
+    @property
+    def actions(self) -> tuple[str, ...]: ...
+
+    @property
+    def time(self) -> float | None: ...
+
+    @property
+    def file(self) -> str | None: ...
+
+
+def traces_found(rows: Iterable[TraceRow]) -> tuple[CounterexampleRow, ...]:
+    """The traces found, one per query."""
+    return tuple(
+        CounterexampleRow(
+            rank=rank, requirement=row.id, status="confirmed", actions=row.actions,
+            first_violation_time=math.nan if row.time is None else row.time, file=row.file,
+        )
+        for rank, row in enumerate((row for row in rows if row.outcome in FOUND), start=1)
+    )  # fmt: skip
+
+
+def outcome_of_queries(outcomes: Collection[Outcome]) -> Outcome:
+    return next((outcome for outcome in _WEIGHT if outcome in outcomes), Outcome.INCONCLUSIVE)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReachResult(ConcludedResult):
     engine = "reach"
@@ -86,8 +144,7 @@ class ReachResult(ConcludedResult):
 
     @property
     def outcome(self) -> Outcome:
-        outcomes = {row.outcome for row in self.requirements}
-        return next((outcome for outcome in _WEIGHT if outcome in outcomes), Outcome.INCONCLUSIVE)
+        return outcome_of_queries([row.outcome for row in self.requirements])
 
     @property
     def walks(self) -> int:
@@ -101,14 +158,7 @@ class ReachResult(ConcludedResult):
 
     @property
     def counterexamples(self) -> tuple[CounterexampleRow, ...]:
-        """The traces found, one per query."""
-        return tuple(
-            CounterexampleRow(
-                rank=rank, requirement=row.id, status="confirmed", actions=row.actions,
-                first_violation_time=math.nan if row.time is None else row.time, file=row.file,
-            )
-            for rank, row in enumerate((row for row in self.requirements if row.outcome in FOUND), start=1)
-        )  # fmt: skip
+        return traces_found(self.requirements)
 
     def as_json(self) -> dict[str, Any]:
         return {**super().as_json(), "steps": self.steps}

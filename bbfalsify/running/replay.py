@@ -31,9 +31,9 @@ from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.running.workers.execute_query import Judge
 from bbfalsify.running.workers.pool import WorkerPool
 from bbfalsify.systems import System, load_system
-from bbfalsify.systems.loading import DATA, resolve_reference
 from bbfalsify.systems.parameters import value_problems
 from bbfalsify.systems.programs.launching import Launch
+from bbfalsify.systems.references import DATA, resolve_reference
 
 _TRIES_IF_FLAKY = 10
 

@@ -53,6 +53,15 @@ def estimate_notice() -> str | None:
     return f"compiling exploration and runs once (about {_KERNEL_S} s); later estimates start at once"
 
 
+def zones_notice() -> str | None:
+    """Announce the compilation of zone graphs."""
+    from bbfalsify.zones.exploration import explore
+
+    if _is_cached(_dispatcher(explore)):
+        return None
+    return f"compiling zones once (about {_KERNEL_S} s); later runs start at once"
+
+
 def tests_notice() -> str | None:
     """Announce the compilation of the conformance tests of `check`."""
     from bbfalsify.engines.checking.conformance.suites import enter_apart

@@ -19,9 +19,10 @@ from typing import Any, NoReturn
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.systems.interface import Capabilities, Port, as_ports
-from bbfalsify.systems.loading import ENTRY_POINTS, Reference, load_system, resolve_reference
+from bbfalsify.systems.loading import load_system
 from bbfalsify.systems.parameters import ParameterInfo, as_parameters, value_problems
 from bbfalsify.systems.programs.launching import Launch
+from bbfalsify.systems.references import ENTRY_POINTS, Reference, resolve_reference
 from bbfalsify.systems.symbols import AnySystem
 
 _MOST_FILES = 8

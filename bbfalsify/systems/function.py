@@ -32,6 +32,7 @@ import inspect
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,8 @@ import numpy as np
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.systems.failures import MalformedAnswer
-from bbfalsify.systems.interface import Capabilities, NothingToClose, Port, PortsLike, as_ports
-from bbfalsify.systems.parameters import ParameterInfo, ParametersLike, Values, as_parameters, completed
+from bbfalsify.systems.interface import Capabilities, NothingToClose, PortsLike, as_ports
+from bbfalsify.systems.parameters import ParametersLike, Values, as_parameters, completed
 
 
 class FunctionSystem:
@@ -91,8 +92,8 @@ class FunctionSystem:
         module, name = str(getattr(self.function, "__module__", "")), str(getattr(self.function, "__qualname__", ""))
         if getattr(sys.modules.get(module), name, None) is self:
             return _find, (module, name)
-        declared = self.inputs, self.outputs, self.name, self.capabilities, self.parameters
-        return _remake, (type(self), self.function, *declared)
+        names = ("inputs", "outputs", "name", "capabilities", "parameters")
+        return partial(type(self), **{name: getattr(self, name) for name in names}), (self.function,)
 
     def __repr__(self) -> str:
         ports = [", ".join(port.name for port in side) for side in (self.inputs, self.outputs)]
@@ -142,35 +143,20 @@ def system(
     `parameters`: keyword arguments with their defaults (or a `ParameterInfo` each), one value per simulation.
     """
 
-    def decorate(function: Callable[..., Any]) -> FunctionSystem:
-        return FunctionSystem(
-            function,
-            inputs=inputs,
-            outputs=outputs,
-            name=name,
-            capabilities=capabilities,
-            batch=batch,
-            step=step,
-            parameters=parameters,
-        )
-
-    return decorate
+    return partial(
+        FunctionSystem,
+        inputs=inputs,
+        outputs=outputs,
+        name=name,
+        capabilities=capabilities,
+        batch=batch,
+        step=step,
+        parameters=parameters,
+    )
 
 
 def _find(module: str, name: str) -> FunctionSystem:
     return getattr(importlib.import_module(module), name)
-
-
-def _remake(
-    kind: type[FunctionSystem],
-    function: Callable[..., Mapping[str, Any]],
-    inputs: tuple[Port, ...],
-    outputs: tuple[Port, ...],
-    name: str,
-    capabilities: Capabilities,
-    parameters: dict[str, ParameterInfo],
-) -> FunctionSystem:
-    return kind(function, inputs=inputs, outputs=outputs, name=name, capabilities=capabilities, parameters=parameters)
 
 
 def _calling_convention(function: Callable, name: str, batch: bool, declared: Collection[str]) -> tuple[bool, bool]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.trace import Stimulus
-from bbfalsify.systems.interface import Capabilities, Port
+from bbfalsify.systems.interface import Capabilities, NothingToClose, Port
 
 ACTION, OBSERVATION = "action", "obs"
 REWARD, ENDED = "reward", "ended"
@@ -77,7 +77,7 @@ class GymSystem:
         return np.array([held[port.name] for port in self.inputs], dtype=np.float32)
 
 
-class _Episode:
+class _Episode(NothingToClose):
     def __init__(self, system: GymSystem, environment: Any, seed: int) -> None:
         self._system, self._environment, self._seed = system, environment, seed
 
@@ -101,9 +101,6 @@ class _Episode:
         action = self._system.action({name: float(values[at]) for name, values in stimulus.inputs.items()})
         observed, reward, ended, cut, _ = self._environment.step(action)
         return [*np.ravel(observed).astype(float), float(reward), float(ended or cut)]
-
-    def __enter__(self) -> _Episode:
-        return self
 
     def __exit__(self, *exception: Any) -> None:
         self._environment.close()

@@ -153,7 +153,7 @@ Enough = Callable[[Mapping[str, np.ndarray]], bool]
 
 
 class NothingToClose:
-    """Context manager methods for a session that holds no resources."""
+    """Context manager methods for a session that holds no resources; others override `__exit__`."""
 
     def __enter__(self) -> Self:
         return self

@@ -1,21 +1,6 @@
-"""Load the system that a reference in a campaign file or on the command line names.
+"""Load the system that a reference (`references.py`) in a campaign file or on the command line names.
 
-    adapters/heater             a folder with adapter.py (and in it `Adapter`, `system`, or exactly one system)
-    plant.py:heater             an object in a file; `plant.py` alone if it holds exactly one system
-    package.module:object       an object in an installed package
-    model.fmu                   a functional mock-up unit (FMI 2.0 or 3.0, co-simulation)
-    machine.dot                 a finite machine, run as a black box
-    model.yaml                  a model of our own language with `ports`, run as a black box
-    gym:CartPole-v1             an environment of gymnasium
-    http:service.yaml           a service behind HTTP, and the calls that may be made (`servers/http.py`)
-    cmd:./simulator --fast      a program that speaks the line protocol; it runs in `base`, and never through a shell
-    name                        an entry point of the group "bbfalsify.systems"
-
-All but `cmd:` may end with settings: `model.fmu?outputs=x,y&step=0.01`, `plant.py:cart?set.mass=3.5` (see
-`reference_settings.py`).
-
-Relative paths are relative to `base`, the folder of the file that mentions them.  Errors inside an adapter are reported
-with the adapter's file and line.
+Errors inside an adapter are reported with the adapter's file and line.
 """
 
 from __future__ import annotations
@@ -27,78 +12,18 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
 from bbfalsify.automata.mealy import read_dot
 from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.core.foreign_files import is_file, is_folder
-from bbfalsify.modelling.formats.model_files import files_of
 from bbfalsify.systems.interface import Capabilities, System
 from bbfalsify.systems.parameters import Preset
-from bbfalsify.systems.programs.launching import split_command
 from bbfalsify.systems.programs.persistent import program_system
-from bbfalsify.systems.reference_settings import ReferenceSettings, split_reference
+from bbfalsify.systems.references import ENTRY_POINTS, FORMS, MODELS, Reference, resolve_reference
 from bbfalsify.systems.symbols import AnySystem, MachineSystem, SymbolSystem, check_alphabet
-
-ENTRY_POINTS = "bbfalsify.systems"
-_FORMS = (
-    "a folder with adapter.py",
-    "file.py:object",
-    "package.module:object",
-    "model.fmu",
-    "machine.dot",
-    "model.yaml",
-    "gym:environment",
-    "http:service.yaml",
-    "cmd:program and its arguments",
-    f"an entry point of '{ENTRY_POINTS}'",
-)
-GYM, HTTP = "gym:", "http:"
-_MODELS = (".yaml", ".yml")
-DATA = (".dot", *_MODELS)
-"""Suffixes of systems that are interpreted by us: running them runs no code of theirs."""
-_UPPAAL = "an UPPAAL model has no ports yet; write a YAML file with 'model: …' and 'ports'"
-_KNOWN_SUFFIXES = {
-    ".xml": _UPPAAL,
-    ".xta": _UPPAAL,
-    ".ta": _UPPAAL,
-    ".slx": "a Simulink model cannot be used as a system yet; export it as an FMU",
-    ".m": "an Octave or MATLAB program needs an adapter, with octave_command or matlab_command",
-}
-"""Files that are no systems, and the advice for each."""
-
-
-@dataclass(frozen=True)
-class Reference:
-    """A resolved reference; exactly one of `file`, `module`, `entry_point`, `command` and `environment` is given."""
-
-    text: str
-    file: Path | None = None
-    module: str | None = None
-    entry_point: str | None = None
-    attribute: str | None = None
-    command: tuple[str, ...] | None = None
-    environment: str | None = None
-    """Name of an environment of gymnasium."""
-    folder: Path | None = None
-    """Where the command runs."""
-    settings: ReferenceSettings = ReferenceSettings()
-
-    @property
-    def is_service(self) -> bool:
-        """The file describes a service behind HTTP."""
-        return self.text.startswith(HTTP)
-
-    def file_hash(self) -> str | None:
-        """SHA-256 of the adapter's file (of all files that a command names by their paths), for the manifest."""
-        files = files_of(self.file) if self.file is not None else self._files_of_the_command()
-        return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest() if files else None
-
-    def _files_of_the_command(self) -> list[Path]:
-        return [path for word in self.command or () if is_file(path := Path(self.folder or ".", word))]
 
 
 @dataclass(frozen=True)
@@ -158,7 +83,7 @@ def _without_settings(found: Reference) -> AnySystem:
             from bbfalsify.systems.servers.http import load_http
 
             return _as_system(load_http(found.file), reference, None)
-        if suffix in _MODELS:
+        if suffix in MODELS:
             from bbfalsify.modelling.profiles.black_box import load_black_box
             from bbfalsify.systems.simulated import model_system
 
@@ -169,62 +94,6 @@ def _without_settings(found: Reference) -> AnySystem:
         module, shown = _import_module(found.module, reference), found.module
     target = _pick(module, shown) if found.attribute is None else _attribute(module, found.attribute, shown)
     return _as_system(target, reference, shown)
-
-
-def resolve_reference(reference: str, base: str | Path = ".") -> Reference:
-    """Find out what a reference means, without importing anything."""
-    base = Path(base)
-    text = reference.strip()
-    if not text:
-        raise UserError(Problem("the reference to the system is empty.", allowed=_FORMS))
-    if text.startswith("cmd:"):
-        return Reference(text, command=split_command(text.removeprefix("cmd:")), folder=base.resolve())
-    named, settings = split_reference(text)
-    return replace(_resolved(named, base), text=text, settings=settings)
-
-
-def _resolved(text: str, base: Path) -> Reference:
-    """Find out what a reference without settings means."""
-    if text.startswith(GYM):
-        return Reference(text, environment=text.removeprefix(GYM))
-    if text.startswith(HTTP):
-        return _file_reference(text, base / text.removeprefix(HTTP), None)
-    place, _, attribute = text.rpartition(":") if ":" in text else (text, "", "")
-    suffix = Path(place).suffix.lower()
-    if suffix in _KNOWN_SUFFIXES:
-        raise UserError(Problem(f"'{text}': {_KNOWN_SUFFIXES[suffix]}.", allowed=_FORMS))
-    if suffix in (".dot", ".fmu", *_MODELS):
-        return _file_reference(text, base / text, None)
-    if suffix == ".py":
-        return _file_reference(text, base / place, attribute or None)
-    for folder in (base / text, base / "adapters" / text):
-        if is_folder(folder):
-            return _file_reference(text, folder / "adapter.py", None)
-    if attribute and all(part.isidentifier() for part in place.split(".")):
-        return Reference(text, module=place, attribute=attribute)
-    names = {point.name for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
-    if text in names:
-        return Reference(text, entry_point=text)
-    neighbours = {str(Path(text).parent / p.name) for p in _siblings(base / text)} | names
-    raise UserError(_not_found(text, base, neighbours))
-
-
-def _siblings(path: Path) -> list[Path]:
-    return [p for p in path.parent.glob("*") if (p / "adapter.py").is_file()] if is_folder(path.parent) else []
-
-
-def _not_found(text: str, base: Path, known: set[str]) -> Problem:
-    closest = unknown_name("system", text, known).closest
-    available = f" There are: {', '.join(sorted(known))}." if known else ""
-    return Problem(f"no system '{text}' (looked in {base.resolve()}).{available}", allowed=_FORMS, closest=closest)
-
-
-def _file_reference(text: str, file: Path, attribute: str | None) -> Reference:
-    if is_file(file):
-        return Reference(text, file=file.resolve(), attribute=attribute)
-    others = {p.name for p in file.parent.glob(f"*{file.suffix}")} if is_folder(file.parent) else set()
-    closest = unknown_name("file", file.name, others).closest
-    raise UserError(Problem(f"there is no file {file.name} for the system '{text}'.", file=str(file), closest=closest))
 
 
 def _import_file(file: Path) -> ModuleType:
@@ -257,7 +126,7 @@ def _import_module(name: str, reference: str) -> ModuleType:
         raise
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            problem = Problem(f"no module '{error.name}' for the system '{reference}'.", allowed=_FORMS)
+            problem = Problem(f"no module '{error.name}' for the system '{reference}'.", allowed=FORMS)
             raise UserError(problem) from None
         raise UserError(_import_problem(error, None, f"the module '{name}'")) from None
     except BaseException as error:
@@ -350,7 +219,9 @@ def _as_system(target: Any, reference: str, file: str | None) -> AnySystem:
     for side in () if speaks_symbols else ("inputs", "outputs"):
         ports = getattr(target, side, ())
         if not isinstance(ports, tuple) or not all(hasattr(port, "name") and hasattr(port, "unit") for port in ports):
-            problems.append(Problem(f"the {side} of '{reference}' are not a tuple of Port(name, unit).", file=file))
+            hint = " A tuple of one needs a comma: (Port(…),)." if hasattr(ports, "name") else ""
+            says = f"the {side} of '{reference}' are not a tuple of Port(name, unit).{hint}"
+            problems.append(Problem(says, file=file))
     if problems:
         raise UserError(problems)
     return target

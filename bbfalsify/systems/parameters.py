@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.systems.failures import SessionFailure
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,14 @@ def value_problems(system: Any, values: Values) -> Iterator[Problem]:
 
 
 def open_session(system: Any, seed: int, values: Values | None = None) -> Any:
-    """Open a session in which parameters have these values; a session of a system without any is opened as ever."""
-    if not values:
-        return system.open(seed)
-    if problems := list(value_problems(system, values)):
+    """Open a session in which parameters have these values; without values `open` gets only the seed."""
+    if values and (problems := list(value_problems(system, values))):
         raise UserError(problems)
-    return system.open(seed, parameters=dict(values))
+    session = system.open(seed, parameters=dict(values)) if values else system.open(seed)
+    if not hasattr(type(session), "__enter__"):
+        what = "a class, not an object of it" if isinstance(session, type) else f"a {type(session).__name__}"
+        raise SessionFailure(f"open() of '{system.name}' returned {what}: a session has __enter__ and __exit__")
+    return session
 
 
 def unwrapped(system: Any) -> Any:
@@ -94,7 +97,7 @@ def unwrapped(system: Any) -> Any:
 
 
 class Preset:
-    """A system some of whose parameters have other defaults; everything else is that of the system."""
+    """A system with other defaults for some of its parameters; everything else is unchanged."""
 
     def __init__(self, system: Any, values: Values) -> None:
         if problems := list(value_problems(system, values)):

@@ -23,7 +23,7 @@ import inspect
 from typing import Any, overload
 
 from bbfalsify.core.errors import UserError
-from bbfalsify.systems.interface import Capabilities
+from bbfalsify.systems.interface import Capabilities, NothingToClose
 from bbfalsify.systems.symbols import check_symbol
 
 _NO_SYMBOL = ("close",)
@@ -56,7 +56,7 @@ class SymbolClassSystem:
         return _ObjectSession(self.made())
 
 
-class _ObjectSession:
+class _ObjectSession(NothingToClose):
     def __init__(self, thing: Any) -> None:
         self._thing = thing
 
@@ -65,9 +65,6 @@ class _ObjectSession:
         if answer is None:
             return NO_OUTPUT
         return check_symbol(str(answer) if isinstance(answer, bool | int | float) else answer)
-
-    def __enter__(self) -> _ObjectSession:
-        return self
 
     def __exit__(self, *exception: Any) -> None:
         if hasattr(self._thing, "close"):

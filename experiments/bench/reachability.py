@@ -23,7 +23,7 @@ from bbfalsify.logic.reach_query import ReachQuery, parse_query
 MODELS = (
     "fischer-faulty:10", "fischer-faulty:25", "fischer-faulty:50",
     "fischer-crowd:10", "fischer-crowd:15", "fischer-crowd:20",
-    "csma-cd:20", "csma-cd:50",
+    "csma-cd-broadcast:20", "csma-cd-broadcast:50",
     "train-gate:20", "train-gate:50",
     "milner:100", "milner:500",
     "leader-channels:4", "leader-channels:5", "leader-hops:4", "leader-hops:5",

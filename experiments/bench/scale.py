@@ -62,13 +62,18 @@ def horizon(folder: Path, size: float) -> list[str]:
 
 
 def machine(folder: Path, size: float) -> list[str]:
-    rng, states, file = np.random.default_rng(1), int(500 * size), folder / "machine.dot"
-    lines = [
-        f's{s} -> s{rng.integers(states)} [label="i{i}/o{rng.integers(3)}"];' for s in range(states) for i in range(5)
-    ]
-    file.write_text("\n".join(["digraph m {", "__start0 -> s0;", *lines, "}\n"]), encoding="utf-8")
+    """A random machine without equivalent states, learned with its true number of states as the bound."""
+    from bbfalsify.automata.equivalence import minimise
+    from bbfalsify.automata.mealy import MealyMachine, dot_text
+
+    rng, states = np.random.default_rng(1), int(505 * size)  # about 500 of 505 states can be reached
+    names = tuple(f"i{i}" for i in range(5)), tuple(f"o{o}" for o in range(3))
+    successor = rng.integers(states, size=(states, 5), dtype=np.int32)
+    found = minimise(MealyMachine(*names, successor, rng.integers(3, size=(states, 5), dtype=np.int32)))
+    file = folder / "machine.dot"
+    file.write_text(dot_text(found), encoding="utf-8")
     holds = "G(out == o0 | out == o1 | out == o2)"
-    out = ("--max-states", str(states), "--seed", "1", "-q", "--out", str(folder / "runs"))
+    out = ("--max-states", str(len(found)), "--seed", "1", "-q", "--out", str(folder / "runs"))
     return ["check", "--system", str(file), "--require", holds, *out]
 
 

@@ -2,10 +2,10 @@ import shutil
 
 import pytest
 
-from bbfalsify.cli.templates import ADAPTERS
+from bbfalsify.cli.new import Kind
 
 
-@pytest.mark.parametrize("kind", list(ADAPTERS))
+@pytest.mark.parametrize("kind", [kind.value for kind in Kind])
 def test_a_new_adapter_is_fit_for_use(cli, tmp_path, fmus, kind):
     made = cli("new", "adapter", "pump", "--kind", kind)
     assert (made.code, made.err) == (0, "")

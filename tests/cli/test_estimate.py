@@ -31,6 +31,15 @@ def test_exit_codes(cli):
     assert asked("1e-6")[0] == 1
 
 
+def test_an_infinite_mean_time_is_told_recorded_and_shown(cli):
+    called = cli("estimate", "--example", "hubble", "--query", "T=? [ F sleep ]", "--seed", "1", "--json")
+    assert called.code == 0
+    [query] = called.json["queries"]
+    assert [query["estimate"][key] for key in ("value", "low", "high")] == [None, None, None]
+    assert query["warnings"] == ["infinite: with positive probability it never happens"]
+    assert "    inf\n" in cli("show", called.json["run_directory"]).out
+
+
 def test_stored_queries_are_answered(cli):
     done = cli("estimate", "--example", "typist")
     assert done.code == 0 and "0.4907288687" in done.out and "Markov chain of 4 states" in done.out
@@ -72,3 +81,11 @@ def test_a_campaign(cli, tmp_path: Path):
 def test_bad_input(cli, arguments: tuple[str, ...], says: str):
     done = cli("estimate", *arguments)
     assert done.code == 2 and says in "\n".join(done.problems)
+
+
+def test_relative_precision_needs_no_quotes():
+    from bbfalsify.cli.engine_options import with_whole_precisions
+
+    words = ["--precision", "relative", "0.1", "--seed", "1"]
+    assert with_whole_precisions(words) == ["--precision", "relative 0.1", "--seed", "1"]
+    assert with_whole_precisions(["relative", "model.yaml"]) == ["relative", "model.yaml"]

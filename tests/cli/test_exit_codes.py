@@ -1,11 +1,14 @@
 """What a command raises or returns becomes a message and an exit code in one place."""
 
+import importlib.metadata
 import json
+import re
 
 import pytest
 
 from bbfalsify.cli.exits import Exit, boundary, exit_of_outcomes
 from bbfalsify.core.errors import Problem, SystemFailure, UserError
+from bbfalsify.registry import ENTRY_POINTS
 
 
 def call(command, capsys, **options):
@@ -49,6 +52,14 @@ def test_our_own_bug_asks_for_a_report_and_hides_the_traceback(capsys):
     )
     code, out, err = call(raising(ZeroDivisionError("x")), capsys, verbose=True)
     assert err.startswith("| Traceback")
+
+
+def test_a_bug_in_an_engine_of_another_package_names_its_line(capsys, monkeypatch):
+    entry = importlib.metadata.EntryPoint("mine", f"{__name__}:kind", ENTRY_POINTS)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **which: [entry])
+    code, out, err = call(raising(ZeroDivisionError("x")), capsys, as_json=True)
+    assert (code, json.loads(out)["error"]["kind"]) == (70, "engine")
+    assert re.match(rf"{re.escape(__file__)}:\d+: the engine failed \(ZeroDivisionError: x\); run again with -v", err)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,27 @@ def test_from_the_first_failure_to_a_green_pipeline(cli, heater):
     assert cli("validate", "accepted.yaml").out == "accepted.yaml: accepted failures, 4 entries: no problems\n"
 
 
+def test_modes_are_accepted_by_name_and_followed_over_the_runs_of_a_store(cli, heater, tmp_path):
+    first = falsify(cli, heater, "--store", "store", "--json", "-q")
+    directory, names = first.json["run_directory"], [mode["name"] for mode in first.json["modes"]]
+    assert first.json["history"] == [] and len(names) >= 1
+    wrong = cli("accept", directory, "-o", "accepted.yaml", "--reason", "fuse", "--mode", "of")
+    assert wrong.code == 2 and "unknown failure mode 'of'" in wrong.err
+    accepted = cli("accept", directory, "-o", "accepted.yaml", "--reason", "fuse", "--mode", "*")
+    assert accepted.out.splitlines()[-1] == f"accepted.yaml: {len(names)} added, 0 accepted before"
+    second = falsify(cli, heater, "--store", "store", "--accept", "accepted.yaml")
+    assert second.code == 0 and "all 4 accepted" in second.out and "(accepted)" in second.out
+    assert "store, 1 earlier run of R1: no failure mode is new or gone" in second.out
+    one = cli("accept", directory, "-o", "one.yaml", "--reason", "fuse", "--mode", "1")
+    assert one.code == 0
+    third = falsify(cli, heater, "--store", "store", "--accept", "one.yaml")
+    assert (third.code == 1) == (len(names) > 1) and ("(not accepted)" in third.out) == (len(names) > 1)
+    lines = (tmp_path / "store" / "modes.jsonl").read_text().splitlines()
+    assert [[m["name"] for m in json.loads(line)["modes"]] for line in lines] == [names] * 3
+    page = next((tmp_path / "runs").glob("*-3")) / "report.html"
+    assert "over the runs of the store" in page.read_text()
+
+
 def test_a_new_failure_an_expired_entry_and_a_stale_one(cli, heater, tmp_path):
     file = tmp_path / "accepted.yaml"
     file.write_text(
@@ -82,7 +103,7 @@ def test_the_command_line_overrules_the_campaign(cli, heater):
             "unknown requirement 'R2'.",
         ),
         ("format_version: 1\naccepted:\n  - {requirement: R1, actions: [onn], reason: x}\n", "Did you mean 'on'?"),
-        ("format_version: 1\naccepted:\n  - {requirement: R1, reason: x}\n", "accepted.yaml:3: an entry needs either"),
+        ("format_version: 1\naccepted:\n  - {requirement: R1, reason: x}\n", "accepted.yaml:3: an entry needs one of"),
     ],
 )
 def test_bad_files_are_refused_before_anything_runs(cli, heater, tmp_path, text, message):

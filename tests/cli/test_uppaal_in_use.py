@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bbfalsify.modelling.formats.model_files import model_hash
-from bbfalsify.systems.loading import resolve_reference
+from bbfalsify.systems.references import resolve_reference
 
 ROOT = Path(__file__).parents[2]
 HEATER = """<nta>

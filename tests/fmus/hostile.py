@@ -59,6 +59,12 @@ class Hostile(Fmi2Slave):
             os._exit(7)
         if deed == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
+        if deed == "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        if deed == "stop_parent":
+            os.kill(os.getppid(), signal.SIGSTOP)
+        if deed == "stop_group":
+            os.killpg(os.getpgid(os.getppid()), signal.SIGSTOP)
         if deed == "memory":
             hoard.append(bytearray(1 << 30))
         if deed == "children":
@@ -75,4 +81,5 @@ class Hostile(Fmi2Slave):
 DEEDS = (
     "none", "raise", "discard", "abort", "segfault", "hang", "nan", "exit", "flood", "leak", "hang_on_start",
     "hang_on_close", "infinity", "kill", "memory", "children",
+    "stop", "stop_parent", "stop_group",
 )  # fmt: skip

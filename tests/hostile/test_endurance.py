@@ -14,8 +14,8 @@ from bbfalsify.core.trace import Stimulus
 from bbfalsify.running import WorkerPool
 from bbfalsify.systems import FmuSystem, FunctionSystem
 from bbfalsify.systems.programs.process_cost import memory_mb
+from bbfalsify.systems.servers import LineMapper, SocketSystem
 from bbfalsify.systems.servers.server import Server
-from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
 from tests.hostile.hostile_systems import judge
 from tests.hostile.processes import descendants
 

@@ -17,8 +17,9 @@ from bbfalsify.records import checkpoint
 from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.running import Execution
+from bbfalsify.running.questions import Question
 from bbfalsify.running.reach import team
-from bbfalsify.running.reach.reach_run import Question, reach_all
+from bbfalsify.running.reach.reach_run import reach_all
 from tests.hostile.test_kills import killed_after
 from tests.hostile.test_kills import run as run_falsify
 from tests.support.machines import random_machine

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from bbfalsify.core.errors import SystemFailure
@@ -47,7 +51,24 @@ def test_what_the_fmu_said_is_in_the_message(fmus):
     assert answer.message.endswith("its last message: no solution found")
 
 
-@pytest.mark.parametrize("deed", ["hang_on_start", "hang", "hang_on_close"])
+@pytest.fixture
+def continued():
+    """Continue this process after a while, should something have stopped it: the test fails then, and does not hang."""
+    helper = subprocess.Popen(["sh", "-c", f"sleep 20; kill -CONT {os.getpid()}"], start_new_session=True)
+    yield
+    helper.kill()
+    helper.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the guard is one of Linux")
+@pytest.mark.parametrize("deed", ["stop_parent", "stop_group"])
+def test_an_fmu_cannot_stop_the_process_that_runs_it(fmus, deed, continued):
+    answers = run(hostile(fmus, deed), bad=[0, 1, 0])
+    assert [a.status for a in answers] == [Status.OK, Status.RAISED, Status.OK]
+    assert "Operation not permitted" in answers[1].message
+
+
+@pytest.mark.parametrize("deed", ["hang_on_start", "hang", "hang_on_close", "stop"])
 def test_an_fmu_that_hangs_is_cut_off(fmus, deed):
     answers = run(hostile(fmus, deed), bad=[0, 1, 0], time_limit=1.0)
     assert [a.status for a in answers] == [Status.OK, Status.TIMED_OUT, Status.OK]

@@ -17,8 +17,8 @@ from bbfalsify.core.verdict import SimulationStatus as Status
 from bbfalsify.records.recording import RunRecord
 from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.running import Driver, Execution
+from bbfalsify.systems.servers import LineMapper, SocketSystem
 from bbfalsify.systems.servers.server import Server
-from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
 from tests.hostile.processes import nothing_stays
 
 PROGRAM = Path(__file__).with_name("hostile_server.py")

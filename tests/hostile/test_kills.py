@@ -30,7 +30,8 @@ from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.results.reach_result import ReachResult
 from bbfalsify.running import Execution
-from bbfalsify.running.reach.reach_run import Question, reach_all
+from bbfalsify.running.questions import Question
+from bbfalsify.running.reach.reach_run import reach_all
 from tests import heater
 from tests.hostile.processes import descendants, survivors, worker_sessions
 from tests.unit.running.test_resume import named

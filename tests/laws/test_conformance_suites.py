@@ -16,10 +16,10 @@ from aalpy.utils import load_automaton_from_file
 from bbfalsify.automata.equivalence import difference, minimise
 from bbfalsify.automata.mealy import dot_text, parse_dot
 from bbfalsify.automata.observation_tree import ObservationTree, first_disagreement
-from bbfalsify.automata.words import first_difference, run_many
+from bbfalsify.automata.words import run_many
 from bbfalsify.engines.checking.conformance import METHODS, RANDOM_METHODS, test_batches, test_words
 from tests.laws.box_search import TooMany, wrong_box
-from tests.support.machines import lock, mutants, random_machine
+from tests.support.machines import first_difference, lock, mutants, random_machine
 
 
 def known_beforehand(hypothesis, box, rng, most):

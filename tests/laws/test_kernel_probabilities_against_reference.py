@@ -25,7 +25,7 @@ from bbfalsify.kernel import (
     stochastic_walks,
     supports_conditional,
 )
-from bbfalsify.kernel.model_tables import CompiledModel
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.modelling.network.expressions import Kind, Read
 from bbfalsify.modelling.network.network import Location, Network
 from bbfalsify.modelling.reference.state import State

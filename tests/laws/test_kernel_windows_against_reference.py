@@ -15,7 +15,7 @@ from hypothesis import given, note, settings
 from hypothesis import seed as hypothesis_seed
 
 from bbfalsify.kernel import compile_network
-from bbfalsify.kernel.model_tables import CompiledModel
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.state_inspection import ConcreteState, ModelFailed, maximal_delay
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.delay_sets import Window

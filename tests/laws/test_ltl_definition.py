@@ -11,8 +11,8 @@ from bbfalsify.logic.ltl.ltl_formula import Atom, Unary
 from bbfalsify.logic.ltl.ltl_parser import parse
 from bbfalsify.logic.ltl.properties import LtlfProperty, LtlProperty
 from bbfalsify.logic.ltl.tableau import translate
-from bbfalsify.logic.ltl.word_semantics import satisfies, satisfies_finite
-from tests.support.formulas import INPUTS, random_formula, random_machine, random_word
+from bbfalsify.logic.ltl.word_semantics import satisfies
+from tests.support.formulas import INPUTS, random_formula, random_machine, random_word, satisfies_finite
 
 LONGEST = 20
 """Operators and atoms in a formula."""

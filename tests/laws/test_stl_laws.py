@@ -9,7 +9,7 @@ import numpy as np
 
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import Formula, parse_stl
-from bbfalsify.logic.stl.formula import Not, walk
+from bbfalsify.logic.stl.formula import Not, nodes_of
 from bbfalsify.logic.stl.stl_monitor import judge
 from tests.laws.stl_reference import Generator
 
@@ -39,7 +39,7 @@ def period(time):
 
 def looks_back(formula):
     past = ("historically", "once", "since", "prev", "s_prev", "rise", "fall")
-    return any(getattr(node, "operator", None) in past for node in walk(formula.root))
+    return any(getattr(node, "operator", None) in past for node in nodes_of(formula.root))
 
 
 def test_the_sign_of_the_robustness_never_contradicts_the_verdict():

@@ -13,11 +13,12 @@ from bbfalsify.engines.falsification.engine import estimate_finding
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.estimating import estimate_modes
 from bbfalsify.engines.falsification.modes.pattern import Pattern
+from bbfalsify.engines.falsification.modes.ranks import rank_changes
 from bbfalsify.engines.falsification.modes.sampling import PlainUses
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage, WalkDraft
 from bbfalsify.kernel import compile_network
-from tests.heater import EXACT, FOURTH_OFF, FOURTH_ON, HEATING, profile
+from tests.heater import EXACT, FOURTH_OFF, FOURTH_ON, HEATING, profile, three_uniforms_exceed
 
 FOUR, THREE = Pattern(("on",) * 4), Pattern(("on",) * 3)
 TRUTH = {FOUR: (1 - FOURTH_ON) / 256, THREE: (3 * FOURTH_OFF + FOURTH_ON) / 256}
@@ -78,6 +79,23 @@ def test_intervals_of_modes_cover():
         covered.append(found.total.low <= sum(EXACT.values()) <= found.total.high)
     assert len(covered) == 900
     assert np.mean(covered) >= 0.93
+
+
+def test_the_weight_that_swaps_two_modes_is_where_their_closed_forms_cross():
+    """With q, the chance of "on" where both are enabled, four and three "on"s are equally probable at
+    q (1 - F) = T + F: F is the tail of three delays in [4, 5), T that of the last one in [3, 4).
+
+    One run: the true factor lies within twice the half width of its interval (a false alarm in 1e-4 of all seeds).
+    """
+    tail = three_uniforms_exceed(HEATING - 11)
+    q = (tail + FOURTH_ON) / (1 - FOURTH_ON)
+    found = rank_changes(USAGE, one_run(1).modes, 0.95)
+    assert set(found) == {FOUR, THREE} and found[FOUR] == found[THREE]
+    swap = found[FOUR]
+    truth = {"on": q / (1 - q), "off": (1 - q) / q}
+    [value] = [factor for action, factor in truth.items() if f"({action})" in swap.parameter]
+    assert (swap.first, swap.second) == (1, 2)
+    assert abs(math.log(swap.factor / value)) < 2 * math.log(swap.high / swap.factor)
 
 
 def test_two_modes_explain_the_heater():

@@ -46,3 +46,40 @@ def random_machine(rng: np.random.Generator, states: int) -> MealyMachine:
     shape = states, len(INPUTS)
     successor = rng.integers(states, size=shape).astype(np.int32)
     return MealyMachine(INPUTS, OUTPUTS, successor, rng.integers(len(OUTPUTS), size=shape).astype(np.int32))
+
+
+def satisfies_finite(formula, word, at=0):
+    """Whether a finite word satisfies an LTL formula from a position on, as the definition says it."""
+    later = range(at, len(word))
+
+    def holds(part, where=at):
+        return satisfies_finite(part, word, where)
+
+    match formula:
+        case Truth(value):
+            return value
+        case Atom(side):
+            return formula.holds(word[at][side == "out"])
+        case Unary("!", body):
+            return not holds(body)
+        case Unary("X" | "WX" as operator, body):
+            return holds(body, at + 1) if at + 1 < len(word) else operator == "WX"
+        case Unary("F", body):
+            return any(holds(body, k) for k in later)
+        case Unary("G", body):
+            return all(holds(body, k) for k in later)
+        case Binary("&", left, right):
+            return holds(left) and holds(right)
+        case Binary("|", left, right):
+            return holds(left) or holds(right)
+        case Binary("->", left, right):
+            return holds(right) or not holds(left)
+        case Binary("<->", left, right):
+            return holds(left) == holds(right)
+        case Binary("U" | "W" as operator, left, right):
+            met = any(holds(right, k) and all(holds(left, j) for j in range(at, k)) for k in later)
+            return met or operator == "W" and all(holds(left, k) for k in later)
+        case Binary("R" | "M" as operator, left, right):
+            met = any(holds(left, k) and all(holds(right, j) for j in range(at, k + 1)) for k in later)
+            return met or operator == "R" and all(holds(right, k) for k in later)
+    raise TypeError(formula)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bbfalsify.kernel import layout as at
+from bbfalsify.kernel.compiled_model import CompiledModel
 from bbfalsify.kernel.firing import fire as fire_compiled
-from bbfalsify.kernel.model_tables import CompiledModel
 from bbfalsify.kernel.numba_types import entry_point
 from bbfalsify.kernel.rng import seed_stream
 from bbfalsify.kernel.state_inspection import ConcreteState, loaded, raise_errors

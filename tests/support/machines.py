@@ -8,11 +8,12 @@ Everything random comes from the generator given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bbfalsify.automata.mealy import MealyMachine
+from bbfalsify.automata.mealy import MealyMachine, Word
+from bbfalsify.automata.words import Words, renaming, run_many
 
 
 def random_machine(rng: np.random.Generator, *, states: int, inputs: int, outputs: int) -> MealyMachine:
@@ -77,3 +78,18 @@ def _changed(
 ) -> MealyMachine:
     start = machine.initial if initial is None else initial
     return MealyMachine(machine.inputs, machine.outputs, successor, answer, start, name=f"mutant of {machine.name}")
+
+
+def first_difference(machine: MealyMachine, words: Words, outputs: np.ndarray, names: Sequence[str]) -> Word | None:
+    """The shortest prefix of these words whose last answer is not the machine's (of several, the first).
+
+    `outputs` are numbers of `names`, one per symbol.
+    """
+    expected = run_many(machine, words)
+    wrong = np.nonzero(expected != renaming(names, machine.outputs)[outputs])[0]
+    if not len(wrong):
+        return None
+    starts = np.concatenate([[0], words.ends[:-1]])
+    lengths = wrong - starts[np.searchsorted(words.ends, wrong, side="right")]
+    position = int(wrong[np.argmin(lengths)])
+    return words[words.word_at(position)][: int(lengths.min()) + 1]

@@ -323,7 +323,7 @@ def _outputs(form: str) -> Target:
 
 
 def _reference(text: str) -> object:
-    from bbfalsify.systems.loading import resolve_reference
+    from bbfalsify.systems.references import resolve_reference
 
     return resolve_reference(text, Path("/nonexistent"))
 
@@ -335,9 +335,9 @@ def _log(file: Path) -> object:
 
 
 def _observations(file: Path) -> object:
-    from bbfalsify.automata.observation_tree import ObservationTree
+    from bbfalsify.records.observations import read_log
 
-    return ObservationTree.load(file)
+    return read_log(file)
 
 
 def _counterexample(file: Path) -> object:

@@ -6,13 +6,14 @@ such a teacher, which uses model checking and conformance testing.
 
     machine = learn("lsharp", box, alphabet, teacher)
 
+L# walks its tree in compiled code (`lsharp.py`).
 AALpy's own caching, printing and counting is switched off, because the observation tree does that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bbfalsify.automata.mealy import MealyMachine, Word
 from bbfalsify.core.errors import InvariantViolated, UserError, unknown_name
@@ -21,6 +22,7 @@ from bbfalsify.engines.checking.settings import LEARNERS
 
 if TYPE_CHECKING:
     from aalpy.automata import MealyMachine as AalpyMachine
+    from aalpy.base import SUL, Oracle
 
 Teacher = Callable[[MealyMachine], Word | None]
 
@@ -33,19 +35,20 @@ def learn(
         raise UserError(unknown_name("learner", learner, LEARNERS))
     if older is not None and learner != "lsharp":
         raise UserError(f"only lsharp can start from an older model, not {learner}.")
-    from aalpy.learning_algs import run_adaptive_Lsharp, run_KV, run_Lsharp, run_Lstar
+    from aalpy.learning_algs import run_adaptive_Lsharp, run_KV, run_Lstar
     from aalpy.learning_algs.deterministic.ObservationTree import MealyNode
 
-    # Its nodes are numbered over all learning of a process, and sets of them are walked in the order of these numbers.
+    from bbfalsify.engines.checking.lsharp import run_lsharp
+
+    # Nodes are numbered over all learning of a process, and sets of them are walked in the order of these numbers.
     MealyNode._id_counter = 0
-    symbols, sul = list(alphabet), _sul(box)
-    oracle = _oracle(symbols, sul, teacher)
+    symbols, sul, oracle = learner_parts(box, alphabet, teacher)
     plain = {"cache_and_non_det_check": False, "print_level": 0}
     if older is not None:
         found = run_adaptive_Lsharp(symbols, sul, [to_aalpy(older)], oracle, "mealy", **plain)
     elif learner == "lsharp":
         # Adaptive queries would have to be executed symbol by symbol; separating sequences are whole words.
-        found = run_Lsharp(symbols, sul, oracle, "mealy", separation_rule="SepSeq", **plain)
+        found = run_lsharp(symbols, sul, oracle)
     elif learner == "kv":
         found = run_KV(symbols, sul, oracle, "mealy", **plain)
     else:
@@ -53,7 +56,17 @@ def learn(
     return from_aalpy(found, symbols)
 
 
-def _sul(box: Box) -> Any:
+class AnswersWords(Protocol):
+    def outputs(self, word: Word) -> Word: ...
+
+
+def learner_parts(box: AnswersWords, alphabet: Sequence[str], teacher: Teacher) -> tuple[list[str], SUL, Oracle]:
+    """Alphabet, system and oracle as AALpy's learners take them."""
+    symbols, sul = list(alphabet), _sul(box)
+    return symbols, sul, _oracle(symbols, sul, teacher)
+
+
+def _sul(box: AnswersWords) -> SUL:
     from aalpy.base import SUL
 
     class BoxAsSul(SUL):
@@ -68,7 +81,7 @@ def _sul(box: Box) -> Any:
     return BoxAsSul()
 
 
-def _oracle(symbols: list[str], sul: Any, teacher: Teacher) -> Any:
+def _oracle(symbols: list[str], sul: SUL, teacher: Teacher) -> Oracle:
     from aalpy.base import Oracle
 
     class Teaching(Oracle):

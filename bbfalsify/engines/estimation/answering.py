@@ -18,11 +18,13 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation.expectations import expectation, simulation
+from bbfalsify.engines.estimation.importance import importance_sampling
 from bbfalsify.engines.estimation.path_sampler import PathSampler
 from bbfalsify.engines.estimation.plain import Plain
 from bbfalsify.engines.estimation.questions import Path, Question
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.engines.estimation.splitting import Splitting
+from bbfalsify.engines.estimation.tilted_paths import TiltedPaths
 from bbfalsify.modelling import Network
 
 AUTOMATIC_STATES = 2_000_000
@@ -38,6 +40,8 @@ class Answered:
     method: str = ""
     warnings: list[str] = field(default_factory=list)
     trajectories: dict[str, Any] | None = None
+    evidence: dict[str, Any] = field(default_factory=dict)
+    """Effective sample size, or distinct roots, by the names of their members."""
 
 
 class Answering:
@@ -103,9 +107,16 @@ class Answering:
     def _by_runs(self, question: Question, path: Path, seeds: SeedTree) -> Answered:
         sampler = PathSampler(self.network, path, self.settings.steps)
         bound = question.bound
+        evidence: dict[str, Any] = {}
         if self.settings.method == "splitting":
             splitting = Splitting(sampler, self.settings, seeds, self.go_on)
             found, verdict, warnings = splitting.estimate(), None, splitting.warnings()
+            evidence = {"distinct_roots": splitting.passes.roots}
+        elif self.settings.method == "importance":
+            source = TiltedPaths(sampler, self.settings.score)
+            tilting = importance_sampling(source, self.settings, seeds, self.go_on)
+            found, verdict, warnings = tilting.estimate(), None, tilting.said
+            evidence = {"effective_samples": round(tilting.effective, 1)}
         else:
             inner = _mirrored(bound) if path.negated and bound is not None else bound
             plain = Plain(sampler, self.settings, seeds, self.go_on)
@@ -114,7 +125,7 @@ class Answering:
         found = _complement(found) if path.negated else found
         if bound is not None and verdict is None and self.settings.method != "sprt":
             verdict = bound.verdict(found.low, found.high)
-        return Answered(found, verdict, bound is not None, found.samples, found.method, warnings)
+        return Answered(found, verdict, bound is not None, found.samples, found.method, warnings, evidence=evidence)
 
     def _comparison(self, question: Question, seeds: SeedTree) -> Answered:
         """Two probabilities at half the doubt each; their intervals decide."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from bbfalsify.kernel import CompiledModel, compile_network
 from bbfalsify.kernel import path_walks as kernel
 from bbfalsify.kernel.races import refuse_handshakes
 from bbfalsify.kernel.target_search import Target
+from bbfalsify.kernel.tilts import Tilts
 from bbfalsify.kernel.walker import Walker, error_message, initial_state, limits
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.network.expressions import Expression
@@ -44,6 +46,8 @@ class Runs:
     """Runs that made too many steps to be judged."""
     ends: Starts
     """States in which the goal was met; rows of other runs have no meaning."""
+    bins: np.ndarray
+    """How often each run fell into the bins of its tilts."""
 
 
 class PathSampler:
@@ -63,12 +67,24 @@ class PathSampler:
             second = Target(extended, self.path.avoid)
             extended, self.avoid = second.model, second.goal
         self.walker = Walker.of(extended)
+        self.tilts: Tilts | None = None
 
     def aiming_at(self, goal: Expression) -> PathSampler:
         """The same runs, judged by another goal."""
-        other = object.__new__(PathSampler)
-        other.model, other.network, other.path, other.most_steps = self.model, self.network, self.path, self.most_steps
+        other = copy(self)
         other._compile(goal)
+        return other
+
+    def limited(self, limit: float) -> PathSampler:
+        """The same runs with another limit."""
+        other = copy(self)
+        other.path = replace(self.path, limit=limit)
+        return other
+
+    def tilted(self, tilts: Tilts | None) -> PathSampler:
+        """Runs whose random numbers have other laws, judged as before."""
+        other = copy(self)
+        other.walker, other.tilts = Walker.of(self.walker.model, tilts=tilts), tilts
         return other
 
     def start(self) -> Starts:
@@ -83,6 +99,8 @@ class PathSampler:
         locations = np.zeros((room, len(network.processes)), np.int32)
         integers = np.zeros((room, network.integer_count), np.int64)
         reals = np.zeros((room, network.real_count))
+        tilted = self.tilts.size if self.tilts is not None else 0
+        bins = np.zeros((count if tilted else 0, tilted), np.uint64)
         with np.errstate(over="ignore"):
             kernel.path_batch(
                 *self.walker.arrays, np.ascontiguousarray(starts.locations), np.ascontiguousarray(starts.integers),
@@ -90,7 +108,7 @@ class PathSampler:
                 np.ascontiguousarray(rows, np.int64), *limits(self.model), np.ascontiguousarray(seeds, np.uint64),
                 math.inf if path.counted else path.limit, int(path.limit) if path.counted else self.most_steps,
                 path.counted, self.goal, self.avoid, status, moments, np.ascontiguousarray(starts.steps), errors,
-                locations, integers, reals,
+                locations, integers, reals, bins,
             )  # fmt: skip
         failed = np.flatnonzero(status == kernel.FAILED)
         if len(failed):
@@ -98,4 +116,4 @@ class PathSampler:
             raise UserError(Problem(f"the model fails in a run: {said}.", network.file))
         met = status == kernel.MET
         after = Starts(locations, integers, reals, moments, errors[:, 0].copy())
-        return Runs(met, int((status == kernel.ENDLESS).sum()), after)
+        return Runs(met, int((status == kernel.ENDLESS).sum()), after, bins)

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 from bbfalsify.core.settings import Settings, engine_name, setting
 
-METHODS = ("auto", "chain", "sequence", "okamoto", "clopper_pearson", "wilson", "bayes", "sprt", "splitting")
+RARE = ("splitting", "importance", "words")
+METHODS = ("auto", "chain", "sequence", "okamoto", "clopper_pearson", "wilson", "bayes", "sprt", *RARE)
+VARIANTS = ("fixed_effort", "adaptive", "restart")
 _PRECISION = re.compile(r"\s*(relative)?[\s:=]*([0-9.eE+-]+)\s*\Z")
 
 
@@ -35,11 +37,18 @@ class EstimateSettings(Settings):
         "Half width of the region around a threshold in which sprt may answer either way.", default=0.01, above=0
     )
     score: str | None = setting(
-        "For splitting: an expression over the model that rises on the way to the goal, such as `queue`.",
+        "For splitting and importance: an expression over the model that rises on the way to the goal, as `queue`.",
         default=None,
         absent="none",
     )
-    particles: int = setting("For splitting: runs on each level.", default=1000, at_least=10)
+    splitting: str = setting(
+        "For splitting: every level has as many runs, each pass chooses its own levels, or rising runs are repeated.",
+        default="fixed_effort",
+        choices=VARIANTS,
+    )
+    particles: int = setting(
+        "For splitting: runs on each level; for importance: runs of each round of training.", default=1000, at_least=10
+    )
     passes: int = setting("For splitting: independent repetitions, whose spread gives the interval.", default=20,
                           at_least=2)  # fmt: skip
     steps: int = setting("Most steps of a run; one that needs more counts as either.", default=1_000_000, at_least=1)
@@ -87,10 +96,16 @@ class EstimateSettings(Settings):
             yield "precision", f"must be a number between 0 and 1, or 'relative 0.1'; found '{self.precision}'."
         elif self.relative is not None and self.method in ("okamoto", "clopper_pearson", "wilson", "bayes"):
             yield "precision", f"cannot be relative with {self.method}, which fixes the number of runs in advance."
-        if self.method == "splitting" and self.score is None:
+        if self.horizon is None and self.method == "splitting" and self.score is None:
             yield "score", "is missing: splitting needs an expression that rises on the way to the goal."
-        if self.horizon is not None and self.method in ("chain", "splitting", "wilson", "bayes", "sprt"):
-            allowed = "auto, sequence, okamoto or clopper_pearson"
+        if self.horizon is not None and self.method in ("chain", "wilson", "bayes", "sprt"):
+            allowed = "auto, sequence, okamoto, clopper_pearson, splitting, importance or words"
             yield "method", f"'{self.method}' is for models; a system with a profile takes {allowed}."
+        if self.horizon is None and self.method == "words":
+            yield "method", "'words' is for a system with a profile: words are those of its actions."
+        if self.horizon is not None and self.score is not None:
+            yield "score", "is for models; of a system with a profile, robustness is the score."
+        if self.horizon is not None and self.splitting == "restart":
+            yield "splitting", "'restart' is for models; a system with a profile takes fixed_effort or adaptive."
         if self.horizon is None and self.at_most is not None:
             yield "at_most", "is for a system with a profile; a query of a model has its own bound."

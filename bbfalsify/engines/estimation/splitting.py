@@ -1,14 +1,18 @@
-"""Rare events by importance splitting with fixed effort (Garvels 2000; Paper D uses the same idea on words).
+"""Rare events of models by importance splitting over the levels of a score, in three variants.
 
-    level := score of the initial state
-    repeat
-        from the states in which level was reached, n runs until goal, or score > level
-        p := share of the runs that succeed; level := level + 1
-    until every success has met the goal
-    P(goal) ≈ product of the p
+fixed_effort    level := score of the initial state                                   (Garvels 2000)
+                repeat
+                    from the states in which level was reached, n runs until goal, or score > level
+                    p := share of the runs that succeed; level := level + 1
+                until every success has met the goal
+                P(goal) ≈ product of the p
+adaptive        the same, but level := the highest that a fifth of the runs reach     (Cérou and Guyader 2007)
+restart         a run that rises to level k is continued R_k times; all but one of the copies end where they
+                fall below it; each meeting of the goal counts 1 / (R_1 … R_k)        (Villén-Altamirano 1991)
 
-A success that has met the goal stays one on all higher levels.  Each pass is independent of the others and unbiased, so
-Student's interval over passes, on the logarithm's scale, is honest as long as passes do not die out.
+A success that has met the goal stays one on all higher levels.  Passes are independent.  Each is unbiased (adaptive: up
+to a term that falls with the number of particles), so Student's interval over passes, on the logarithm's scale, is
+honest as long as passes do not die out.
 """
 
 from __future__ import annotations
@@ -18,21 +22,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bbfalsify.core.errors import UserError
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.budget import BudgetSpent
+from bbfalsify.core.estimate import NONE_SEEN, Estimate
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.estimation.path_sampler import PathSampler, Starts
+from bbfalsify.engines.estimation.levels import Levels
+from bbfalsify.engines.estimation.path_sampler import PathSampler, Runs, Starts
+from bbfalsify.engines.estimation.restart import restart_pass, thresholds
 from bbfalsify.engines.estimation.settings import EstimateSettings
-from bbfalsify.kernel.exploration import DONE, evaluate_states
-from bbfalsify.kernel.expression_compiler import Compiler
-from bbfalsify.kernel.walker import Walker, limits
-from bbfalsify.modelling import parse_expression
-from bbfalsify.modelling.language.folding import make_binary
-from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
 from bbfalsify.stats.intervals import t_interval
 
 MOST_LEVELS = 10_000
 FEW_ROOTS = 20
+ENOUGH = 0.2
+"""Share of the runs that must reach the next level of an adaptive pass."""
 
 
 @dataclass
@@ -42,6 +44,60 @@ class Pass:
     runs: int = 0
     roots: int = 0
     """Distinct first runs from which the successes descend."""
+    shares: list[tuple[int, float]] = field(default_factory=list)
+    """Each level with the share of the runs that reached it."""
+
+
+@dataclass
+class Passes:
+    """Independent passes of splitting, and what they say together."""
+
+    particles: int
+    confidence: float
+    done: list[Pass] = field(default_factory=list)
+    stopped: str | None = None
+    pilot_runs: int = 0
+
+    def make(self, count: int, one: Callable[[int], Pass], go_on: Callable[[], bool]) -> None:
+        for number in range(count):
+            if number >= 2 and not go_on():
+                self.stopped = f"the time was up after {number} passes"
+                break
+            try:
+                self.done.append(one(number))
+            except BudgetSpent as spent:
+                self.stopped = f"stopped in pass {number + 1} ({spent.reason.value})"
+                break
+
+    @property
+    def roots(self) -> int:
+        """The fewest distinct first runs of a pass that met the goal."""
+        return min((one.roots for one in self.done if one.value > 0), default=0)
+
+    def estimate(self, variant: str) -> Estimate:
+        if len(self.done) < 2:
+            return Estimate(1.0, 0.0, 1.0, self.confidence, "not estimated", self.pilot_runs)
+        values = np.array([one.value for one in self.done])
+        runs = self.pilot_runs + sum(one.runs for one in self.done)
+        levels = max(one.levels for one in self.done)
+        method = f"splitting, {variant.replace('_', ' ')}, {levels} levels, t over {len(values)} passes"
+        if not values.any():
+            return Estimate(1.0, 0.0, 1.0, self.confidence, f"{method}, {NONE_SEEN}", runs)
+        low, high = t_interval(values, self.confidence)
+        return Estimate(float(values.mean()), max(0.0, low), min(1.0, high), self.confidence, method, runs)
+
+    def warnings(self) -> list[str]:
+        said = [] if self.stopped is None else [self.stopped]
+        if len(self.done) < 2:
+            return said
+        dead = sum(one.value == 0.0 for one in self.done)
+        if dead == len(self.done):
+            said.append("no pass reached the goal: nothing is known; does the score rise on the way to it?")
+        elif dead:
+            said.append(f"{dead} of {len(self.done)} passes died out: the interval is too narrow; use more particles")
+        if 0 < self.roots < FEW_ROOTS:
+            said.append(f"only {self.roots} of {self.particles} first runs have descendants: use more particles")
+        return said
 
 
 @dataclass
@@ -50,65 +106,51 @@ class Splitting:
     settings: EstimateSettings
     seeds: SeedTree
     go_on: Callable[[], bool]
-    passes: list[Pass] = field(default_factory=list)
-    stopped: str | None = None
+
+    def __post_init__(self) -> None:
+        self.passes = Passes(self.settings.particles, self.settings.confidence)
 
     def estimate(self) -> Estimate:
         """The probability of the goal, from independent passes."""
-        network, text = self.sampler.network, self.settings.score or ""
-        self.score, _ = parse_expression(text, network, what=f"score '{text}'")
-        if self.score.kind is not Kind.INT:
-            raise UserError(f"score '{text}' must be an integer: levels are its values.")
-        self._levels: dict[int, PathSampler] = {}
-        self._final = self.sampler.aiming_at(self.sampler.path.goal)
-        for number in range(self.settings.passes):
-            if number >= 2 and not self.go_on():
-                self.stopped = f"the time was up after {number} passes"
-                break
-            self.passes.append(self._one(self.seeds.child("pass", number).rng()))
-        values = np.array([one.value for one in self.passes])
-        runs = sum(one.runs for one in self.passes)
-        confidence = self.settings.confidence
-        if not values.any():
-            low, high, value = 0.0, 1.0, 1.0
+        self._levels = Levels(self.sampler, self.settings.score or "")
+        one: Callable[[int], Pass]
+        if self.settings.splitting == "restart":
+            pilot = self._one(self.seeds.child("pilot").rng())
+            self.passes.pilot_runs = pilot.runs
+            split = thresholds(pilot.shares)
+
+            def one(number: int) -> Pass:
+                rng = self.seeds.child("pass", number).rng()
+                value, runs, roots = restart_pass(self._levels, split, self.settings.particles, rng)
+                return Pass(value, len(split), runs, roots)
+
         else:
-            value = float(values.mean())
-            low, high = t_interval(values, confidence)
-            low, high = max(0.0, low), min(1.0, high)
-        levels = max(one.levels for one in self.passes)
-        method = f"splitting, fixed effort, {levels} levels, t over {len(values)} passes"
-        return Estimate(value, low, high, confidence, method, runs)
+
+            def one(number: int) -> Pass:
+                return self._one(self.seeds.child("pass", number).rng())
+
+        self.passes.make(self.settings.passes, one, self.go_on)
+        return self.passes.estimate(self.settings.splitting)
 
     def warnings(self) -> list[str]:
-        said = [] if self.stopped is None else [self.stopped]
-        dead = sum(one.value == 0.0 for one in self.passes)
-        if dead == len(self.passes):
-            said.append("no pass reached the goal: nothing is known; does the score rise on the way to it?")
-        elif dead:
-            said.append(f"{dead} of {len(self.passes)} passes died out: the interval is too narrow; use more particles")
-        roots = min((one.roots for one in self.passes if one.value > 0), default=0)
-        if 0 < roots < FEW_ROOTS:
-            said.append(f"only {roots} of {self.settings.particles} first runs have descendants: use more particles")
-        return said
+        return self.passes.warnings()
 
     def _one(self, rng: np.random.Generator) -> Pass:
         done, count = Pass(), self.settings.particles
         starts, roots = self.sampler.start(), np.arange(count)
         rows = np.zeros(count, np.int64)
-        level = int(self._scores(starts)[0])
+        level = self._levels.first
         while done.levels < MOST_LEVELS:
-            level += 1
             done.levels += 1
-            made = self._aiming_above(level).runs(
-                rng.integers(0, 2**64, size=count, dtype=np.uint64), starts, rows, ends=True
-            )
-            done.runs += count
+            seeds = rng.integers(0, 2**64, size=count, dtype=np.uint64)
+            level, made = self._risen(level, seeds, starts, rows, done)
             successes = np.flatnonzero(made.met)
             done.value *= len(successes) / count
+            done.shares.append((level, len(successes) / count))
             if len(successes) == 0:
                 return done
             ends, lines = made.ends.chosen(successes), roots[successes]
-            if self._all_met(ends):
+            if self._levels.goal_met(ends).all():
                 done.roots = len(np.unique(lines))
                 return done
             # Systematic: every success goes on nearly equally often.
@@ -116,34 +158,19 @@ class Splitting:
             starts, rows, roots = ends, picks, lines[picks]
         return done
 
-    def _aiming_above(self, level: int) -> PathSampler:
-        if level not in self._levels:
-            reached = make_binary(">=", self.score, Constant(level, Kind.INT), Kind.BOOL)
-            goal = make_binary("||", self.sampler.path.goal, reached, Kind.BOOL)
-            self._levels[level] = self.sampler.aiming_at(goal)
-        return self._levels[level]
+    def _risen(self, level: int, seeds: np.ndarray, starts: Starts, rows: np.ndarray, done: Pass) -> tuple[int, Runs]:
+        """Runs until the next level: the one above, or the highest that enough of them reach."""
 
-    def _all_met(self, ends: Starts) -> bool:
-        return bool(self._evaluated(self.sampler.path.goal, ends).all())
+        def runs(target: int) -> Runs:
+            done.runs += len(seeds)
+            return self._levels.aiming_at(target).runs(seeds, starts, rows, ends=True)
 
-    def _scores(self, states: Starts) -> np.ndarray:
-        return self._evaluated(self.score, states)
-
-    def _evaluated(self, expression: Expression, states: Starts) -> np.ndarray:
-        from dataclasses import replace
-
-        model = self.sampler.model
-        compiler = Compiler(model.network, first_address=len(model.T))
-        compiler.constants, compiler.sites = list(model.F), list(model.sites)
-        place = compiler.number(expression, "the score")
-        model = replace(model, T=np.concatenate([model.T, np.array(compiler.code, np.int32)]),
-                        F=np.array(compiler.constants or [0.0]), sites=tuple(compiler.sites))  # fmt: skip
-        walker, numbers = Walker.of(model), np.zeros(len(states))
-        with np.errstate(over="ignore"):
-            outcome = evaluate_states(
-                *walker.arrays, np.ascontiguousarray(states.locations), np.ascontiguousarray(states.integers),
-                np.ascontiguousarray(states.reals), *limits(model), place, 1, numbers,
-            )  # fmt: skip
-        if outcome != DONE:
-            raise UserError(f"the score fails: {walker.error()}.")
-        return numbers
+        step, made = 1, runs(level + 1)
+        while self.settings.splitting == "adaptive":
+            if made.met.mean() < ENOUGH or self._levels.goal_met(made.ends.chosen(np.flatnonzero(made.met))).all():
+                break
+            further = runs(level + 2 * step)
+            if further.met.mean() < ENOUGH:
+                break
+            step, made = 2 * step, further
+        return level + step, made

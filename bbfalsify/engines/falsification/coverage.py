@@ -13,7 +13,7 @@ from itertools import accumulate
 import numpy as np
 
 from bbfalsify.kernel import CompiledModel, Walk, Walks, WalkStatus
-from bbfalsify.modelling.profiles.parameters import branch_names, edge_names
+from bbfalsify.modelling.profiles.profile_parameters import branch_names, edge_names
 from bbfalsify.results.falsify_insights import Coverage, Covered
 
 

@@ -24,7 +24,7 @@ from scipy import special
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.engines.falsification.finding import WordEstimate
-from bbfalsify.kernel import CompiledModel, score_walks
+from bbfalsify.kernel import CompiledModel, Walk, score_walks
 from bbfalsify.modelling import Parameter
 from bbfalsify.results.falsify_insights import Elasticity, Swap
 from bbfalsify.stats.estimates import ratio_of_means
@@ -75,6 +75,19 @@ def influence_of(model: CompiledModel, estimate: WordEstimate, parameters: Seque
     groups = evidence.walks if violating else [evidence.followers]
     if not any(groups):
         return None
+    weights = estimate.passes.values if violating else np.ones(1)
+    return influence_of_walks(model, groups, weights, parameters, violating=violating)
+
+
+def influence_of_walks(
+    model: CompiledModel,
+    groups: Sequence[Sequence[Walk]],
+    weights: np.ndarray,
+    parameters: Sequence[Parameter],
+    *,
+    violating: bool = True,
+) -> Influence:
+    """Compute the influence on the probability of walks, pass by pass; `weights` are the estimates of the passes."""
     walks = [walk for group in groups for walk in group]
     found = score_walks(model, walks, parameters, FACTORS.tolist())
     ratios = np.exp(found.logarithms)
@@ -85,7 +98,6 @@ def influence_of(model: CompiledModel, estimate: WordEstimate, parameters: Seque
     means = np.array([part.mean(axis=0) if len(part) else part.sum(axis=0) for part in np.split(ratios, ends[:-1])])
     with np.errstate(invalid="ignore", over="ignore"):
         effective = ratios.sum(axis=0) ** 2 / (ratios**2).sum(axis=0)
-    weights = estimate.passes.values if violating else np.ones(1)
     names = tuple(p.name for p in parameters)
     untouched = np.logical_not(np.any(found.scores, axis=0))
     return Influence(names, weights, scores, means, effective, untouched, len(walks), violating)

@@ -29,9 +29,12 @@ from bbfalsify.kernel.native_background import NativeInBackground
 from bbfalsify.kernel.target_search import Batch, Heuristic, Recording, Target, TargetSearch
 from bbfalsify.kernel.walker import Walker
 from bbfalsify.logic.reach_query import ReachQuery
+from bbfalsify.modelling.reference.state import Move
 from bbfalsify.modelling.reference.step_replay import NotAllowed
 
 PORTFOLIO = (Heuristic.RET, Heuristic.SEM, Heuristic.RLC, Heuristic.RLC_A, Heuristic.RCF)
+MOST_REPEATED = 200
+"""Traces in a row that are known already: the search for different ones ends."""
 PROCESSES_PER_STEP = 4
 """Starting a walk costs about as much as a step for each so many processes."""
 
@@ -77,6 +80,10 @@ class Found:
 
     findings: list[ReachFinding] = field(default_factory=list)
     """Each better than those before; the last one counts."""
+    others: list[ReachFinding] = field(default_factory=list)
+    """Further traces with other transitions, where several were asked for."""
+    repeated: int = 0
+    """Traces met since the last one that was new."""
     failure: ReachFinding | None = None
     """A walk in which the model failed."""
     walks: int = 0
@@ -119,6 +126,8 @@ class SearchPlan:
     """Depth of all walks; None: growing."""
     walks: int | None = None
     """Walks of each heuristic; None: no limit."""
+    traces: int = 1
+    """Traces with different transitions to look for, where any trace will do."""
 
 
 Execute = Callable[[Sequence[Unit], Bounds, Coverage], Iterable[UnitAnswer]]
@@ -182,11 +191,9 @@ def search(
             if finding is not None and finding.trace.error is not None:
                 found.failure, found.stopped = finding, "failed"
                 return found
-            if finding is not None and _is_better(finding, found, wanted):
-                found.findings.append(finding)
-                if wanted is Wanted.SOME:
-                    found.stopped = "met"
-                    return found
+            if finding is not None and _keep(finding, found, plan):
+                found.stopped = "met"
+                return found
             watch(found)
         if not go_on():
             found.stopped = "timeout"
@@ -203,6 +210,25 @@ def _bounds(found: Found, wanted: Wanted) -> Bounds:
         return Bounds()
     trace = found.best.trace
     return Bounds(steps=len(trace.steps) - 1) if wanted is Wanted.SHORTEST else Bounds(time=float(trace.time))
+
+
+def _keep(finding: ReachFinding, found: Found, plan: SearchPlan) -> bool:
+    """Keep a trace that is better, or another one of several; tell whether it was the last to look for."""
+    if plan.wanted is not Wanted.SOME:
+        if _is_better(finding, found, plan.wanted):
+            found.findings.append(finding)
+        return False
+    known = [*found.findings, *found.others]
+    if any(_moves(finding) == _moves(other) for other in known):
+        found.repeated += 1
+        return found.repeated >= MOST_REPEATED
+    (found.others if known else found.findings).append(finding)
+    found.repeated = 0
+    return len(known) + 1 >= plan.traces
+
+
+def _moves(finding: ReachFinding) -> list[tuple[Move, ...]]:
+    return [step.moves for step in finding.trace.steps]
 
 
 def _is_better(finding: ReachFinding, found: Found, wanted: Wanted) -> bool:

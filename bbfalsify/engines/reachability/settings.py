@@ -26,6 +26,10 @@ class ReachSettings(Settings):
         "some ends with the first trace, shortest and fastest go on for a better one until the time is up.",
         default="some", choices=tuple(Wanted),
     )  # fmt: skip
+    traces: int = setting(
+        "Different traces to one target: they are grouped by what differs, and each group keeps its shortest.",
+        default=1, at_least=1, at_most=10_000,
+    )  # fmt: skip
     depth: int | None = setting(
         "Steps of each walk.",
         default=None,

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 
 from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.examples.chains import CHAINS, chain_file
-from bbfalsify.examples.models import difficult, gossip, protocols, scheduling
+from bbfalsify.examples.models import (
+    audio,
+    difficult,
+    gossip,
+    protocols,
+    scheduling,
+    structures,
+    untimed_protocols,
+)
 from bbfalsify.modelling import Network, load_model
 
 
@@ -25,14 +33,19 @@ class Family:
     smallest: int
     query: str
     text: str
+    never: bool = False
+    """True where no run reaches (E<>) or violates (A[]) what the query asks for, so that random walks cannot answer."""
 
 
 _MUTUAL_EXCLUSION = "A[] (sum (i : id_t) P(i).cs) <= 1"
+_ALL_RETRY = "E<> forall (i : id_t) P(i).retry"
+_NOT_SPOILT = "A[] forall (i : id_t) not S(i).Error"
 _ALL_KNOW = "E<> done && t <= T"
 
 FAMILIES = {
     "fischer": Family(
-        protocols.fischer, 5, 2, _MUTUAL_EXCLUSION, "Fischer's mutual exclusion; correct, so no walk ever violates it"
+        protocols.fischer, 5, 2, _MUTUAL_EXCLUSION, "Fischer's mutual exclusion; correct, so no walk ever violates it",
+        never=True,
     ),
     "fischer-faulty": Family(
         lambda n: protocols.fischer(n, faulty=True), 5, 2, _MUTUAL_EXCLUSION,
@@ -43,8 +56,16 @@ FAMILIES = {
         "the correct one: can all others wait while one is inside?",
     ),
     "csma-cd": Family(
-        protocols.csma_cd, 5, 2, "E<> forall (i : id_t) P(i).retry",
-        "stations on one wire that detect collisions: can all have to try again at once?",
+        protocols.csma_cd, 5, 2, _ALL_RETRY,
+        "stations on one wire that detect collisions, told one by one: can all have to try again at once?",
+    ),
+    "csma-cd-broadcast": Family(
+        lambda n: protocols.csma_cd(n, broadcast=True), 5, 2, _ALL_RETRY, "the same, all told by one signal"
+    ),
+    "fddi": Family(
+        protocols.fddi, 3, 2, "A[] forall (i : id_t) P(i).trt <= 2 * TTRT",
+        "a token ring with timed transmissions; is the token always back after twice its target time?",
+        never=True,
     ),
     "train-gate": Family(
         protocols.train_gate, 5, 2, "E<> Train(0).Cross && (forall (i : id_t) i != 0 imply Train(i).Stop)",
@@ -82,6 +103,53 @@ FAMILIES = {
     "difficult-a7": Family(lambda n: difficult.a7(), 1, 1, "E<> P.Error", "figure A.7: difficult for RCF"),
     "difficult-b2": Family(lambda n: difficult.b2(), 1, 1, "E<> P.Goal", "figure B.2: a narrow window"),
     "difficult-b3": Family(lambda n: difficult.b3(), 1, 1, "E<> P.Goal", "figure B.3: difficult for RET"),
+    "diamond": Family(
+        structures.diamond, 9, 1, "E<> i == 0 && j == N",
+        "a grid of states, hard for random walks at its corners (no time, as the next ones)",
+    ),
+    "back-loops": Family(
+        structures.back_loops, 9, 1, "E<> P.Stuck", "one way to the end, and from every state on it a way back"
+    ),
+    "components": Family(
+        structures.components, 5, 2, "E<> C.Out && id == N", "strongly connected components with one exit each"
+    ),
+    "philosophers": Family(
+        structures.philosophers, 5, 2, "E<> deadlock", "dining philosophers who take the left fork first"
+    ),
+    "bounded-retransmission": Family(
+        untimed_protocols.bounded_retransmission, 5, 1, "E<> S.GaveUp",
+        "a file over channels that lose; the size is how often a chunk is sent again: can the sender give up?",
+    ),
+    "sliding-window": Family(
+        untimed_protocols.sliding_window, 2, 1, "A[] not wrong",
+        "frames numbered modulo the size of the window, one too few: is an old frame ever taken for a new one?",
+    ),
+    "sliding-window-right": Family(
+        lambda n: untimed_protocols.sliding_window(n, faulty=False), 2, 1, "A[] not wrong",
+        "the same with one number more", never=True,
+    ),
+    "lift": Family(
+        untimed_protocols.lifts, 3, 3, "E<> exists (i : id_t) Lift(i).Error",
+        "lifts for one truck that number themselves: can pressing two buttons confuse them?",
+    ),
+    "buffers": Family(
+        untimed_protocols.buffers, 5, 1, "E<> received == N && t <= LOW",
+        "units of data through three buffers to one receiver: can they all be fast?",
+    ),
+    "philips-audio": Family(
+        audio.philips_audio, 1, 1, "A[] not wrong",
+        "Philips' audio control protocol, clocks wrong by 5 per cent: is every message understood?", never=True,
+    ),
+    "philips-audio-faulty": Family(
+        lambda n: audio.philips_audio(n, tolerance=6), 1, 1, "A[] not wrong", "the same, clocks wrong by 6 per cent"
+    ),
+    "audio-video": Family(
+        audio.audio_video, 2, 1, _NOT_SPOILT,
+        "Bang & Olufsen's bus: does every sender of a spoilt frame detect the collision?", never=True,
+    ),
+    "audio-video-faulty": Family(
+        lambda n: audio.audio_video(n, faulty=True), 2, 2, _NOT_SPOILT, "the same, senders listen too early"
+    ),
     "difficult-b8": Family(lambda n: difficult.b8(), 1, 1, "E<> P.Goal", "figure B.8: difficult for all"),
 }  # fmt: skip
 

@@ -26,12 +26,17 @@ def fischer(processes: int, *, delay: int = 2, faulty: bool = False) -> Network:
     return b.build()
 
 
-def csma_cd(stations: int) -> Network:
-    """Stations on one wire: two collide if one begins before the other's signal has arrived."""
+def csma_cd(stations: int, *, broadcast: bool = False) -> Network:
+    """Stations on one wire: two collide if one begins before the other's signal has arrived.
+
+    After a collision the bus tells one station after the other, in a committed location, as in the model of TChecker.
+    A station that sends for SIGMA or longer does not listen, and then everything stops.  With `broadcast` one signal
+    reaches all at once, and stations listen for 2 * SIGMA.
+    """
     b = NetworkBuilder("csma_cd")
     b.declare(f"const int N = {stations}; typedef int[0,N-1] id_t; const int SIGMA = 26; const int LAMBDA = 808;")
-    b.declare("chan begin, end, busy; broadcast chan cd;")
-    bus = b.automaton("Bus", declarations="clock y;")
+    b.declare("chan begin, end, busy; " + ("broadcast chan cd;" if broadcast else "chan cd[N];"))
+    bus = b.automaton("Bus", declarations="clock y;" if broadcast else "clock y; int[0,N] told;")
     bus.location("idle")
     bus.location("active")
     bus.location("collision", invariant="y < SIGMA")
@@ -39,20 +44,62 @@ def csma_cd(stations: int) -> Network:
     bus.edge("active", "active", guard="y >= SIGMA", sync="busy!")
     bus.edge("active", "idle", sync="end?", update="y = 0")
     bus.edge("active", "collision", guard="y < SIGMA", sync="begin?", update="y = 0")
-    bus.edge("collision", "idle", sync="cd!", update="y = 0")
+    if broadcast:
+        bus.edge("collision", "idle", sync="cd!", update="y = 0")
+    else:
+        bus.location("tell", committed=True)
+        bus.edge("collision", "tell", action="detect", guard="y < SIGMA")
+        bus.edge("tell", "tell", select="i : id_t", guard="i == told", sync="cd[i]!", update="told = told + 1")
+        bus.edge("tell", "idle", action="told", guard="told == N && y < SIGMA", update="y = 0, told = 0")
+    collision, listens = ("cd?", "2 * SIGMA") if broadcast else ("cd[id]?", "SIGMA")
     station = b.automaton("P", parameters="const id_t id", declarations="clock x;")
     station.location("wait")
     station.location("start", invariant="x <= LAMBDA")
     station.location("retry", invariant="x < 2 * SIGMA")
     station.edge("wait", "start", sync="begin!", update="x = 0")
-    station.edge("wait", "wait", sync="cd?", update="x = 0")
-    station.edge("wait", "retry", sync="cd?", update="x = 0")
+    station.edge("wait", "wait", sync=collision, update="x = 0")
+    station.edge("wait", "retry", sync=collision, update="x = 0")
     station.edge("wait", "retry", sync="busy?", update="x = 0")
-    station.edge("start", "retry", guard="x < 2 * SIGMA", sync="cd?", update="x = 0")
+    station.edge("start", "retry", guard=f"x < {listens}", sync=collision, update="x = 0")
     station.edge("start", "wait", guard="x == LAMBDA", sync="end!", update="x = 0")
     station.edge("retry", "start", sync="begin!", update="x = 0")
-    station.edge("retry", "retry", sync="cd?", update="x = 0")
+    station.edge("retry", "retry", sync=collision, update="x = 0")
+    if not broadcast:
+        station.edge("retry", "retry", sync="busy?", update="x = 0")
     b.instance("Bus").instance("P")
+    return b.build()
+
+
+def fddi(stations: int, *, allocation: int = 20) -> Network:
+    """A token ring for fibre (FDDI): a station that has the token sends for `allocation`, and then, if the token came
+    early, as long as the token would still have been early one round ago.
+
+    Two clocks per station, `a` and `b`, take turns: one measures this round of the token, the other the round before.
+    """
+    b = NetworkBuilder("fddi")
+    b.declare(f"const int N = {stations}; typedef int[0,N-1] id_t; const int TTRT = {50 * stations};")
+    b.declare(f"const int SA = {allocation}; chan take[N], give[N];")
+    station = b.automaton("P", parameters="const id_t id", declarations="clock trt, a, b;")
+    for half, (kept, reset) in enumerate((("a", "b"), ("b", "a"))):
+        idle, other = f"idle_{kept}", f"idle_{reset}"
+        must, may, more = f"must_{kept}", f"may_{kept}", f"more_{kept}"
+        station.location(idle, initial=half == 0)
+        station.location(must, invariant="trt <= SA")
+        station.location(may, invariant="trt <= SA")
+        station.location(more, invariant=f"{kept} <= TTRT + SA")
+        restart = f"trt = 0, {reset} = 0"
+        station.edge(idle, must, guard="trt >= TTRT", sync="take[id]?", update=restart)
+        station.edge(idle, may, guard="trt < TTRT", sync="take[id]?", update=restart)
+        station.edge(must, other, guard="trt == SA", sync="give[id]!")
+        station.edge(may, more, action="asynchronous", guard="trt == SA")
+        station.edge(more, other, sync="give[id]!")
+    ring = b.automaton("Ring", declarations="clock t; id_t place;")
+    ring.location("travels", invariant="t <= 0")
+    ring.location("held")
+    ring.edge("travels", "held", select="i : id_t", guard="i == place && t == 0", sync="take[i]!")
+    ring.edge("held", "travels", select="i : id_t", guard="i == place", sync="give[i]?",
+              update="t = 0, place = (place + 1) % N")  # fmt: skip
+    b.instance("P").instance("Ring")
     return b.build()
 
 

@@ -95,9 +95,9 @@ class Quantity:
 def normal(node: stl.Compare) -> tuple[stl.Term, str, float]:
     """Write a comparison as quantity, operator, number."""
     left, operator, right = node.left, node.operator, node.right
-    if not any(isinstance(part, stl.Signal) for part in stl.walk(right)):
+    if not any(isinstance(part, stl.Signal) for part in stl.nodes_of(right)):
         return left, operator, evaluate(right, {})
-    if not any(isinstance(part, stl.Signal) for part in stl.walk(left)):
+    if not any(isinstance(part, stl.Signal) for part in stl.nodes_of(left)):
         return right, _TURNED[operator], evaluate(left, {})
     return stl.Arithmetic("-", left, right), operator, 0.0
 

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from bbfalsify.core.tree import Node
 from bbfalsify.core.tree import children as children
-from bbfalsify.core.tree import walk as walk
+from bbfalsify.core.tree import nodes_of as nodes_of
 
 CONNECTIVES = ("!", "&", "|", "->", "<->")
 BARE = re.compile(r"[A-Za-z0-9_.]+(?:-[A-Za-z0-9_.]+)*")
@@ -98,7 +98,7 @@ def atoms(*formulas: Formula) -> tuple[Atom, ...]:
 
 def propositional(formula: Formula) -> bool:
     """Tell whether a formula is about the first letter only."""
-    return all(not isinstance(n, Unary | Binary) or n.operator in CONNECTIVES for n in walk(formula))
+    return all(not isinstance(n, Unary | Binary) or n.operator in CONNECTIVES for n in nodes_of(formula))
 
 
 def conjunction(formulas: list[Formula]) -> Formula:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.tree import depth
 from bbfalsify.logic.ltl import patterns
-from bbfalsify.logic.ltl.ltl_formula import Atom, Binary, Formula, Truth, Unary, children
+from bbfalsify.logic.ltl.ltl_formula import Atom, Binary, Formula, Truth, Unary
 from bbfalsify.logic.ltl.patterns import Counting, Scope
 
 DEEPEST = 150
@@ -79,12 +80,7 @@ class _Refused(Exception):
 
 
 def _depth(formula: Formula | Counting) -> int:
-    if isinstance(formula, Counting):
-        return 1 + max(_depth(formula.put), _depth(formula.take))
-    deepest, layer = 0, [formula]
-    while layer:
-        deepest, layer = deepest + 1, [child for node in layer for child in children(node)]
-    return deepest
+    return 1 + max(depth(formula.put), depth(formula.take)) if isinstance(formula, Counting) else depth(formula)
 
 
 @cache

@@ -66,13 +66,10 @@ class PropertyBase(ABC):
         self.text, self.atoms, self.file, self.line = text, found_in, file, line
         self._automata = lru_cache(_REMEMBERED)(self._make_bad)
         self._watches = lru_cache(_REMEMBERED)(self._make_watch)
-        self.letters = lru_cache(_REMEMBERED)(self._make_letters)
+        self.letters = lru_cache(_REMEMBERED)(partial(Letters, self.atoms))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.text!r})"
-
-    def _make_letters(self, inputs: tuple[str, ...]) -> Letters:
-        return Letters(self.atoms, inputs)
 
     @abstractmethod
     def _make_bad(self, inputs: tuple[str, ...]) -> Automaton:

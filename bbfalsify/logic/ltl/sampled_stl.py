@@ -82,7 +82,7 @@ class Sampling:
         self._set = set.intersection(*(set(v) for v in self.inputs.values())) if self.inputs else set()
         self._quantities: dict[str, Quantity] = {}
         for formula in formulas:
-            for node in stl.walk(formula.root):
+            for node in stl.nodes_of(formula.root):
                 if isinstance(node, stl.Compare) and not self._about_input(node):
                     term, operator, value = normal(node)
                     self._quantities.setdefault(stl.render(term), Quantity(term)).cut(operator, value)
@@ -137,11 +137,11 @@ class Sampling:
     # --- formulas ----------------------------------------------------------------------------------------------------
 
     def _about_input(self, node: stl.Compare) -> bool:
-        read = {part.name for part in stl.walk(node) if isinstance(part, stl.Signal)}
+        read = {part.name for part in stl.nodes_of(node) if isinstance(part, stl.Signal)}
         return bool(read) and read <= self._set
 
     def _atom(self, node: stl.Compare) -> Formula:
-        if not any(isinstance(part, stl.Signal) for part in stl.walk(node)):
+        if not any(isinstance(part, stl.Signal) for part in stl.nodes_of(node)):
             return Truth(holds(node.operator, evaluate(node.left, {}), evaluate(node.right, {})))
         if self._about_input(node):
             chosen = [
@@ -208,7 +208,7 @@ def sampling_problems(formula: stl.Formula, period: float) -> list[Problem]:
     problems = period_problems(formula, period)
     if problems:
         return problems
-    timed = [n.operator for n in stl.walk(formula.root) if isinstance(n, stl.Window | stl.Reach | stl.Step)]
+    timed = [n.operator for n in stl.nodes_of(formula.root) if isinstance(n, stl.Window | stl.Reach | stl.Step)]
     for operator in dict.fromkeys(timed):
         if operator in (*stl.PAST_WINDOWS, "since", "prev", "s_prev", "rise", "fall"):
             message = f"'{formula}' uses {operator}, which looks back: only the future can be checked; turn it round."

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.logic.ltl.ltl_formula import Atom, Binary, Formula, Truth, Unary, atoms, propositional, quote, walk
+from bbfalsify.logic.ltl.ltl_formula import Atom, Binary, Formula, Truth, Unary, atoms, nodes_of, propositional, quote
 from bbfalsify.logic.ltl.monitors import MonitorProperty
 from bbfalsify.logic.ltl.properties import LtlfProperty, LtlProperty, Property
 from bbfalsify.logic.ltl.sampled_stl import SampledProperty
@@ -137,7 +137,7 @@ def _because(trigger: Formula | str, answers: dict[str, list[str]]) -> str:
     """Name the inputs of the trigger that always get the same answer, as an explanation."""
     if isinstance(trigger, str):
         return ""
-    named = {s for node in walk(trigger) if isinstance(node, Atom) and node.side == "in" for s in node.symbols}
+    named = {s for node in nodes_of(trigger) if isinstance(node, Atom) and node.side == "in" for s in node.symbols}
     constant = [s for s in sorted(named) if len(answers.get(s, [])) == 1]
     if not constant or all(atom.side == "in" for atom in atoms(trigger)):
         return ""

@@ -1,6 +1,6 @@
-"""Evaluate a formula on one word by the definition, without automata.
+"""Evaluate a formula on one infinite word by the definition, without automata.
 
-A letter is a pair (input, output).  An infinite word is given as prefix and loop, a finite one as a list of letters.
+A letter is a pair (input, output); a word is given as prefix and loop.
 """
 
 from __future__ import annotations
@@ -20,20 +20,10 @@ def satisfies(formula: Formula, prefix: Sequence[Letter], loop: Sequence[Letter]
         return _Word([*prefix, *loop], len(prefix)).values(formula)[0]
 
 
-def satisfies_finite(formula: Formula, word: Sequence[Letter]) -> bool:
-    """Tell whether a non-empty finite word satisfies the formula: X needs a next letter, WX does not; F and U must be
-    fulfilled by the end, G and R need to hold only as far as the word goes.
-    """
-    if not word:
-        raise ValueError("the empty word satisfies nothing and violates nothing")
-    with deep_recursion():
-        return _Word(list(word), None).values(formula)[0]
-
-
 class _Word:
-    """Truth values at all positions; after the last position comes `back`, or nothing."""
+    """Truth values at all positions; after the last position comes `back`."""
 
-    def __init__(self, word: list[Letter], back: int | None) -> None:
+    def __init__(self, word: list[Letter], back: int) -> None:
         self.word, self.back = word, back
         self._known: dict[int, list[bool]] = {}
 
@@ -51,10 +41,9 @@ class _Word:
                 return [formula.holds(letter[side == "out"]) for letter in self.word]
             case Unary("!", body):
                 return [not v for v in self.values(body)]
-            case Unary("X", body):
-                return self.shifted(self.values(body), at_end=False)
-            case Unary("WX", body):
-                return self.shifted(self.values(body), at_end=True)
+            case Unary("X" | "WX", body):
+                values = self.values(body)
+                return [*values[1:], values[self.back]]
             case Unary("F", body):
                 return self.reach([True] * len(self.word), self.values(body), False)
             case Unary("G", body):
@@ -81,15 +70,12 @@ class _Word:
                 return self.reach(q, [a and b for a, b in zip(p, q, strict=True)], False)
         raise TypeError(f"not a formula: {formula!r}")
 
-    def shifted(self, values: list[bool], *, at_end: bool) -> list[bool]:
-        return [*values[1:], values[self.back]] if self.back is not None else [*values[1:], at_end]
-
     def reach(self, p: list[bool], q: list[bool], release: bool) -> list[bool]:
         """p U q (the least solution of its unfolding) or p R q (the greatest)."""
         n = len(self.word)
         values = [release] * n
         for _ in range(2):  # the second time round the loop knows its own beginning
             for k in reversed(range(n)):
-                following = values[k + 1] if k + 1 < n else release if self.back is None else values[self.back]
+                following = values[k + 1 if k + 1 < n else self.back]
                 values[k] = q[k] and (p[k] or following) if release else q[k] or (p[k] and following)
         return values

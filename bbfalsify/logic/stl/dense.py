@@ -20,7 +20,8 @@ from __future__ import annotations
 import numpy as np
 
 from bbfalsify.jit import jit
-from bbfalsify.logic.stl.piecewise import FLAT, NONE, RISING, future_window, past_window, pointwise, push, since, until
+from bbfalsify.logic.stl.piecewise import FLAT, NONE, RISING, future_window, past_window, pointwise, push
+from bbfalsify.logic.stl.piecewise_until import since, until
 from bbfalsify.logic.stl.program import Op
 
 _ATOM, _TRUTH, _NOT, _AND, _OR = int(Op.ATOM), int(Op.TRUTH), int(Op.NOT), int(Op.AND), int(Op.OR)

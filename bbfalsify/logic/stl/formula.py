@@ -12,17 +12,20 @@ its text and derived facts: which signals it reads and how far it looks ahead.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from bbfalsify.core.tree import Node as Node
 from bbfalsify.core.tree import children as children
-from bbfalsify.core.tree import walk as walk
+from bbfalsify.core.tree import nodes_of as nodes_of
 
 FUNCTIONS = ("abs", "sqrt", "exp")
 COMPARISONS = ("<=", "<", ">=", ">", "==", "!=")
 CONNECTIVES = ("and", "or", "implies", "iff", "xor")
 PAST_WINDOWS = ("historically", "once")
+_PLAIN = re.compile(r"[^\W\d]\w*(\[\d+(,\d+)*\])*(\.[^\W\d]\w*(\[\d+(,\d+)*\])*)*")
+"""Names of signals that need no quotes (SIGNAL in stl.lark)."""
 
 
 class Signal(Node):
@@ -154,7 +157,7 @@ class Formula:
     @cached_property
     def signals(self) -> tuple[str, ...]:
         """The signals read, in order of appearance."""
-        return tuple(dict.fromkeys(node.name for node in walk(self.root) if isinstance(node, Signal)))
+        return tuple(dict.fromkeys(node.name for node in nodes_of(self.root) if isinstance(node, Signal)))
 
     @cached_property
     def lookahead(self) -> float:
@@ -165,7 +168,7 @@ class Formula:
         """Some future operator has no upper bound, so that only a violation (or only a witness) can be final."""
         return any(
             isinstance(n, Window | Reach) and n.operator in ("always", "eventually", "until") and math.isinf(n.upper)
-            for n in walk(self.root)
+            for n in nodes_of(self.root)
         )
 
     @cached_property
@@ -176,7 +179,7 @@ class Formula:
     @cached_property
     def discrete_only(self) -> tuple[str, ...]:
         """The operators used that only make sense between neighbouring samples."""
-        return tuple(dict.fromkeys(n.operator for n in walk(self.root) if isinstance(n, Step)))
+        return tuple(dict.fromkeys(n.operator for n in nodes_of(self.root) if isinstance(n, Step)))
 
     def duration(self, horizon: float, period: float = 0.0) -> float:
         """Length of a trace on which everything up to the horizon can be decided."""
@@ -206,7 +209,7 @@ def render(node: Condition | Term) -> str:
     """Canonical text, with parentheses wherever precedence could be unclear."""
     match node:
         case Signal(name):
-            return name
+            return name if _PLAIN.fullmatch(name) else f'"{name}"' if "'" in name else f"'{name}'"
         case Number(value):
             return render_number(value)
         case Truth(value):

@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
+from bbfalsify.core.tree import depth
 from bbfalsify.logic.stl import formula as stl
 from bbfalsify.logic.stl.syntax_errors import SHORT, WORDS, explain, explain_character
 
 DEEPEST = 300
 """Deepest nesting: all code walks formulas recursively."""
 
+_ELEMENT = re.compile(r"\w+(\.\w+)*\[[\d,]+\]")
+"""A name with one index, which may also be an operator with its interval."""
 _UNITS = {"s": Fraction(1), "ms": Fraction(1, 10**3), "us": Fraction(1, 10**6), "ns": Fraction(1, 10**9)}
 
 
@@ -99,8 +102,11 @@ class _Reader:
 
         names, inside = self.signals or (), False
         for token in tokens:
+            if token.type == "QUOTED":
+                yield Token("SIGNAL", token[1:-1], token.start_pos, token.line, token.column)
+                continue
             base, index = token, None
-            if token.type == "SIGNAL" and token.endswith("]") and token not in names:
+            if token.type == "SIGNAL" and _ELEMENT.fullmatch(token) and token not in names:
                 base, _, index = token.partition("[")
                 known = base in names or WORDS.get(SHORT.get(base, base), "FUNCTION") not in ("FUNCTION", "TRUTH")
                 base, index = (base, f"[{index}") if known else (token, None)
@@ -133,7 +139,7 @@ class _Reader:
         for part in tree.iter_subtrees():
             built[id(part)] = getattr(self, part.data)(*(built.get(id(child), child) for child in part.children))
         root = built[id(tree)]
-        if not self.problems and _depth(root) > DEEPEST:
+        if not self.problems and depth(root) > DEEPEST:
             self.complain(f"the formula is nested more than {DEEPEST} levels deep")
         return root
 
@@ -233,11 +239,4 @@ def _name(operator: Any) -> str:
 
 
 def _shown(part: Any) -> str:
-    return stl.render(part) if _depth(part) <= DEEPEST else "…"
-
-
-def _depth(part: Any) -> int:
-    deepest, layer = 0, [part]
-    while layer:
-        deepest, layer = deepest + 1, [child for node in layer for child in stl.children(node)]
-    return deepest
+    return stl.render(part) if depth(part) <= DEEPEST else "…"

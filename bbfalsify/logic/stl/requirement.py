@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.logic.stl.formula import Formula, Reach, Window, render_number, walk
+from bbfalsify.logic.stl.formula import Formula, Reach, Window, nodes_of, render_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,7 +65,7 @@ def dense_problems(formula: Formula) -> list[Problem]:
 
 def intervals(formula: Formula) -> list[tuple[float, float]]:
     """The ends of every bounded operator's interval, in reading order; the upper one may be infinite."""
-    return [(node.lower, node.upper) for node in walk(formula.root) if isinstance(node, Window | Reach)]
+    return [(node.lower, node.upper) for node in nodes_of(formula.root) if isinstance(node, Window | Reach)]
 
 
 def period_problems(formula: Formula, period: float) -> list[Problem]:

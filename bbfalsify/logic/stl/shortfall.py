@@ -14,7 +14,7 @@ are returned, in their own units, so that the search can scale them by the range
 `==` and `!=` compare levels, not distances: their amount is the time until they hold next, as a share of the trace;
 1 where they hold only earlier, and 1 + d/(1 + d) where they never hold and are off by d (time robustness, Donzé and
 Maler 2010, in one direction).  An implication whose antecedent has such comparisons is a trigger: the consequent counts
-only where the antecedent holds, else `ANTECEDENT` is lacking and the consequent is not looked at.  Otherwise the moment
+only where the antecedent holds, else that is lacking and the consequent is not looked at.  Otherwise the moment
 just before a change would count as an almost complete violation.
 """
 
@@ -25,10 +25,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from bbfalsify.jit import jit
-from bbfalsify.logic.stl.formula import Formula, render
+from bbfalsify.logic.stl.formula import Formula
 from bbfalsify.logic.stl.program import Op, Program, atom_values, compile_formula
 
-ANTECEDENT = "antecedent"
 MISSING_ANTECEDENT = 2.0
 """More than the amount of any level comparison of the consequent."""
 TRUE, FALSE = 0, 1
@@ -207,15 +206,13 @@ def deciding_amounts(amounts, places, program, triggers, root, raw, lacking):
                 todo.append((a, aim, -2 - place))
 
 
-def shortfall_names(formula: Formula) -> tuple[str, ...]:
-    """The comparisons of a formula, in the order of its shortfalls; the antecedent comes last."""
-    return (*(render(atom) for atom in compile_formula(formula).atoms), ANTECEDENT)
-
-
 def shortfalls(
     formula: Formula, times: np.ndarray, signals: Mapping[str, np.ndarray]
 ) -> tuple[tuple[float, float, float], ...]:
-    """Return per comparison the amount that is lacking, and the lowest and highest margin in the trace."""
+    """Return per comparison the amount that is lacking, and the lowest and highest margin in the trace.
+
+    The amount of the antecedent comes last.
+    """
     program = compile_formula(formula)
     times = np.ascontiguousarray(times, np.float64)
     values = {name: np.asarray(signals[name], np.float64) for name in formula.signals}

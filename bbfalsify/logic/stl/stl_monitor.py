@@ -23,7 +23,7 @@ from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.logic.stl.dense import is_sound, judge_dense, robustness_dense
 from bbfalsify.logic.stl.discrete import first_off_grid, judge_discrete
-from bbfalsify.logic.stl.formula import Compare, Formula, Number, Signal, Window, render, walk
+from bbfalsify.logic.stl.formula import Compare, Formula, Number, Signal, Window, nodes_of, render
 from bbfalsify.logic.stl.program import Program, atom_values, compile_formula
 from bbfalsify.logic.stl.requirement import dense_problems, period_problems
 
@@ -130,7 +130,7 @@ def _diagnosis(formula: Formula, program: Program, times: np.ndarray, signals: S
     for atom, margin in zip(program.atoms, margins, strict=True):
         bad = np.flatnonzero(np.isnan(margin))
         if len(bad):
-            names = sorted({node.name for node in walk(atom) if isinstance(node, Signal)})
+            names = sorted({node.name for node in nodes_of(atom) if isinstance(node, Signal)})
             problems.append(
                 Problem(
                     f"'{render(atom)}' is undefined at time {times[bad[0]]:g} (division by zero, root of a negative "

@@ -28,6 +28,7 @@ _CHARACTERS = {
     "=>": "write '->'", "=<": "write '<='", "=": "'==' compares", ";": "give one formula, without ';'",
     "^": "write pow(x, 2)", "%": "there is no remainder", "/\\": "write 'and'", "\\/": "write 'or'", "~": "write 'not'",
     "¬": "write 'not'", "∧": "write 'and'", "∨": "write 'or'", "→": "write '->'", "≤": "write '<='", "≥": "write '>='",
+    "'": "close the quote", '"': "close the quote",
     "□": "write 'always'", "◇": "write 'eventually'", "◊": "write 'eventually'",
 }  # fmt: skip
 """What to write instead of characters that have no meaning; longer ones first."""

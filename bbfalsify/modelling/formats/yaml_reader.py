@@ -191,6 +191,12 @@ def check_format_version(root: Node) -> None:
         )
 
 
+def unit_of(node: Node) -> str | None:
+    """Read the unit of a port; any text will do that the other side has, too (`campaigns/compatibility.py`)."""
+    child = node.get("unit")
+    return None if child is None else child.string()
+
+
 def _text(node: Node, key: str) -> Text | None:
     child = node.get(key)
     return None if child is None else child.text()

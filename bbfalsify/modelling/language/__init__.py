@@ -1,7 +1,7 @@
 """The modelling language: from text to syntax tree to network.
 
-syntax, tree_builder, syntax_tree, tree_walk            text → syntax tree (grammar: language.lark)
-symbols, scopes, storage                                types, symbols, scopes, and the network under construction
+syntax, tree_builder, syntax_tree, tree_search          text → syntax tree (grammar: language.lark)
+typed_symbols, scopes, storage                          types, symbols, scopes, and the network under construction
 resolve_names → _access → _channels → _calls            expressions, by inheritance; folding folds constants
 → _wholes → _expressions
 assignments → side_effects → statements                 updates and function bodies

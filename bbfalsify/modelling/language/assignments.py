@@ -9,7 +9,8 @@ from bbfalsify.modelling.language.resolve_access import Part, chain, leaves_of, 
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN
 from bbfalsify.modelling.language.scopes import Frame
-from bbfalsify.modelling.language.symbols import (
+from bbfalsify.modelling.language.tree_search import written
+from bbfalsify.modelling.language.typed_symbols import (
     KIND_OF_SYMBOL,
     BrokenSymbol,
     ConstantSymbol,
@@ -17,7 +18,6 @@ from bbfalsify.modelling.language.symbols import (
     Type,
     VariableSymbol,
 )
-from bbfalsify.modelling.language.tree_walk import written
 from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.expressions import (
     Assign,

@@ -13,7 +13,8 @@ from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope
 from bbfalsify.modelling.language.statements import StatementResolver
 from bbfalsify.modelling.language.storage import element_suffix, initial_nodes, kinds_in, laid_out
-from bbfalsify.modelling.language.symbols import (
+from bbfalsify.modelling.language.tree_search import contains_call
+from bbfalsify.modelling.language.typed_symbols import (
     UPPAAL_RANGE,
     BrokenSymbol,
     ChannelSymbol,
@@ -26,7 +27,6 @@ from bbfalsify.modelling.language.symbols import (
     TypeSymbol,
     VariableSymbol,
 )
-from bbfalsify.modelling.language.tree_walk import contains_call
 from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.expressions import Assign, Bound, Expression, Function, Kind, Read
 from bbfalsify.modelling.network.network import Channel

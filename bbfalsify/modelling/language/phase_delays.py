@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 
+from bbfalsify.core.bracketed_text import split
 from bbfalsify.modelling.language.model_text import BranchText, EdgeText, LocationText, ModelText, TemplateText
 from bbfalsify.records.documents import Text
 
@@ -25,7 +26,7 @@ def expand_phases(model: ModelText) -> None:
             rate = location.exponential_rate
             match = None if rate is None else _FORM.match(rate.text)
             if rate is not None and match is not None:
-                phases, law = _law(match.group(1), _arguments(match.group(2)), _counter(location))
+                phases, law = _law(match.group(1), split(match.group(2), ","), _counter(location))
                 if phases is not None:
                     _expand(template, location, rate, phases, law)
 
@@ -34,19 +35,9 @@ def _counter(location: LocationText) -> str:
     return f"{location.name}_phase"
 
 
-def _arguments(text: str) -> list[str]:
-    depth, parts = 0, [""]
-    for sign in text:
-        depth += (sign in "([") - (sign in ")]")
-        if sign == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part.strip() for part in parts]
-
-
-def _law(word: str, arguments: list[str], counter: str) -> tuple[str | None, str]:
+def _law(word: str, given: list[str], counter: str) -> tuple[str | None, str]:
     """Number of phases, and their rate as an expression; None: not written as it must be (an unknown function then)."""
+    arguments = [text.strip() for text in given]
     if word == "erlang":
         return (f"({arguments[0]})", arguments[1]) if len(arguments) == 2 and all(arguments) else (None, "")
     rate = arguments[-1]

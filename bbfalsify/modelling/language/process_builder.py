@@ -11,7 +11,7 @@ from bbfalsify.modelling.language.model_text import LocationText
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Scope
-from bbfalsify.modelling.language.tree_walk import contains_prime, written
+from bbfalsify.modelling.language.tree_search import contains_prime, written
 from bbfalsify.modelling.network.expressions import Expression, Kind, Read
 from bbfalsify.modelling.network.network import Location, Process, Rate
 from bbfalsify.records.documents import Text

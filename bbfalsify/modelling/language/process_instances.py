@@ -15,7 +15,8 @@ from bbfalsify.modelling.language.resolve_access import part_type
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import Context
 from bbfalsify.modelling.language.scopes import Assembly, Scope
-from bbfalsify.modelling.language.symbols import (
+from bbfalsify.modelling.language.tree_search import assigned_names
+from bbfalsify.modelling.language.typed_symbols import (
     MANY,
     BrokenSymbol,
     ConstantSymbol,
@@ -23,7 +24,6 @@ from bbfalsify.modelling.language.symbols import (
     Type,
     VariableSymbol,
 )
-from bbfalsify.modelling.language.tree_walk import assigned_names
 from bbfalsify.modelling.network.expressions import AtLocation, Kind
 from bbfalsify.modelling.network.network import Process
 from bbfalsify.records.documents import Text

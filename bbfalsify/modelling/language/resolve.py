@@ -22,7 +22,7 @@ from bbfalsify.modelling.language.process_instances import ProcessInstances
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
-from bbfalsify.modelling.language.symbols import ConstantSymbol, Symbol, Type
+from bbfalsify.modelling.language.typed_symbols import ConstantSymbol, Symbol, Type
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network, Process
 from bbfalsify.modelling.network.visit import clock_constants, expressions_of

@@ -12,7 +12,7 @@ from itertools import product
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.folding import make_binary, make_conditional
 from bbfalsify.modelling.language.resolve_names import BROKEN, NameResolver, kind_of
-from bbfalsify.modelling.language.symbols import (
+from bbfalsify.modelling.language.typed_symbols import (
     KIND_OF_SYMBOL,
     BrokenSymbol,
     ConstantSymbol,

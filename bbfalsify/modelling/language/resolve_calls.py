@@ -13,7 +13,7 @@ from bbfalsify.modelling.language.folding import make_binary, make_builtin, make
 from bbfalsify.modelling.language.resolve_access import leaves_of, part_type
 from bbfalsify.modelling.language.resolve_channels import ChannelResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, is_number, kind_of
-from bbfalsify.modelling.language.symbols import (
+from bbfalsify.modelling.language.typed_symbols import (
     KIND_OF_SYMBOL,
     BrokenSymbol,
     FunctionSymbol,

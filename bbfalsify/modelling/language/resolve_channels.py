@@ -9,7 +9,7 @@ from itertools import product
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.folding import TRUE, make_binary
 from bbfalsify.modelling.language.resolve_access import AccessResolver, chain, index_message
-from bbfalsify.modelling.language.symbols import KIND_OF_SYMBOL, BrokenSymbol, ChannelSymbol
+from bbfalsify.modelling.language.typed_symbols import KIND_OF_SYMBOL, BrokenSymbol, ChannelSymbol
 from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
 from bbfalsify.modelling.network.visit import bounds
 

@@ -23,7 +23,7 @@ from bbfalsify.modelling.language.folding import (
 from bbfalsify.modelling.language.resolve_names import BROKEN, is_number, kind_of
 from bbfalsify.modelling.language.resolve_wholes import Values, WholeResolver
 from bbfalsify.modelling.language.scopes import Scope
-from bbfalsify.modelling.language.symbols import (
+from bbfalsify.modelling.language.typed_symbols import (
     MANY,
     ConstantSymbol,
     LocalSymbol,

@@ -11,7 +11,7 @@ from bbfalsify.core.errors import Place
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.constant_calls import constant_value
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
-from bbfalsify.modelling.language.symbols import (
+from bbfalsify.modelling.language.typed_symbols import (
     DEFAULT_RANGE,
     KIND_OF_SYMBOL,
     MANY,

@@ -13,7 +13,7 @@ from bbfalsify.modelling.language.folding import make_conditional
 from bbfalsify.modelling.language.resolve_access import chain, part_type
 from bbfalsify.modelling.language.resolve_calls import CallResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, kind_of
-from bbfalsify.modelling.language.symbols import FunctionSymbol, Type
+from bbfalsify.modelling.language.typed_symbols import FunctionSymbol, Type
 from bbfalsify.modelling.network.expressions import Call, Constant, Expression, Kind
 
 Values = tuple[Type, list[Expression]]

@@ -9,7 +9,8 @@ from typing import Any
 
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language import syntax
-from bbfalsify.modelling.language.symbols import (
+from bbfalsify.modelling.language.syntax_tree import Declaration
+from bbfalsify.modelling.language.typed_symbols import (
     DEFAULT_RANGE,
     BrokenSymbol,
     ConstantSymbol,
@@ -18,7 +19,6 @@ from bbfalsify.modelling.language.symbols import (
     Type,
     VariableSymbol,
 )
-from bbfalsify.modelling.language.syntax_tree import Declaration
 from bbfalsify.modelling.network.expressions import Assign, Bound, Function, Kind, Read
 from bbfalsify.modelling.network.network import Channel, Network, Variable
 from bbfalsify.records.documents import Text

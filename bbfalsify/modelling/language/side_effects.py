@@ -14,8 +14,8 @@ from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.assignments import AssignmentResolver
 from bbfalsify.modelling.language.folding import make_unary
 from bbfalsify.modelling.language.resolve_names import BROKEN, kind_of
-from bbfalsify.modelling.language.symbols import BrokenSymbol, FunctionSymbol, LocalSymbol, Type
-from bbfalsify.modelling.language.tree_walk import contains_assignment, written
+from bbfalsify.modelling.language.tree_search import contains_assignment, written
+from bbfalsify.modelling.language.typed_symbols import BrokenSymbol, FunctionSymbol, LocalSymbol, Type
 from bbfalsify.modelling.network.expressions import Assign, Bound, Constant, Expression, If, Kind, Statement
 
 

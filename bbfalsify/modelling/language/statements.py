@@ -17,7 +17,8 @@ from bbfalsify.modelling.language.resolve_names import BROKEN
 from bbfalsify.modelling.language.scopes import Frame, Scope
 from bbfalsify.modelling.language.side_effects import EffectResolver
 from bbfalsify.modelling.language.storage import initial_nodes, kinds_in, laid_out
-from bbfalsify.modelling.language.symbols import (
+from bbfalsify.modelling.language.tree_search import contains_assignment
+from bbfalsify.modelling.language.typed_symbols import (
     DEFAULT_RANGE,
     MANY,
     UPPAAL_RANGE,
@@ -26,7 +27,6 @@ from bbfalsify.modelling.language.symbols import (
     Symbol,
     Type,
 )
-from bbfalsify.modelling.language.tree_walk import contains_assignment
 from bbfalsify.modelling.network.expressions import (
     Assign,
     Binary,

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.resolve_wholes import WholeResolver
-from bbfalsify.modelling.language.symbols import StructSymbol, Symbol, Type
+from bbfalsify.modelling.language.typed_symbols import StructSymbol, Symbol, Type
 from bbfalsify.modelling.network.expressions import Kind
 
 Path = tuple[str, ...]

@@ -21,7 +21,7 @@ import lark
 from bbfalsify.core.errors import Place, Problem, UserError
 from bbfalsify.modelling.language import syntax_tree as tree
 from bbfalsify.modelling.language.tree_builder import MOST_DIGITS, TreeBuilder, UnreadableNumber
-from bbfalsify.modelling.language.tree_walk import depth
+from bbfalsify.modelling.language.tree_search import depth
 
 DEEPEST = 250
 """Limit for recursive walks; no person writes deeper expressions."""

@@ -12,7 +12,7 @@ from bbfalsify.modelling.language.model_text import TemplateText
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Assembly, Scope
-from bbfalsify.modelling.language.symbols import MANY, ConstantSymbol, Type
+from bbfalsify.modelling.language.typed_symbols import MANY, ConstantSymbol, Type
 from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
 from bbfalsify.records.documents import Text
 

@@ -22,12 +22,11 @@ from pathlib import Path
 
 from bbfalsify.core.errors import Problem
 from bbfalsify.modelling.formats.model_files import raise_sorted
-from bbfalsify.modelling.formats.yaml_reader import read_model, root_node
+from bbfalsify.modelling.formats.yaml_reader import read_model, root_node, unit_of
 from bbfalsify.modelling.language.resolve import assemble, resolve_against
 from bbfalsify.modelling.language.scopes import Assembly
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network, Variable
-from bbfalsify.modelling.profiles.units import unit_of
 from bbfalsify.records.documents import Document, Text, read_yaml
 from bbfalsify.records.yaml_node import Node
 

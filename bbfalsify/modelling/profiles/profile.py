@@ -24,15 +24,14 @@ from typing import Any
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.modelling.formats.model_files import raise_sorted
 from bbfalsify.modelling.formats.uppaal import is_uppaal
-from bbfalsify.modelling.formats.yaml_reader import VALUE_KEYS, idle_model, read_model, root_node
+from bbfalsify.modelling.formats.yaml_reader import VALUE_KEYS, idle_model, read_model, root_node, unit_of
 from bbfalsify.modelling.language.model_text import ModelText
 from bbfalsify.modelling.language.resolve import assemble, resolve_against
 from bbfalsify.modelling.language.scopes import Assembly
 from bbfalsify.modelling.network.expressions import Expression, Kind
 from bbfalsify.modelling.network.network import Network
-from bbfalsify.modelling.profiles.parameters import profile_parameters
+from bbfalsify.modelling.profiles.profile_parameters import profile_parameters
 from bbfalsify.modelling.profiles.signal_spaces import SignalInput, SystemParameter, read_parameters, read_signals
-from bbfalsify.modelling.profiles.units import unit_of
 from bbfalsify.records.documents import Document, parse_yaml, read_yaml
 from bbfalsify.records.yaml_node import Node
 
@@ -70,7 +69,7 @@ class Profile:
     """(name, unit)"""
     file: str | None = None
     uncertainty: Mapping[str, float] = field(default_factory=dict, hash=False)
-    """Name of a parameter (`parameters.profile_parameters`) → variance of its natural logarithm: a fit to n
+    """Name of a parameter (`profile_parameters.py`) → variance of its natural logarithm: a fit to n
     observations of an edge or stay gives about 1/n.  Parameters not named are taken as known."""
     parameters: tuple[SystemParameter, ...] = ()
     has_actions: bool = True

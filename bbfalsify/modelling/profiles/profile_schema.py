@@ -25,6 +25,7 @@ Schema = dict[str, Any]
 
 _TEXT: Schema = {"type": ["string", "number", "boolean"]}
 """YAML reads a guard such as `true` or a weight such as `3` as other types."""
+_TRUTH: Schema = {"type": "boolean"}
 _NUMBER: Schema = {"type": "number"}
 _NUMBERS: Schema = {"type": "array", "items": _NUMBER}
 _UNIT: Schema = {"type": "string", "description": "A unit such as m/s; '1' for a pure number."}
@@ -35,7 +36,7 @@ def profile_schema() -> Schema:
     branch = _record(BRANCH_KEYS)
     edge = _record(EDGE_KEYS, {"branches": _list(branch)}, required=("from",))
     location = {
-        "anyOf": [{"type": "null"}, _record(LOCATION_KEYS, {"rates": _texts(), **_truths("urgent", "committed")})]
+        "anyOf": [{"type": "null"}, _record(LOCATION_KEYS, {"rates": _texts(), "urgent": _TRUTH, "committed": _TRUTH})]
     }
     automaton = _record(
         AUTOMATON_KEYS, {"locations": _named(location), "edges": _list(edge)}, required=("initial", "locations")
@@ -83,7 +84,3 @@ def _texts() -> Schema:
 
 def _list(item: Schema) -> Schema:
     return {"type": "array", "items": item}
-
-
-def _truths(*keys: str) -> dict[str, Schema]:
-    return {key: {"type": "boolean"} for key in keys}

@@ -18,8 +18,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bbfalsify.modelling.formats.yaml_reader import unit_of
 from bbfalsify.modelling.profiles.laws import LAW_KEYS, Law, Values, read_law
-from bbfalsify.modelling.profiles.units import unit_of
 from bbfalsify.records.yaml_node import Node
 
 SHAPES = ("constant", "linear", "spline")

@@ -64,7 +64,11 @@ class Label:
 
     @property
     def lines(self) -> list[Line]:
-        taken = [Line(f"{_numbers(self.numbers[s])} {_symbols(s)}", "taken") for s in self.steps if s in self.numbers]
+        taken = [
+            Line(f"{_numbers(self.numbers[s])} {_cut(s[0])}/{_cut(s[1])}", "taken")
+            for s in self.steps
+            if s in self.numbers
+        ]
         alike: dict[str, list[str]] = {}
         for symbol, answer in (step for step in self.steps if step not in self.numbers):
             alike.setdefault(answer, []).append(symbol)
@@ -194,10 +198,6 @@ def _together(symbols: Sequence[str], answer: str) -> str:
         if len(text) <= WIDEST:
             return text
     return f"{_cut(symbols[0])}{f' +{len(symbols) - 1}' if len(symbols) > 1 else ''}/{answer}"
-
-
-def _symbols(step: Step) -> str:
-    return f"{_cut(step[0])}/{_cut(step[1])}"
 
 
 def _numbers(steps: Sequence[int]) -> str:

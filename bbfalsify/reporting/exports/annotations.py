@@ -17,7 +17,7 @@ _LEVELS = {"failed": "error", "error": "error", "inconclusive": "warning"}
 
 
 def annotation_lines(suites: Sequence[Suite], places: Places) -> Iterator[str]:
-    """The gravest first, whatever run they are of."""
+    """Annotations of all runs, the gravest first."""
     told = [(level, suite, case) for suite in suites for case in suite.cases if (level := _level(case)) is not None]
     for level, suite, case in sorted(told, key=lambda item: ("error", "warning", "notice").index(item[0])):
         place = place_of(suite, case, places)
@@ -39,7 +39,7 @@ def _command(name: str, about: Mapping[str, str], text: str) -> str:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """As the runner reads it back: nothing in it can end the line or the property."""
+    """Escape a text as the runner reads it back: nothing in it can end the line or the property."""
     for character in f"%\r\n{more}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

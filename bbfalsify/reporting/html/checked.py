@@ -109,7 +109,19 @@ def _violation(row: CheckedRequirement, system: str, machine: MealyMachine | Non
         "machine": _drawn(machine, row.prefix + row.loop * rounds),
         "small": machine is not None and len(machine) <= OPEN,
         "commands": [replay_command(row.file)] if row.file else [],
+        "causes": _causes(row),
     }
+
+
+def _causes(row: CheckedRequirement) -> list[dict[str, Any]]:
+    """Steps that break the requirement with the words to each; none where the word above is all there is."""
+    if len(row.causes) < 2 and not any(cause.others for cause in row.causes):
+        return []
+    return [
+        {"text": cause.in_words(), "words": list(zip(map(" ".join, (cause.word, *cause.others)), cause.observed,
+                                                     strict=True))}
+        for cause in row.causes
+    ]  # fmt: skip
 
 
 def _learned(result: CheckResult) -> str:

@@ -71,7 +71,7 @@ def _option(key: str, value: Any) -> list[str]:
 
 
 def _about_model(configuration: Mapping[str, Any], seed: int | None) -> str:
-    """The command of `reach` or `estimate`.
+    """The command of `reach`, `estimate` or `verify`.
 
     Only a campaign asks `reach` several queries at once, and then its file says how to do it again.
     """
@@ -80,7 +80,7 @@ def _about_model(configuration: Mapping[str, Any], seed: int | None) -> str:
     words = ["bbfalsify", kind, *([name] if name == configuration["model"] else ["--example", name])]
     for key, value in (configuration.get("constants") or {}).items():
         words += ["--set", f"{key}={value}"]
-    for requirement in configuration["requirements"][: None if kind == "estimate" else 1]:
+    for requirement in configuration["requirements"][: None if kind in ("estimate", "verify") else 1]:
         words += ["--query", requirement["query"]]
     options = [word for key, value in configuration["engine"].items() if key != "kind" for word in _option(key, value)]
     return shlex.join([*words, *options, *_option("seed", seed)])

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.odds import odds_interval, percent
+from bbfalsify.records.accepted import ACCEPTED, NEW
 from bbfalsify.reporting.formatting import interval
-from bbfalsify.reporting.html.parts import anchor, interval_bar
-from bbfalsify.results.falsify_modes import FailureMode
+from bbfalsify.reporting.html.parts import anchor, badge, interval_bar
+from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
 from bbfalsify.results.falsify_result import FalsificationResult
+from bbfalsify.results.mode_words import rank_change_text
 
+MOST_COLUMNS = 8
+"""Modes that a history shows."""
 MOST_ROWS = 12
 """Rows that a mode links to."""
 
@@ -23,7 +28,54 @@ def modes_section(result: FalsificationResult) -> dict[str, Any]:
         for row in result.requirements
         if row.other is not None and row.violation is not None
     ]
-    return {"modes": [_mode(mode, places, top) for mode in result.modes], "others": others}
+    modes = [_mode(mode, places, top) | _acceptance(result, mode) for mode in result.modes]
+    return {"modes": modes, "others": others, "histories": _histories(result)}
+
+
+def _acceptance(result: FalsificationResult, mode: FailureMode) -> dict[str, Any]:
+    accepted = result.accepted_mode(mode)
+    return {"badges": [] if accepted is None else [badge(ACCEPTED if accepted else NEW)]}
+
+
+def _histories(result: FalsificationResult) -> list[dict[str, Any]]:
+    """Modes over the runs of the store, this one last: a column per mode, most probable now first."""
+    found = []
+    for row in result.requirements:
+        past = [run for run in result.history if run.requirement == row.id]
+        if not past or row.violation is None:
+            continue
+        now = PastRun(
+            run=result.directory.name if result.directory else "", time="this run", requirement=row.id,
+            violation=row.violation,
+            modes=tuple(PastMode(name=m.name, sentence=m.sentence, probability=m.probability)
+                        for m in result.modes_of(row.id)),
+        )  # fmt: skip
+        runs = [*past, now]
+        names = list(dict.fromkeys(mode.name for run in reversed(runs) for mode in run.modes))[:MOST_COLUMNS]
+        lines = []
+        for run in runs:
+            shown = {mode.name: odds_interval(mode.probability) for mode in run.modes}
+            cells = [odds_interval(run.violation), *(shown.get(name, "–") for name in names)]
+            lines.append({"run": run.run, "time": run.time, "cells": cells})
+        found.append({"requirement": row.id, "names": names, "runs": lines, "plot": _over_runs(runs, names)})
+    return found
+
+
+def _over_runs(runs: list[PastRun], names: list[str]) -> dict[str, Any]:
+    """Probabilities over the runs, on a logarithmic axis by powers of ten."""
+
+    def line(name: str, values: list[float | None]) -> dict[str, Any]:
+        points = [(k + 1, math.log10(v)) for k, v in enumerate(values) if v]
+        return {"name": name, "xs": [x for x, _ in points], "ys": [y for _, y in points]}
+
+    curves = [line("any", [run.violation.value for run in runs])]
+    for name in names:
+        curves.append(
+            line(name, [next((m.probability.value for m in run.modes if m.name == name), None) for run in runs])
+        )
+    panel = {"title": "probability (power of ten)", "lines": curves}
+    return {"title": "failure modes over the runs of the store", "x": [0.5, len(runs) + 0.5], "label": "run",
+            "panels": [panel]}  # fmt: skip
 
 
 def _mode(mode: FailureMode, places: dict[tuple[str, int], int], top: float) -> dict[str, Any]:
@@ -35,6 +87,7 @@ def _mode(mode: FailureMode, places: dict[tuple[str, int], int], top: float) -> 
         "name": mode.name,
         "sentence": mode.sentence,
         "avoided_by": mode.avoided_by,
+        "rank_changes": rank_change_text(mode),
         "probability": odds_interval(mode.probability),
         "exact": f"{interval(mode.probability)}, {mode.probability.method}",
         "bar": interval_bar(mode.probability, top) if top > 0 else None,

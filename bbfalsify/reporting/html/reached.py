@@ -17,13 +17,26 @@ from bbfalsify.reporting.html.timeline import timeline
 from bbfalsify.reporting.terminal.reach import stumbled
 from bbfalsify.results.reach_result import QueryResult, ReachResult
 from bbfalsify.results.recorded import result_from_json
+from bbfalsify.results.verify_result import VerifyResult, VerifyRow
 
+MOST_ACTIONS = 30
+"""Actions of a group's shortest trace that its line shows."""
 MOST_CHARTS_OPEN = 3
 """The charts of more traces than this are folded."""
 
 
 def reached_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any]:
     result = result_from_json(ReachResult, results, file=str(directory / "results.json"))
+    effort = f"{result.walks:,} walks, {result.steps:,} steps in {result.seconds:.1f} s; {result.stop_reason}; "
+    queries = [_query(row) for row in result.requirements]
+    return traces_page(directory, results, result, f"{effort}seed {result.seed}", queries)
+
+
+def traces_page(
+    directory: Path, results: Mapping[str, Any], result: ReachResult | VerifyResult, effort: str,
+    queries: list[dict[str, Any]],
+) -> dict[str, Any]:  # fmt: skip
+    """The page of queries about states, with the traces found."""
     manifest, notes = readable_manifest(directory), list(result.notes)
     traces = []
     for row in result.requirements:
@@ -38,9 +51,8 @@ def reached_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "title": result.name,
         "badges": [badge(result.outcome), *([badge(results["category"])] if results.get("category") else [])],
-        "effort": f"{_model(manifest)}{result.walks:,} walks, {result.steps:,} steps in {result.seconds:.1f} s; "
-        f"{result.stop_reason}; seed {result.seed}",
-        "queries": [_query(row) for row in result.requirements],
+        "effort": f"{_model(manifest)}{effort}",
+        "queries": queries,
         "notes": notes,
         "reading": "Time goes down. An arrow is a synchronisation, a box a step of one process alone; every step was "
         "checked again by the exact interpreter. Rest the mouse on a text to see all of it. Over time: a row per "
@@ -73,7 +85,7 @@ def _query(row: QueryResult) -> dict[str, Any]:
     }
 
 
-def _trace(file: Path, row: QueryResult) -> dict[str, Any]:
+def _trace(file: Path, row: QueryResult | VerifyRow) -> dict[str, Any]:
     from markupsafe import Markup
 
     data = read_json(file)
@@ -103,7 +115,17 @@ def _trace(file: Path, row: QueryResult) -> dict[str, Any]:
         "locations": list(places.items()),
         "variables": variables,
         "replay": replay_command(file),
-    }
+        "groups": [
+            {"differs": g.differs, "traces": g.traces, "length": g.length, "time": number(g.time, 8),
+             "actions": _shortened(g.actions), "replay": None if g.file is None else replay_command(g.file)}
+            for g in (row.groups if isinstance(row, QueryResult) else ())
+        ],
+    }  # fmt: skip
+
+
+def _shortened(actions: tuple[str, ...]) -> str:
+    hidden = len(actions) - MOST_ACTIONS
+    return " ".join(actions[:MOST_ACTIONS]) + (f" … {hidden} more" if hidden > 0 else "")
 
 
 def _row(step: dict[str, Any]) -> Row:

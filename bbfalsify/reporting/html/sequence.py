@@ -59,7 +59,9 @@ def sequence_chart(names: Sequence[str], rows: Sequence[Row]) -> str:
     width = int(left + between * len(names) + 20 + min(BESIDE, LETTER * notes))
     shown = _shortened(rows)
     height = TOP + STEP * len(shown) + 12
-    heads = "".join(_head(name, x[name], between) for name in names) + _margin(left, 20, "time", "step")
+    heads = "".join(_text(x[name], 20, name, between - 10, style="head") for name in names) + _margin(
+        left, 20, "time", "step"
+    )
     lines = "".join(f'<path class="life" d="M{x[name]} 0V{height}"/>' for name in names)
     body = "".join(
         _drawn(row, number, TOP + STEP * place, left, x, between) for place, (number, row) in enumerate(shown)
@@ -133,10 +135,6 @@ def _shortened(rows: Sequence[Row]) -> list[tuple[int | None, Row]]:
     gap = Row("", (), f"… {left_out} steps (all of them in the trace file) …")
     half = MOST_ROWS // 2
     return [*numbered[:half], (None, gap), *numbered[half + left_out :]]
-
-
-def _head(name: str, x: int, between: int) -> str:
-    return _text(x, 20, name, between - 10, style="head")
 
 
 def _margin(left: int, y: float, when: str, number: str) -> str:

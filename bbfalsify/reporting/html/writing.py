@@ -1,4 +1,4 @@
-"""Which page a directory gets, and writing it."""
+"""Choose the page of a run directory, and write it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_report(directory: str | Path, engines: Engines, file: str | Path | Non
 
 
 def _run_directory(path: Path) -> Path:
-    """Its results may be named instead, as other commands take them."""
+    """Return the run directory; its results.json may be named instead, as with other commands."""
     return path.parent if path.name == "results.json" and path.is_file() else path
 
 

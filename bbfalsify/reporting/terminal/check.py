@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,20 @@ from bbfalsify.records.json_files import write_atomically
 from bbfalsify.reporting.drawing.graphs import machine_svg
 from bbfalsify.reporting.formatting import interval, number
 from bbfalsify.reporting.terminal.lines import expectation, note_lines, replay_line, report_line
-from bbfalsify.results.check_result import CheckResult, UseRisk
+from bbfalsify.results.check_result import CheckedRequirement, CheckResult, UseRisk
 from bbfalsify.results.recorded import result_from_json
 
+MOST_CAUSES, MOST_WORDS = 3, 3
+"""Causes of a requirement, and words of each, that are shown without -v."""
 RESUMABLE = (
     StopReason.INTERRUPTED,
     StopReason.BUDGET_SIMULATIONS,
     StopReason.BUDGET_SYMBOLS,
     StopReason.BUDGET_TIME,
 )
+
+MOST_DRAWN = 150
+"""States of a machine that is drawn; nobody can follow the lines of a larger one, and placing them takes minutes."""
 
 
 def check_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str]:
@@ -33,6 +39,7 @@ def check_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[
         yield f"{row}{expectation(row.outcome, row.expected)}"
         if row.outputs:
             yield f"   {row.steps}"
+        yield from (f"   {line}" for line in cause_lines(row, width - 3, everything=verbose))
         if row.probability is not None:
             yield f"   {_probability(row.probability)}"
         if row.risk is not None:
@@ -56,6 +63,22 @@ def check_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[
         yield f"run directory: {result.directory}"
     yield f"seed: {result.seed}"
     yield from (replay_line(row.file) for row in result.requirements if row.file is not None)
+
+
+def cause_lines(row: CheckedRequirement, width: int, *, everything: bool = False) -> Iterator[str]:
+    """Steps that break the requirement, where there are several, or several words to one."""
+    if len(row.causes) < 2 and not any(cause.others for cause in row.causes):
+        return
+    shown = row.causes if everything else row.causes[:MOST_CAUSES]
+    for place, cause in enumerate(shown, start=1):
+        yield from textwrap.wrap(f"cause {place}: {cause.in_words()}", width, subsequent_indent="   ")
+        words = [cause.shown(k) for k in range(len(cause.observed))]
+        yield from textwrap.wrap(f"   by {'; '.join(words if everything else words[:MOST_WORDS])}", width,
+                                 subsequent_indent="      ")  # fmt: skip
+    if len(row.causes) > len(shown):
+        yield f"… and {len(row.causes) - len(shown)} more causes: -v"
+    if not all(all(cause.observed) for cause in shown):
+        yield "* the learned machine says so; this word was not executed"
 
 
 def _probability(estimate: Estimate) -> str:
@@ -82,9 +105,12 @@ def _shown(estimate: Estimate) -> str:
 
 
 def write_files(data: Mapping[str, Any]) -> None:
-    """Write model.svg: the learned machine, with the way to the first violation."""
+    """Write model.svg, unless the machine is too large: the learned machine, with the way to the first violation."""
     result = result_from_json(CheckResult, data)
-    if result.model is not None:
+    if result.model is None:
+        return
+    file = Path(result.model)
+    machine = read_dot(file)
+    if len(machine) <= MOST_DRAWN:
         way = next((row.word for row in result.requirements if row.outputs), ())
-        file = Path(result.model)
-        write_atomically(file.with_suffix(".svg"), machine_svg(read_dot(file), way), durable=False)
+        write_atomically(file.with_suffix(".svg"), machine_svg(machine, way), durable=False)

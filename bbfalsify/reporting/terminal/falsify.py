@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bbfalsify.core.odds import probability
@@ -33,6 +34,7 @@ from bbfalsify.reporting.terminal.insight_lines import (
 )
 from bbfalsify.reporting.terminal.lines import expectation, note_lines, place_lines
 from bbfalsify.reporting.terminal.modes import mode_lines
+from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import FalsificationResult, KnownCounterexample, RequirementResult
 from bbfalsify.results.recorded import result_from_json
 
@@ -49,9 +51,10 @@ def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> I
     for row in result.requirements:
         if row.violation is not None:
             yield ""
-            yield from mode_lines(row, result.modes_of(row.id), width, verbose)
-        # Failures are accepted row by row, so whoever accepts some needs to see which.
-        if result.listed(row.id) and (verbose or row.violation is None or result.acceptance is not None):
+            yield from mode_lines(row, _marked(result, row.id), width, verbose)
+        # Whoever accepts failures needs to see those that are not.
+        open_ = result.acceptance is not None and result.accepted(row.id) != len(result.listed(row.id))
+        if result.listed(row.id) and (verbose or row.violation is None or open_):
             yield ""
             yield from _found(result, row, width, verbose)
     for row in result.requirements:
@@ -64,8 +67,17 @@ def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> I
     yield effort_line(result)
     hidden = () if verbose or not result.modes else result.list_notes
     notes = [note for note in result.notes if note not in hidden]
-    yield from (*store_lines(result), *unmet_lines(result), *note_lines(notes))
+    yield from (*store_lines(result), *history_lines(result), *unmet_lines(result), *note_lines(notes))
     yield from closing_lines(result)
+
+
+def _marked(result: FalsificationResult, requirement: str) -> list[FailureMode]:
+    """The modes of a requirement; where failures may be accepted, each says whether it is."""
+    words = {None: "", True: " (accepted)", False: " (not accepted)"}
+    return [
+        replace(mode, sentence=mode.sentence + words[result.accepted_mode(mode)])
+        for mode in result.modes_of(requirement)
+    ]
 
 
 def _coverage(result: FalsificationResult, width: int, verbose: bool) -> Iterator[str | Table]:
@@ -156,6 +168,21 @@ def store_lines(result: FalsificationResult) -> Iterator[str]:
         yield f"  … and {len(news) - MOST_KNOWN} more"
 
 
+def history_lines(result: FalsificationResult) -> Iterator[str]:
+    """Failure modes that are new or gone since the last run of the store."""
+    for row in result.requirements:
+        before = [past for past in result.history if past.requirement == row.id]
+        if not before or row.violation is None:
+            continue
+        then, now = [m.name for m in before[-1].modes], [m.name for m in result.modes_of(row.id)]
+        ever = {mode.name for past in before for mode in past.modes}
+        news = [("new", [n for n in now if n not in ever]), ("back", [n for n in now if n in ever and n not in then]),
+                ("gone", [n for n in then if n not in now])]  # fmt: skip
+        said = [f"{word}: {', '.join(names)}" for word, names in news if names] or ["no failure mode is new or gone"]
+        runs = f"{len(before)} earlier run{'s' * (len(before) != 1)}"
+        yield f"store, {runs} of {row.id}: {'; '.join(said)}"
+
+
 def _fate(row: KnownCounterexample) -> str:
     if row.outcome == "same":
         return "back again" if row.before == "fixed" else "still there"
@@ -167,7 +194,8 @@ def unmet_lines(result: FalsificationResult) -> Iterator[str]:
     unmet = () if result.acceptance is None else result.acceptance.unmet
     for entry in unmet[:MOST_KNOWN]:
         where = f" (line {entry.line})" if entry.line else ""
-        yield f"accepted, but not found: {entry.requirement} {shorten_word(entry.actions, 40)}{where}"
+        what = shorten_word(entry.actions, 40) if entry.mode is None else f"mode {entry.mode}"
+        yield f"accepted, but not found: {entry.requirement} {what}{where}"
     if len(unmet) > MOST_KNOWN:
         yield f"… and {len(unmet) - MOST_KNOWN} more"
 

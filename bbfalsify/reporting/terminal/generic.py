@@ -1,4 +1,4 @@
-"""Results of any engine, as far as all have the same: requirements with their outcomes, notes, where, how again."""
+"""Lines that results of every engine have: requirements with their outcomes, notes, run directory, replay."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from bbfalsify.reporting.formatting import ranks
 from bbfalsify.reporting.terminal.lines import new_table
 from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import RequirementResult
-from bbfalsify.results.mode_words import explanation, violation_sentence
+from bbfalsify.results.mode_words import explanation, rank_change_text, violation_sentence
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,15 +31,15 @@ MOST_MODES = 10
 def mode_lines(
     row: RequirementResult, modes: Sequence[FailureMode], width: int, verbose: bool = False
 ) -> Iterator[str | Table]:
-    """Sentence, table of modes, and what they leave open; `verbose`: also what would avoid them."""
+    """Sentence, table of modes, and what they leave open; `verbose`: also what avoids them and changes their ranks."""
     yield from textwrap.wrap(violation_sentence(row), width)
     yield from textwrap.wrap(explanation(row, modes), width)
     if modes:
         yield ""
         yield _table(modes[:MOST_MODES], width)
     for mode in modes[:MOST_MODES] if verbose else ():
-        if mode.avoided_by is not None:
-            yield from textwrap.wrap(f"mode {mode.rank}: {mode.avoided_by}", width)
+        for text in (mode.avoided_by, rank_change_text(mode)):
+            yield from textwrap.wrap(f"mode {mode.rank}: {text}", width) if text is not None else ()
     if len(modes) > MOST_MODES:
         yield f"… and {len(modes) - MOST_MODES} more: bbfalsify show"
 

@@ -46,12 +46,26 @@ class DamageWarning:
             self._progress.warn(f"{event.file}{line}: {event.what}.")
 
 
-class CheckProgress:
-    """Listens to the events of a check: states, queries, symbols, how far the tests are."""
+class _Listener:
+    """Listens to the events of a run that may be one of several."""
 
     def __init__(self, progress: Progress, name: str = "", clock: Clock | None = None) -> None:
-        self._progress = progress
-        self._name, self._clock = name, clock
+        self._progress, self._name, self._clock = progress, name, clock
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set all counts to zero."""
+
+    @property
+    def _above(self) -> str:
+        """The name of a campaign's run, and how long the others may take."""
+        return self._name + (self._clock.left if self._clock is not None and self._name else "")
+
+
+class CheckProgress(_Listener):
+    """Listens to the events of a check: states, queries, symbols, how far the tests are."""
+
+    def _begin(self) -> None:
         self._budget, self._done, self._symbols, self._states, self._tested, self._violated = 0, 0, 0, 0, 0, 0
 
     def __call__(self, event: Any) -> None:
@@ -69,15 +83,13 @@ class CheckProgress:
             self._violated += 1
         tested = f", tested up to {self._tested}" if self._tested else ""
         note = f"{self._symbols} symbols, {self._states} states{tested}, {self._violated} violated"
-        self._progress.show("checking", self._done, self._budget, note, above=_above(self._name, self._clock))
+        self._progress.show("checking", self._done, self._budget, note, above=self._above)
 
 
-class ReachProgress:
+class ReachProgress(_Listener):
     """Listens to the events of a search for states: walks, steps, how deep they are, and each better trace."""
 
-    def __init__(self, progress: Progress, name: str = "", clock: Clock | None = None) -> None:
-        self._progress = progress
-        self._name, self._clock = name, clock
+    def _begin(self) -> None:
         self._budget, self._found = 0, 0
 
     def __call__(self, event: Any) -> None:
@@ -92,21 +104,28 @@ class ReachProgress:
             left = "" if event.timeout is None else f", {max(0.0, event.timeout - event.seconds):.0f} s left"
             depth = f", up to {event.depth} steps deep" if event.depth else ""
             note = f"{event.steps:,} steps{depth}, {self._found} traces{left}"
-            above = _above(self._name, self._clock)
-            self._progress.show(f"{event.requirement}: walks", event.walks, self._budget, note, above=above)
+            self._progress.show(f"{event.requirement}: walks", event.walks, self._budget, note, above=self._above)
 
 
-def _above(name: str, clock: Clock | None) -> str:
-    """Name the run of a campaign, and how long the others may take."""
-    return name + (clock.left if clock is not None and name else "")
+class VerifyProgress(_Listener):
+    """Listens to the events of an exploration: states, how fast, how many wait, how deep, memory."""
+
+    def _begin(self) -> None:
+        pass
+
+    def __call__(self, event: Any) -> None:
+        if type(event).__name__ != "StatesExplored":
+            return
+        rate = f"{event.states / event.seconds:,.0f} per second, " if event.seconds > 0 else ""
+        left = "" if event.timeout is None else f", {max(0.0, event.timeout - event.seconds):.0f} s left"
+        note = f"{rate}{event.waiting:,} waiting, depth {event.depth}, {event.memory_mb:.0f} MB{left}"
+        self._progress.show(f"{event.requirement}: states", event.states, 0, note, above=self._above)
 
 
-class RunProgress:
+class RunProgress(_Listener):
     """Listens to the events of one run and shows how far it is, how close it came and what it found."""
 
-    def __init__(self, progress: Progress, name: str = "", clock: Clock | None = None) -> None:
-        self._progress = progress
-        self._name, self._clock = name, clock
+    def _begin(self) -> None:
         self._stage, self._total, self._done, self._found = "", 0, 0, 0
         self._requirements: tuple[str, ...] = ()
         self._closest: dict[int, float] = {}
@@ -138,10 +157,9 @@ class RunProgress:
         elif kind == "EstimateMade":
             self._estimates[event.what, event.actions] = event.estimate
         if self._stage and not self._progress.quiet:
-            above = _above(self._name, self._clock)
             done = min(self._done, self._total)
             below = self._below() if self._progress.terminal else ()
-            self._progress.show(self._stage, done, self._total, self._note(), above=above, below=below)
+            self._progress.show(self._stage, done, self._total, self._note(), above=self._above, below=below)
 
     def _look_at(self, answers: Sequence[dict[str, Any]]) -> None:
         for answer in answers:
@@ -170,22 +188,17 @@ class RunProgress:
         estimated = sorted(self._estimates.items(), key=lambda item: -item[1]["value"])
         for (requirement, actions), estimate in estimated[:MOST_LISTED]:
             value, low, high = (probability(estimate[key]) for key in ("value", "low", "high"))
-            lines.append(f"{requirement} {_word(actions)}  {value} [{low}, {high}]")
+            lines.append(f"{requirement} {shorten_word(actions, 40)}  {value} [{low}, {high}]")
         rest = [key for key in self._listed if key not in self._estimates]
         room = max(0, MOST_LISTED - len(estimated))
-        lines += [f"{requirement} {_word(actions)}" for requirement, actions in rest[:room]]
+        lines += [f"{requirement} {shorten_word(actions, 40)}" for requirement, actions in rest[:room]]
         return lines
 
 
-def _word(actions: Sequence[str]) -> str:
-    return shorten_word(actions, 40)
-
-
-class EstimateProgress:
+class EstimateProgress(_Listener):
     """The query that is being answered, and simulations of a system."""
 
-    def __init__(self, progress: Progress, name: str = "", clock: Clock | None = None) -> None:
-        self._progress, self._name, self._clock = progress, name, clock
+    def _begin(self) -> None:
         self._stage, self._total, self._done = "", 0, 0
 
     def __call__(self, event: Any) -> None:
@@ -195,5 +208,4 @@ class EstimateProgress:
         elif kind == "BatchAnswered":
             self._done += len(event.answers)
         if self._stage and not self._progress.quiet and kind in ("StageStarted", "BatchAnswered"):
-            above = _above(self._name, self._clock)
-            self._progress.show(self._stage, self._done, self._total, "estimating", above=above)
+            self._progress.show(self._stage, self._done, self._total, "estimating", above=self._above)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from bbfalsify.records.json_files import read_json
@@ -13,6 +15,7 @@ from bbfalsify.results.recorded import result_from_json
 FIRST, LAST = 15, 25
 """Steps shown at each end of a long trace."""
 MOST_UNCONFIRMED = 3
+MOST_GROUPS = 10
 
 
 def reach_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str]:
@@ -30,8 +33,22 @@ def reach_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[
         yield from (f"{name}{line}" for line in (effort_line(row), *note_lines(stumbled(row))))
     for row, name in zip(rows, names, strict=True):
         yield f"{name}{row.in_words}{expectation(row.outcome, row.expected)}"
+        yield from group_lines(row, width)
     yield from note_lines(result.notes)
     yield from place_lines(result.directory, result.seed, [row.file for row in rows])
+
+
+def group_lines(row: QueryResult, width: int) -> Iterator[str]:
+    """Several traces to one target, grouped by what differs."""
+    if not row.groups:
+        return
+    all_traces = sum(group.traces for group in row.groups)
+    yield f"{all_traces} different traces, in {len(row.groups)} group{'s' * (len(row.groups) != 1)} by what differs:"
+    for number, group in enumerate(row.groups[:MOST_GROUPS], start=1):
+        file = "" if group.file is None else f" ({Path(group.file).name})"
+        yield from textwrap.wrap(f"{number:2}  {group.in_words()}{file}", width, subsequent_indent="    ")
+    if len(row.groups) > MOST_GROUPS:
+        yield f"… and {len(row.groups) - MOST_GROUPS} more groups: report"
 
 
 def trace_lines(trace: Mapping[str, Any], *, everything: bool = False) -> Iterator[str]:

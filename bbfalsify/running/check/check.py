@@ -24,6 +24,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import StopReason
 from bbfalsify.engines.checking import strategy
 from bbfalsify.engines.checking.box import NonDeterministic, observed
+from bbfalsify.engines.checking.causes import causes_of
 from bbfalsify.engines.checking.claims import CheckProgress, Claim, Violation
 from bbfalsify.engines.checking.resetless import run_without_reset
 from bbfalsify.modelling import Network, Profile
@@ -83,6 +84,7 @@ def check(
             ended, non_deterministic = _run(task, driver, log.around(driver.ask), tree, progress)
     probabilities, why_not = probabilities_of(profile, box, progress, SeedTree(seed))
     risks, about_risks = risks_of(profile, task, progress, SeedTree(seed))
+    causes = causes_of(progress.hypothesis, task.claims, progress.violations, tree)
     files_of = write_counterexamples(record.path, task, progress, probabilities)
     model = None
     if record.path is not None and progress.hypothesis is not None:
@@ -92,7 +94,9 @@ def check(
         name=name,
         seed=seed,
         requirements=tuple(
-            checked(i, claim, progress, task.options, files_of.get(i), probabilities.get(i), risks.get(i))
+            checked(
+                i, claim, progress, task.options, files_of.get(i), probabilities.get(i), risks.get(i), causes.get(i, ())
+            )
             for i, claim in enumerate(task.claims)
         ),
         machine=progress.hypothesis,

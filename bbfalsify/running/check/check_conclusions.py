@@ -21,7 +21,7 @@ from bbfalsify.modelling import Network, Profile
 from bbfalsify.records.counterexample import SeedRecord
 from bbfalsify.records.run_directory import versions
 from bbfalsify.records.word_counterexample import PropertyRecord, WordCounterexample
-from bbfalsify.results.check_result import CheckedRequirement, UseRisk
+from bbfalsify.results.check_result import Cause, CheckedRequirement, UseRisk
 from bbfalsify.running.check.check_task import Task
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.conclusions import worker_notes
@@ -40,6 +40,7 @@ def checked(
     file: str | None,
     probability: Estimate | None,
     risk: UseRisk | None = None,
+    causes: tuple[Cause, ...] = (),
 ) -> CheckedRequirement:
     """Return the row of results about one claim."""
     verdict, violation = progress.verdict(number), progress.violations.get(number)
@@ -57,6 +58,7 @@ def checked(
             status=_status(violation),
             probability=probability,
             risk=risk,
+            causes=causes,
             file=file,
         )
     machine = progress.hypothesis

@@ -1,30 +1,33 @@
-"""The probability that a use of a system violates a requirement: profile × black box × STL, by plain simulation."""
+"""The probability that a use of a system violates a requirement: profile × black box × STL.
+
+Plain simulation judges all requirements by the same uses; a method for rare events asks for each requirement alone.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bbfalsify.core.budget import Budget
+from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.events import StageStarted
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.engines.estimation.settings import EstimateSettings
+from bbfalsify.engines.estimation.answering import Answered
+from bbfalsify.engines.estimation.settings import RARE, EstimateSettings
+from bbfalsify.engines.estimation.use_answers import answer_use
 from bbfalsify.engines.falsification import smc
 from bbfalsify.logic import Requirement
 from bbfalsify.logic.csl import Bound
 from bbfalsify.modelling import Profile
 from bbfalsify.records.recording import Recording
 from bbfalsify.results.estimate_result import OUTCOMES, EstimateResult, EstimateRow
-from bbfalsify.running.driver import Driver
 from bbfalsify.running.estimate.estimate_run import verdict_word
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.conclusions import worker_notes
 from bbfalsify.running.falsify.task import Settings, prepare
-from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.running.warm_up import compile_everything
-from bbfalsify.running.workers.executors import opened
 from bbfalsify.systems import System
 
 _RULES = {"auto": "sequence", "sequence": "sequence", "okamoto": "fixed", "clopper_pearson": "clopper_pearson"}
@@ -52,7 +55,7 @@ def estimate_use(
     """Simulate uses of the system until every probability of a violation is known as precisely as asked."""
     seed = recording.seed(seed)
     options = smc.SmcOptions(
-        rule=_RULES[settings.method],
+        rule=_RULES.get(settings.method, "sequence"),
         epsilon=settings.epsilon,
         relative=settings.relative,
         confidence=settings.confidence,
@@ -63,35 +66,35 @@ def estimate_use(
         budget=budget, seed=seed, execution=execution, record=recording.system,
     )  # fmt: skip
     compile_everything()
-    started, name = time.monotonic(), recording.name or profile.name
+    started, plain = time.monotonic(), smc.Progress()
+    answers: list[EstimateRow] = []
     decided_by = {**task.decided_by(with_store=False), "engine": settings.as_json()}
-    plain = smc.Progress()
-    with (
-        opened(execution) as where,
-        recording.begin(name, seed, decided_by, adapter_sha256=task.record.sha256) as record,
-        Driver(
-            system,
-            RequirementsJudge(task.requirements),
-            where,
-            record,
-            name=name,
-            requirements=[r.id for r in task.requirements],
-            budget=budget,
-            seeds=SeedTree(seed),
-            shared=[task.usage] if task.usage.makes_drafts else [],
-        ) as driver,
-    ):
+    with task.driven(recording, decided_by) as driver:
         driver.recorder.record(StageStarted("simulating", options.simulations or 0))
         with driver.until_stopped() as ended:
-            smc.run(
-                driver.ask, task.usage, plain, options, requirements=len(task.requirements),
-                seeds=SeedTree(seed).child("smc"), listener=_Quiet(),
-            )  # fmt: skip
+            if settings.method in RARE:
+                for number, requirement in enumerate(task.requirements):
+                    began = time.monotonic()
+                    seeds = SeedTree(seed).child(settings.method, requirement.id)
+                    found = answer_use(driver.ask, task.usage, number, settings, seeds, lambda: True)
+                    answers.append(_rare_row(requirement, found, settings, time.monotonic() - began))
+            else:
+                smc.run(
+                    driver.ask, task.usage, plain, options, requirements=len(task.requirements),
+                    seeds=SeedTree(seed).child("smc"), listener=_Quiet(),
+                )  # fmt: skip
         notes = [*task.sampling_notes, *worker_notes(system, execution.jobs), *driver.poll.notes()]
+    record = driver.record
+    if settings.method not in RARE:
+        spent = round(record.answers.seconds + time.monotonic() - started, 3)
+        rows = (_row(number, r, plain, options, settings) for number, r in enumerate(task.requirements))
+        answers = [replace(row, seconds=spent) for row in rows]
+    for requirement in task.requirements[len(answers) :]:
+        answers.append(EstimateRow(id=requirement.id, text=requirement.text, query=_query(requirement)))
     reason = ended.reason if ended.reason is not StopReason.COMPLETED else plain.stopped or StopReason.COMPLETED
     result = EstimateResult(
-        name=name,
-        requirements=tuple(_row(number, r, plain, options, settings) for number, r in enumerate(task.requirements)),
+        name=driver.name,
+        requirements=tuple(answers),
         stop_reason=reason,
         seconds=record.answers.seconds + time.monotonic() - started,
         seed=seed,
@@ -106,10 +109,7 @@ def _row(
     number: int, requirement: Requirement, plain: smc.Progress, options: smc.SmcOptions, settings: EstimateSettings
 ) -> EstimateRow:
     counts, found = plain.counts(number), options.stopping.estimate(plain.counts(number))
-    verdict = None
-    if settings.at_most is not None:
-        verdict = verdict_word(Bound(high=settings.at_most).verdict(found.low, found.high))
-    warnings = []
+    verdict, warnings = _verdict(found, settings), []
     if counts.trials and not counts.hits:
         warnings.append(f"no use of {counts.trials} violated it: the value is an upper bound")
     if counts.failed:
@@ -123,7 +123,7 @@ def _row(
     return EstimateRow(
         id=requirement.id,
         text=requirement.text,
-        query=f"P(violates {requirement.formula.text})",
+        query=_query(requirement),
         outcome=outcome if counts.trials else Outcome.INCONCLUSIVE,
         verdict=verdict,
         estimate=found,
@@ -131,3 +131,32 @@ def _row(
         method=found.method,
         warnings=tuple(warnings),
     )
+
+
+def _rare_row(requirement: Requirement, found: Answered, settings: EstimateSettings, seconds: float) -> EstimateRow:
+    assert found.estimate is not None
+    verdict = _verdict(found.estimate, settings)
+    outcome = Outcome.NOT_FALSIFIED if verdict is None else OUTCOMES[verdict]
+    return EstimateRow(
+        id=requirement.id,
+        text=requirement.text,
+        query=_query(requirement),
+        outcome=outcome if found.method != "not estimated" else Outcome.INCONCLUSIVE,
+        verdict=verdict,
+        estimate=found.estimate,
+        runs=found.runs,
+        method=found.method,
+        warnings=tuple(found.warnings),
+        seconds=round(seconds, 3),
+        **found.evidence,
+    )
+
+
+def _query(requirement: Requirement) -> str:
+    return f"P(violates {requirement.formula.text})"
+
+
+def _verdict(found: Estimate, settings: EstimateSettings) -> str | None:
+    if settings.at_most is None:
+        return None
+    return verdict_word(Bound(high=settings.at_most).verdict(found.low, found.high))

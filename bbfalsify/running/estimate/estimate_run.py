@@ -1,26 +1,23 @@
-"""Estimates about a model as a recorded run: queries in, a run directory with the answers out.
-
-A run that was interrupted is continued: queries that are answered are not asked again.
-"""
+"""Estimates about a model as a recorded run: queries in, a run directory with the answers out."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from bbfalsify.core.budget import Budget
-from bbfalsify.core.events import QueryAnswered, RunResumed, RunStarted, RunStopped, StageStarted
+from bbfalsify.core.events import StageStarted
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import Outcome, StopReason
-from bbfalsify.engines.estimation.answering import Answered, Answering
+from bbfalsify.core.verdict import Outcome
+from bbfalsify.engines.estimation.answering import Answering
 from bbfalsify.engines.estimation.questions import read_question
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.modelling import Network
 from bbfalsify.records.recording import Recording
 from bbfalsify.results.estimate_result import HOLDS, OUTCOMES, UNDECIDED, VIOLATED, EstimateResult, EstimateRow
-from bbfalsify.running.reach.reach_run import Question
+from bbfalsify.running.questions import Question, QuestionRun
 
 
 def estimate_all(
@@ -34,68 +31,47 @@ def estimate_all(
     recording: Recording = Recording(name="estimate"),
 ) -> EstimateResult:
     """Answer each query and store the result; the seconds of `budget` are for all queries together."""
-    seed, name = recording.seed(seed), recording.name or "estimate"
-    decided_by = {
-        "model": dict(about),
-        "queries": {question.id: question.query for question in questions},
-        "engine": settings.as_json(),
-        "budget": {"seconds": budget.seconds},
-    }
-    recording = replace(recording, configuration=recording.configuration or decided_by)
-    started = time.monotonic()
-    with recording.begin(name, seed, decided_by) as record:
-        before, recorder = record.answers, record.recorder
-        ids = tuple(question.id for question in questions)
-        recorder.record(
-            RunResumed(0, 1) if before.started else RunStarted(name, network.name, ids, seed, None, budget.seconds, 1)
-        )
-        answered = {e.data["requirement"]: e.data["row"] for e in before.events if e.kind == "QueryAnswered"}
-
-        def in_time() -> bool:
-            return budget.seconds is None or before.seconds + time.monotonic() - started < budget.seconds
-
-        answering, rows, reason = Answering(network, settings, in_time), [], StopReason.COMPLETED
-        for question in questions:
-            if question.id in answered:
-                rows.append(EstimateRow.from_json(answered[question.id]))
-                continue
-            if reason is StopReason.COMPLETED and not in_time():
-                reason = StopReason.BUDGET_TIME
-            if reason is StopReason.COMPLETED:
-                recorder.record(StageStarted(question.id, 0))
-                began = time.monotonic()
-                try:
-                    found = answering.answer(read_question(question.query, network), SeedTree(seed).child(question.id))
-                    rows.append(_row(question, found, time.monotonic() - began))
-                    recorder.record(QueryAnswered(question.id, rows[-1].as_json()))
-                    continue
-                except KeyboardInterrupt:
-                    reason = StopReason.INTERRUPTED if in_time() else StopReason.BUDGET_TIME
-            rows.append(EstimateRow(id=question.id, text=question.text, query=question.query))
-        seconds = before.seconds + time.monotonic() - started
-        result = EstimateResult(
-            name=name, requirements=tuple(rows), stop_reason=reason, seconds=seconds, seed=seed, directory=record.path
-        )
-        recorder.record(RunStopped(reason.value, sum(row.runs for row in rows), round(seconds, 3)))
-    record.write_results(result.as_json())
-    return result
-
-
-def _row(question: Question, found: Answered, seconds: float) -> EstimateRow:
-    verdict = verdict_word(found.verdict) if found.asks_verdict else None
-    return EstimateRow(
-        id=question.id,
-        text=question.text,
-        query=question.query,
-        outcome=Outcome.NOT_FALSIFIED if verdict is None else OUTCOMES[verdict],
-        verdict=verdict,
-        estimate=found.estimate,
-        runs=found.runs,
-        method=found.method,
-        warnings=tuple(found.warnings),
-        seconds=round(seconds, 3),
-        trajectories=found.trajectories,
+    run = _EstimateRun(
+        network=network,
+        about=about,
+        settings=settings,
+        budget=budget,
+        seed=recording.seed(seed),
+        recording=recording,
     )
+    return run.run(questions)
+
+
+class _EstimateRun(QuestionRun[EstimateRow, EstimateResult]):
+    row, result = EstimateRow, EstimateResult
+
+    @cached_property
+    def _answering(self) -> Answering:
+        return Answering(self.network, self.settings, self.in_time)
+
+    def answer(self, question: Question) -> EstimateRow:
+        self.record.recorder.record(StageStarted(question.id, 0))
+        began = time.monotonic()
+        asked = read_question(question.query, self.network)
+        found = self._answering.answer(asked, SeedTree(self.seed).child(question.id))
+        verdict = verdict_word(found.verdict) if found.asks_verdict else None
+        return EstimateRow(
+            id=question.id,
+            text=question.text,
+            query=question.query,
+            outcome=Outcome.NOT_FALSIFIED if verdict is None else OUTCOMES[verdict],
+            verdict=verdict,
+            estimate=found.estimate,
+            runs=found.runs,
+            method=found.method,
+            warnings=tuple(found.warnings),
+            seconds=round(time.monotonic() - began, 3),
+            trajectories=found.trajectories,
+            **found.evidence,
+        )
+
+    def unanswered(self, question: Question) -> EstimateRow:
+        return EstimateRow(id=question.id, text=question.text, query=question.query)
 
 
 def verdict_word(verdict: bool | None) -> str:

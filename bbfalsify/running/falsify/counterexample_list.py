@@ -10,8 +10,8 @@ from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.logic import Requirement
 from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
-from bbfalsify.results.falsify_modes import RequirementModes
-from bbfalsify.results.falsify_result import RankedCounterexample
+from bbfalsify.results.falsify_modes import FailureMode, RequirementModes
+from bbfalsify.results.falsify_result import RankedCounterexample, failure_of
 from bbfalsify.results.self_check import Meetings
 from bbfalsify.running.falsify.finding_listener import content_of, drawn_values, row_of
 from bbfalsify.running.falsify.shrink import shrunk_rows
@@ -84,10 +84,11 @@ class Listing:
         memory.learn(self._found, run="" if self._directory is None else self._directory.path.name)
         return memory.notes
 
-    def judge(self, acceptances: Acceptances | None) -> Judged | None:
-        """Mark those that the team accepts."""
+    def judge(self, acceptances: Acceptances | None, modes: Sequence[FailureMode]) -> Judged | None:
+        """Mark those that the team accepts, one by one or by their failure mode."""
         if acceptances is None:
             return None
-        judged = acceptances.judge([(row.requirement, row.actions, row.probability) for row in self.rows])
+        of = {(mode.requirement, rank): mode for mode in modes for rank in mode.counterexamples}
+        judged = acceptances.judge(failure_of(row, of.get((row.requirement, row.rank))) for row in self.rows)
         self.rows = [replace(row, accepted=v) for row, v in zip(self.rows, judged.verdicts, strict=True)]
         return judged

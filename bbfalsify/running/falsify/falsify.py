@@ -16,24 +16,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from bbfalsify.core.budget import Budget
-from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.records.accepted import Acceptances, load_acceptances
 from bbfalsify.records.recording import Recording, RunRecord
 from bbfalsify.records.store import Store
 from bbfalsify.results.falsify_modes import FailureMode
 from bbfalsify.results.falsify_result import AcceptanceResult, FalsificationResult, RequirementResult
-from bbfalsify.running.driver import Driver
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.conclusions import best_robustness, notes_on_lists
 from bbfalsify.running.falsify.counterexample_list import Listing
 from bbfalsify.running.falsify.given import ProfileLike, RequirementLike
-from bbfalsify.running.falsify.replay_store import Memory
+from bbfalsify.running.falsify.replay_store import Memory, recorded_modes
 from bbfalsify.running.falsify.stages import Stages
 from bbfalsify.running.falsify.task import Settings, prepare
-from bbfalsify.running.judge import RequirementsJudge
 from bbfalsify.running.warm_up import compile_everything
-from bbfalsify.running.workers.executors import opened
 from bbfalsify.systems import System
 
 
@@ -64,22 +60,7 @@ def falsify(
     memory = None if store is None else Memory(Store.open(store))
     compile_everything(frozenset(requirement.time for requirement in task.requirements))
     started = time.monotonic()  # the limits of a run do not count the compiling that only the very first one needs
-    name, decided_by = recording.name or task.profile.name, task.decided_by(with_store=memory is not None)
-    with (
-        opened(execution) as where,
-        recording.begin(name, seed, decided_by, adapter_sha256=task.record.sha256) as record,
-        Driver(
-            system,
-            RequirementsJudge(task.requirements),
-            where,
-            record,
-            name=name,
-            requirements=[r.id for r in task.requirements],
-            budget=budget,
-            seeds=SeedTree(seed),
-            shared=[usage for usage in (task.usage, *task.sampling.finer) if usage.makes_drafts],
-        ) as driver,
-    ):
+    with task.driven(recording, task.decided_by(with_store=memory is not None)) as driver:
         stages = Stages(task, driver, memory)
         stages.recall()
         stages.search()
@@ -87,6 +68,7 @@ def falsify(
         stages.simulate_plainly()
         stages.name_modes()
         stages.draw()
+    record = driver.record
     result = _conclude(stages, record, acceptances, began=started - record.answers.seconds)
     record.write_results(result.as_json())
     return result
@@ -128,7 +110,9 @@ def _conclude(
             )
         )
     notes += listing.teach_the_store()
-    judged, memory = listing.judge(acceptances), stages.memory
+    run = "" if record.path is None else record.path.name
+    history = () if stages.memory is None else recorded_modes(stages.memory.store, task, run, rows, modes)
+    judged, memory = listing.judge(acceptances, modes), stages.memory
     return FalsificationResult(
         name=stages.driver.name,
         outcome=Outcome.overall([row.outcome for row in rows]),
@@ -147,6 +131,7 @@ def _conclude(
         list_notes=tuple(notes_on_lists(task, scribe.progress)),
         store=None if memory is None else memory.store.path,
         known=() if memory is None else tuple(known.row() for known in memory.known),
+        history=history,
         acceptance=None if judged is None else AcceptanceResult.of(judged),
         columns=task.options.columns,
         profile_coverage=stages.coverage(),

@@ -14,14 +14,22 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.engine import pass_plan
 from bbfalsify.engines.falsification.finding import Finding
-from bbfalsify.engines.falsification.modes.avoiding import avoided_by
+from bbfalsify.engines.falsification.modes.avoiding import Avoiding
 from bbfalsify.engines.falsification.modes.estimating import Modes, estimate_modes
 from bbfalsify.engines.falsification.modes.learning import learn
 from bbfalsify.engines.falsification.modes.pattern import Pattern
-from bbfalsify.engines.falsification.modes.sampling import PlainUses, learning_passes, learning_uses, plain_simulations
+from bbfalsify.engines.falsification.modes.ranks import rank_changes
+from bbfalsify.engines.falsification.modes.sampling import (
+    PlainUses,
+    avoiding_simulations,
+    learning_passes,
+    learning_uses,
+    plain_simulations,
+)
 from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
+from bbfalsify.results.falsify_insights import Swap
 from bbfalsify.results.falsify_modes import FailureMode, RequirementModes, Unseen
 from bbfalsify.running.falsify.finding_listener import Scribe
 
@@ -33,6 +41,8 @@ class Naming:
     modes: dict[int, Modes] = field(default_factory=dict)
     avoided: dict[int, dict[Pattern, str]] = field(default_factory=dict)
     """The nearest passing use of each pattern, in words."""
+    swaps: dict[int, dict[Pattern, Swap]] = field(default_factory=dict)
+    """The change of the profile that changes each pattern's rank."""
 
     def result(
         self, requirement: int, name: str, ranks: Mapping[Finding, int], files: Mapping[int, str], units: dict[str, str]
@@ -58,13 +68,16 @@ class Naming:
                     counterexamples=own,
                     typical=files.get(own[0]) if own else None,
                     avoided_by=self.avoided[requirement].get(mode.pattern),
+                    rank_changes=self.swaps[requirement].get(mode.pattern),
                 )
             )
         unseen = None if named.unseen is None else Unseen(named.unseen, named.total.confidence)
         return RequirementModes(tuple(rows), named.other, named.total, unseen)
 
 
-def name_modes(ask: Ask, usage: Usage, scribe: Scribe, naming: Naming, seeds: SeedTree) -> None:
+def name_modes(
+    ask: Ask, usage: Usage, scribe: Scribe, naming: Naming, units: Mapping[str, str], seeds: SeedTree
+) -> None:
     """Name the modes of every requirement that was falsified."""
     ranked = {number: scribe.progress.ranking(number) for number in range(len(scribe.requirements))}
     lists = {number: [row for row in rows if not row.exact_moments] for number, rows in ranked.items()}
@@ -75,17 +88,23 @@ def name_modes(ask: Ask, usage: Usage, scribe: Scribe, naming: Naming, seeds: Se
         return
     plain = plain_simulations(usage, rows, plan)
     learning = rows * learning_passes(usage, plan.passes) * plan.traces
-    scribe.driver.recorder.record(StageStarted("naming failure modes", learning + 2 * plain))
+    avoiding = sum(avoiding_simulations(len(listed), plan) for listed in lists.values())
+    scribe.driver.recorder.record(StageStarted("naming failure modes", learning + 2 * plain + avoiding))
     known = _simulate_plainly(ask, usage, scribe, lists, plain, "learn", seeds)
     patterns = {}
     for number, listed in lists.items():
-        bad, good, passing = learning_uses(ask, usage, listed, known[number], plan, seeds.child(number))
+        bad, good = learning_uses(ask, usage, listed, known[number], plan, seeds.child(number))
         patterns[number] = learn(bad, good)
-        naming.avoided[number] = avoided_by(patterns[number], bad, passing)
+        search = Avoiding(ask, usage, number, units, seeds.child(number, "avoiding"))
+        budget = avoiding_simulations(len(listed), plan)
+        naming.avoided[number] = search.of(patterns[number], bad, budget)
     fresh = _simulate_plainly(ask, usage, scribe, lists, plain, "plain", seeds)
     for number, listed in lists.items():
         seeds_of, confidence = seeds.child(number, "occurrences"), scribe.options.confidence
-        naming.modes[number] = estimate_modes(usage, patterns[number], listed, fresh[number], confidence, seeds_of)
+        found = estimate_modes(usage, patterns[number], listed, fresh[number], confidence, seeds_of)
+        wanted = scribe.options.sensitivity
+        naming.swaps[number] = rank_changes(usage, found.modes, confidence) if wanted else {}
+        naming.modes[number] = found
 
 
 def _simulate_plainly(

@@ -25,8 +25,10 @@ from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import Counterexample
-from bbfalsify.records.store import State, Store, StoredCounterexample, name_of, same_system
-from bbfalsify.results.falsify_result import KnownCounterexample
+from bbfalsify.records.mode_history import note_run, past_runs
+from bbfalsify.records.store import State, Store, StoredCounterexample, name_of, now_text, same_system
+from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
+from bbfalsify.results.falsify_result import KnownCounterexample, RequirementResult
 from bbfalsify.running.confirm import TOLERANCE_S, compare
 from bbfalsify.running.driver import Driver
 from bbfalsify.running.falsify.finding_listener import Scribe
@@ -179,6 +181,26 @@ class Memory:
             if before.get(file) is not state:
                 self.store.mark(file, state, run=run)
         return len(set(after) - set(before))
+
+
+def recorded_modes(
+    store: Store, task: Task, run: str, rows: Sequence[RequirementResult], modes: Sequence[FailureMode]
+) -> tuple[PastRun, ...]:
+    """Note the failure modes of this run in the store's history, and return those of the runs before."""
+    formulas = {row.id: row.stl for row in rows}
+    before = past_runs(store.path, task.system.name, formulas)
+    now = [
+        {
+            "system": task.system.name, "stl": row.stl,
+            **PastRun(run=run, time=now_text(), requirement=row.id, violation=row.violation, modes=tuple(
+                PastMode(name=m.name, sentence=m.sentence, probability=m.probability)
+                for m in modes if m.requirement == row.id
+            )).as_json(),
+        }
+        for row in rows if row.violation is not None
+    ]  # fmt: skip
+    note_run(store.path, now)
+    return tuple(PastRun.from_json(entry) for entry in before if entry["run"] != run)
 
 
 def _known(

@@ -104,7 +104,8 @@ class Stages:
         """Name what the counterexamples have in common, and estimate that on fresh simulations."""
         if self._completed and self.task.options.modes:
             with self.driver.until_stopped() as self._ended:
-                name_modes(self.driver.ask, self.usage, self.scribe, self.naming, self._seeds.child("modes"))
+                seeds = self._seeds.child("modes")
+                name_modes(self.driver.ask, self.usage, self.scribe, self.naming, self.task.units, seeds)
 
     def draw(self) -> None:
         """Keep the traces of the estimates, for pictures."""

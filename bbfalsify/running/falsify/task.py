@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from bbfalsify.core.budget import Budget
+from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification import smc
 from bbfalsify.engines.falsification.judging_again import Sampling
 from bbfalsify.engines.falsification.settings import Options
@@ -18,9 +20,13 @@ from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile
 from bbfalsify.modelling.formats.model_files import model_hash
 from bbfalsify.records.counterexample import SystemRecord
+from bbfalsify.records.recording import Recording
+from bbfalsify.running.driver import Driver
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.falsify.given import ProfileLike, RequirementLike, checked_arguments
 from bbfalsify.running.falsify.sampling_grid import choose_grid
+from bbfalsify.running.judge import RequirementsJudge
+from bbfalsify.running.workers.executors import opened
 from bbfalsify.systems import System
 
 
@@ -102,6 +108,27 @@ class Task:
             "early_stop": execution.early_stop,
             "store": with_store,
         }
+
+    @contextmanager
+    def driven(self, recording: Recording, decided_by: Mapping[str, Any]) -> Iterator[Driver]:
+        """Open executor, record and driver of this task."""
+        name = recording.name or self.profile.name
+        with (
+            opened(self.execution) as where,
+            recording.begin(name, self.seed, decided_by, adapter_sha256=self.record.sha256) as record,
+            Driver(
+                self.system,
+                RequirementsJudge(self.requirements),
+                where,
+                record,
+                name=name,
+                requirements=[r.id for r in self.requirements],
+                budget=self.budget,
+                seeds=SeedTree(self.seed),
+                shared=[usage for usage in (self.usage, *self.sampling.finer) if usage.makes_drafts],
+            ) as driver,
+        ):
+            yield driver
 
 
 def prepare(

@@ -26,12 +26,13 @@ from bbfalsify.engines.reachability.endless_runs import Ending, search_endless
 from bbfalsify.engines.reachability.extremes import Extreme, search_extremes
 from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, SearchPlan, Standing, search
 from bbfalsify.engines.reachability.settings import ReachSettings, Wanted
+from bbfalsify.engines.reachability.trace_groups import Alike, grouped
 from bbfalsify.kernel import CompiledModel, compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
 from bbfalsify.logic.reach_query import Asked, ExtremesQuery, LivenessQuery, ReachQuery, parse_asked
 from bbfalsify.modelling import Network, load_network
 from bbfalsify.results.notebook import steps_frame, trace_html
-from bbfalsify.results.reach_result import ExtremeValue, Improvement, QueryResult
+from bbfalsify.results.reach_result import ExtremeValue, Improvement, QueryResult, TraceGroup
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.reach.team import Team
 from bbfalsify.running.reach.trace_files import trace_json
@@ -72,6 +73,11 @@ class SearchResult:
         return self.found.best or self.found.failure
 
     @property
+    def groups(self) -> list[Alike]:
+        """Several traces by what differs; none where one was asked for."""
+        return grouped(self.network, [*self.found.findings, *self.found.others]) if self.found.others else []
+
+    @property
     def steps(self) -> list[dict[str, Any]]:
         """Steps of the trace found, in words and numbers; none where nothing was found."""
         return [] if self.finding is None else trace_json(self.network, self.finding.trace)["steps"]
@@ -103,7 +109,7 @@ class SearchResult:
         word = "not falsified" if query.universal else "not reached"
         return f"{query.text}: {word.upper()} ({why}; random walks prove nothing)"
 
-    def row(self, id: str, text: str, file: str | None) -> QueryResult:
+    def row(self, id: str, text: str, file: str | None, groups: tuple[TraceGroup, ...] = ()) -> QueryResult:
         """The result to store; `file` holds the trace."""
         found, finding = self.found, self.finding
         trace = None if finding is None else finding.trace
@@ -134,6 +140,7 @@ class SearchResult:
                 ExtremeValue(e.word, e.expression, None if e.value is None else float(e.value), e.unbounded)
                 for e in self.extremes
             ),
+            groups=groups,
             ends=None if self.ending is None else self.ending.in_words(),
             file=file,
         )
@@ -168,7 +175,9 @@ def reach(
     used = 0.0 if standing is None else standing.found.seconds
     ends = None if settings.timeout is None else time.monotonic() + settings.timeout - used
     wanted = Wanted(settings.trace)
-    plan = SearchPlan(heuristics, SeedTree(seed).child("reach"), wanted, settings.depth, settings.walks)
+    plan = SearchPlan(
+        heuristics, SeedTree(seed).child("reach"), wanted, settings.depth, settings.walks, settings.traces
+    )
 
     def search_state(state: ReachQuery, plan: SearchPlan, standing: Standing | None) -> Found:
         target = Target(tables, state.alive, state.dead)
@@ -181,7 +190,7 @@ def reach(
     if isinstance(asked, ReachQuery):
         return result(search_state(asked, plan, standing))
     if isinstance(asked, ExtremesQuery):
-        first = replace(plan, wanted=Wanted.SOME)
+        first = replace(plan, wanted=Wanted.SOME, traces=1)
         found, extremes = search_extremes(network, asked, lambda state: search_state(state, first, None))
         return result(found, extremes=extremes)
     return result(*_search_endless(asked, tables, plan, ends, watch))

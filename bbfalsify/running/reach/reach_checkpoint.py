@@ -1,7 +1,7 @@
 """The state of a search for a model's state as a checkpoint (`records/checkpoint.py`).
 
 The next turn depends on the turns made (their seeds have names), on the counters of RLC-A, and, for shorter or faster
-traces, on the best one so far.
+traces, on the best one so far; for several traces, on those that are known.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from bbfalsify.modelling.reference.step_replay import NotAllowed
 from bbfalsify.records.checkpoint import pack_array, unpack_array
 from bbfalsify.running.reach.trace_files import read_trace, trace_json
 
-_COUNTS = ("walks", "steps", "seconds", "deadlocks", "timelocks", "zeno")
+_COUNTS = ("walks", "steps", "seconds", "deadlocks", "timelocks", "zeno", "repeated")
+_FINDINGS = ("findings", "others")
 _OF_A_FINDING = ("walk", "distribution", "depth", "steps", "seconds")
 
 
@@ -28,7 +29,7 @@ def standing_json(standing: Standing, network: Network) -> dict[str, Any]:
         "depth": standing.depth,
         **{name: getattr(found, name) for name in _COUNTS},
         "unconfirmed": found.unconfirmed,
-        "findings": [_finding_json(network, finding) for finding in found.findings],
+        **{name: [_finding_json(network, finding) for finding in getattr(found, name)] for name in _FINDINGS},
         "coverage": {heuristic.value: pack_array(array) for heuristic, array in standing.coverage.items()},
     }
 
@@ -39,7 +40,8 @@ def read_standing(data: dict[str, Any] | None, network: Network) -> Standing | N
         return None
     try:
         found = Found(**{name: data[name] for name in _COUNTS}, unconfirmed=list(data["unconfirmed"]))
-        found.findings += [_finding(network, finding) for finding in data["findings"]]
+        for name in _FINDINGS:
+            getattr(found, name).extend(_finding(network, finding) for finding in data[name])
         coverage = {Heuristic(name): unpack_array(array) for name, array in data["coverage"].items()}
         return Standing(found, data["turn"], data["depth"], coverage)
     except (UserError, NotAllowed, KeyError, TypeError, ValueError, zlib.error):

@@ -16,47 +16,27 @@ from typing import Any
 
 from bbfalsify.core.budget import Budget
 from bbfalsify.core.events import (
-    QueryAnswered,
     RecordDamaged,
-    RunStopped,
     StageStarted,
     TraceFound,
     WalksMade,
 )
-from bbfalsify.core.verdict import StopReason
-from bbfalsify.engines.reachability.search import PORTFOLIO, Found, Standing
+from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, Standing
 from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.modelling import Network
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.event_log import Recorder
-from bbfalsify.records.recording import Recording, RunRecord
+from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import file_name
-from bbfalsify.results.reach_result import QueryResult, ReachResult
+from bbfalsify.results.reach_result import QueryResult, ReachResult, TraceGroup
 from bbfalsify.running.execution import Execution
+from bbfalsify.running.questions import Question, QuestionRun
 from bbfalsify.running.reach.reach import SearchResult, reach
 from bbfalsify.running.reach.reach_checkpoint import read_standing, standing_json
 from bbfalsify.running.reach.trace_files import write_trace
 
 RECORD_EVERY_S = 1.0
 """Seconds between two records of walks; listeners are told at once."""
-
-
-@dataclass(frozen=True)
-class Question:
-    id: str
-    text: str
-    query: str
-    elsewhere: str | None = None
-    """Who answers it, if walks do not: it is listed, not searched."""
-
-    def written(self) -> dict[str, Any]:
-        """The query as a specification file has it."""
-        return {"query": self.query}
-
-    def not_searched(self) -> QueryResult:
-        in_words = f"{self.query}: {self.elsewhere or 'not searched to the end'}"
-        stopped = "not searched" if self.elsewhere is None else "handed on"
-        return QueryResult(id=self.id, text=self.text, query=self.query, in_words=in_words, stopped=stopped)
 
 
 def reach_all(
@@ -75,64 +55,32 @@ def reach_all(
     `about` says where the model comes from: `model` and `model_sha256`, or `example`; trace files repeat it.  The
     seconds of `budget` are for all queries together.
     """
-    seed, name = recording.seed(seed), recording.name or "reach"
-    decided_by = {
-        "model": dict(about),
-        "queries": {question.id: question.query for question in questions},
-        "engine": settings.as_json(),
-        "budget": {"seconds": budget.seconds},
-    }
-    recording = replace(recording, configuration=recording.configuration or decided_by)
-    started = time.monotonic()
-    with recording.begin(name, seed, decided_by) as record:
-        before, recorder = record.answers, record.recorder
-        answered = {e.data["requirement"]: e.data["row"] for e in before.events if e.kind == "QueryAnswered"}
-        ids = tuple(question.id for question in questions)
-        record.record_start(name, network.name, ids, seed, (None, budget.seconds), execution.jobs)
-        asking = _Asking(network, settings, about, seed, execution, record, len(questions) > 1)
-        rows: list[QueryResult] = []
-        reason = StopReason.COMPLETED
-        for question in questions:
-            left = None if budget.seconds is None else budget.seconds - before.seconds - (time.monotonic() - started)
-            if question.id in answered:
-                rows.append(QueryResult.from_json(answered[question.id]))
-                continue
-            if reason is StopReason.COMPLETED and left is not None and left <= 0:
-                reason = StopReason.BUDGET_TIME
-            if reason is not StopReason.COMPLETED or question.elsewhere is not None:
-                rows.append(question.not_searched())
-                continue
-            try:
-                rows.append(asking.answer(question, left))
-            except KeyboardInterrupt:
-                reason = StopReason.INTERRUPTED
-                rows.append(question.not_searched())
-                continue
-            recorder.record(QueryAnswered(question.id, rows[-1].as_json()))
-        seconds = before.seconds + time.monotonic() - started
-        result = ReachResult(
-            name=name, requirements=tuple(rows), stop_reason=reason, seconds=seconds, seed=seed, directory=record.path
-        )
-        recorder.record(RunStopped(reason.value, result.walks, round(seconds, 3)))
-    record.write_results(result.as_json())
-    return result
+    run = _ReachRun(
+        network=network,
+        about=about,
+        settings=settings,
+        budget=budget,
+        seed=recording.seed(seed),
+        recording=recording,
+        jobs=execution.jobs,
+        execution=execution,
+    )
+    return run.run(questions)
 
 
-@dataclass(frozen=True)
-class _Asking:
-    """All that the queries of a run have in common."""
-
-    network: Network
-    settings: ReachSettings
-    about: Mapping[str, Any]
-    seed: int
+@dataclass(kw_only=True)
+class _ReachRun(QuestionRun[QueryResult, ReachResult]):
     execution: Execution
-    record: RunRecord
-    several: bool
+    row, result = QueryResult, ReachResult
 
-    def answer(self, question: Question, left: float | None) -> QueryResult:
+    def unanswered(self, question: Question) -> QueryResult:
+        in_words = f"{question.query}: {question.elsewhere or 'not searched to the end'}"
+        stopped = "not searched" if question.elsewhere is None else "handed on"
+        return QueryResult(id=question.id, text=question.text, query=question.query, in_words=in_words, stopped=stopped)
+
+    def answer(self, question: Question) -> QueryResult:
         """Search for one query."""
-        asked, recorder = self.settings, self.record.recorder
+        asked, recorder, left = self.settings, self.record.recorder, self.seconds_left
         checkpoint = Checkpoint(self.record.path, question.id)
         standing = self._standing(checkpoint)
         used = 0.0 if standing is None else standing.found.seconds  # before the run was interrupted
@@ -152,9 +100,19 @@ class _Asking:
             watch=telling.watch, report=report, standing=standing,
         )  # fmt: skip
         telling.watch(result.found)
-        file = self._write(question, result)
+        file = None if result.finding is None else self._write(question, result, result.finding)
+        groups = []
+        for number, group in enumerate(result.groups, start=1):
+            best = group.shortest
+            own = file if best is result.finding else self._write(question, result, best, f"-{number}")
+            groups.append(
+                TraceGroup(
+                    traces=group.traces, differs=group.differs, length=len(best.trace.steps),
+                    time=float(best.trace.time), actions=tuple(step.action for step in best.trace.steps), file=own,
+                )
+            )  # fmt: skip
         checkpoint.remove()
-        return result.row(question.id, question.text, file)
+        return result.row(question.id, question.text, file, tuple(groups))
 
     def _standing(self, checkpoint: Checkpoint) -> Standing | None:
         """Return the state to go on from; a checkpoint that cannot be used is named."""
@@ -167,19 +125,20 @@ class _Asking:
             self.record.recorder.record(RecordDamaged(str(checkpoint.path), None, text))
         return standing
 
-    def _write(self, question: Question, result: SearchResult) -> str | None:
-        """Write the trace file, where something was found."""
-        if self.record.path is None or result.finding is None:
+    def _write(self, question: Question, result: SearchResult, finding: ReachFinding, mark: str = "") -> str | None:
+        """Write a trace file, where the run is recorded."""
+        if self.record.path is None:
             return None
-        name = f"{file_name(question.id)}-trace.json" if self.several else "trace.json"
+        name = f"{file_name(question.id)}-trace{mark}.json" if self.several else f"trace{mark}.json"
         file = self.record.path / "counterexamples" / name
         # Which heuristic found it stands where users of the command line look for it.
         about = {
             **self.about, "requirement": question.id, "asked": self.settings.as_json(), "query": result.query.text,
-            "heuristic": result.finding.heuristic.value, "seed": result.seed,
+            "heuristic": finding.heuristic.value, "seed": result.seed,
             **({} if result.ending is None else {"ends": asdict(result.ending)}),
+            "walk": finding.walk, "distribution": finding.distribution + 1, "depth": finding.depth,
         }  # fmt: skip
-        write_trace(file, result.network, result.finding, about)
+        write_trace(file, result.network, finding.trace, about)
         return str(file)
 
 

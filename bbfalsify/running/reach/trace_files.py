@@ -19,7 +19,6 @@ from bbfalsify.core.checksums import content_checksum
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, TraceStep, fails, follow, met
 from bbfalsify.engines.reachability.endless_runs import Endings
-from bbfalsify.engines.reachability.search import ReachFinding
 from bbfalsify.logic.reach_query import ExtremesQuery, LivenessQuery, parse_asked, parse_query
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.network.network import Variable
@@ -103,17 +102,14 @@ def who(network: Network, move: Move) -> str:
     return f"{process.name}: {source} -> {target}"
 
 
-def write_trace(path: Path, network: Network, finding: ReachFinding, about: Mapping[str, Any]) -> None:
-    """`about`: model or example, query, heuristic, seed."""
+def write_trace(path: Path, network: Network, trace: ConcreteTrace, about: Mapping[str, Any]) -> None:
+    """`about`: model or example, query, heuristic, seed, and how it was found."""
     data = {
         "format_version": FORMAT_VERSION,
         "kind": KIND,
         **about,
-        "walk": finding.walk,
-        "distribution": finding.distribution + 1,
-        "depth": finding.depth,
         "versions": versions(),
-        **trace_json(network, finding.trace),
+        **trace_json(network, trace),
     }
     lines = []
     data[CHECKSUM] = content_checksum(json.loads(json.dumps(data)))

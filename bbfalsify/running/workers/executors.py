@@ -70,11 +70,12 @@ def open_pool(
     """`shared`: objects that queries refer to; workers get them once."""
     if execution.executor in (None, "local"):
         return WorkerPool(system, judge, execution, seeds=seeds, shared=shared, log=log)
+    assignment = Assignment(system, judge, execution, seeds, tuple(shared))
     if execution.executor == "in-process":
-        return InProcessPool(system, judge, execution, seeds=seeds, shared=shared)
+        return InProcessPool(assignment)
     if isinstance(execution.executor, str):
         raise UserError(unknown_name("executor", execution.executor, NAMES))
-    return ExecutorPool(system, judge, execution, seeds=seeds, shared=shared, log=log)
+    return ExecutorPool(assignment, log)
 
 
 def check_executor(name: str) -> None:
@@ -143,18 +144,10 @@ def _dask() -> tuple[Any, Any]:
 class InProcessPool:
     """Everything in this process: a breakpoint in the system works, and a system that hangs hangs the run."""
 
-    def __init__(
-        self,
-        system: BlackBox,
-        judge: Judge | None,
-        execution: Execution,
-        *,
-        seeds: SeedTree = SeedTree(0),
-        shared: Sequence[object] = (),
-    ) -> None:
-        if execution.memory_limit is not None:
+    def __init__(self, assignment: Assignment) -> None:
+        if assignment.execution.memory_limit is not None:
             raise UserError("a memory limit needs worker processes; the executor is in-process.")
-        self._assignment = Assignment(system, judge, execution, seeds, tuple(shared), contained=False)
+        self._assignment = replace(assignment, contained=False)
         self._open = False
 
     def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Answers:

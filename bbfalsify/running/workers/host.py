@@ -143,9 +143,7 @@ class _Service:
         wanted, assignment = pickle.loads(introduction)
         check_versions(wanted)
         work: Assignment = pickle.loads(assignment).arrived()
-        self._pool = WorkerPool(
-            work.system, work.judge, work.execution, seeds=work.seeds, shared=work.shared, log=self._log
-        )
+        self._pool = WorkerPool.of(work, self._log)
         self._run, self._shared = run, work.shared
 
     def _printed(self) -> bytes:

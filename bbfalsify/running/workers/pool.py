@@ -50,7 +50,7 @@ from bbfalsify.running.workers.execute_query import (
     raise_told,
 )
 from bbfalsify.running.workers.worker import work
-from bbfalsify.running.workers.worker_log import WorkerLog, WorkerOutput
+from bbfalsify.running.workers.worker_log import LIMIT_BYTES, WorkerLog, WorkerOutput
 from bbfalsify.running.workers.worker_process import WorkerProcess
 from bbfalsify.systems.interface import BlackBox, usable_jobs
 
@@ -105,7 +105,7 @@ class WorkerPool:
         seeds: SeedTree = SeedTree(0),
         shared: Sequence[object] = (),
         log: Path | None = None,
-        log_limit_bytes: int = 1_000_000,
+        log_limit_bytes: int = LIMIT_BYTES,
         start_limit_s: float = 120.0,
         start_method: str | None = None,
     ) -> None:
@@ -130,6 +130,11 @@ class WorkerPool:
         self._killed_at_start = 0
         self._owner = os.getpid()
         atexit.register(self.close)
+
+    @classmethod
+    def of(cls, assignment: Assignment, log: Path | None) -> WorkerPool:
+        work = assignment
+        return cls(work.system, work.judge, work.execution, seeds=work.seeds, shared=work.shared, log=log)
 
     # ------------------------------------------------------------------ asking
 

@@ -28,16 +28,13 @@ from typing import Any, cast
 
 from bbfalsify.core.errors import ExecutorLost, SystemFailure, UserError
 from bbfalsify.core.query import Answer, AnyQuery
-from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus
-from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.channel import packed
-from bbfalsify.running.workers.execute_query import Assignment, Judge, raise_told
+from bbfalsify.running.workers.execute_query import Assignment, raise_told
 from bbfalsify.running.workers.host import ANSWERS, UNKNOWN_RUN, answer_there
 from bbfalsify.running.workers.lost_executor import connection, versions_here
 from bbfalsify.running.workers.pool import Answers, WorkerPool
 from bbfalsify.running.workers.worker_log import WorkerLog
-from bbfalsify.systems.interface import BlackBox
 
 _TASK_S = 1.0
 """A task should hold up to this much work.  Dask takes 7 ms of CPU time for one, and 10 ms for a megabyte in it."""
@@ -58,17 +55,8 @@ class _Task:
 class ExecutorPool:
     """`answers(queries)` as of a `WorkerPool`, by tasks of an executor; the executor stays its owner's."""
 
-    def __init__(
-        self,
-        system: BlackBox,
-        judge: Judge | None,
-        execution: Execution,
-        *,
-        seeds: SeedTree = SeedTree(0),
-        shared: Sequence[object] = (),
-        log: Path | None = None,
-        log_limit_bytes: int = 1_000_000,
-    ) -> None:
+    def __init__(self, assignment: Assignment, log: Path | None = None) -> None:
+        system, execution, self._shared = assignment.system, assignment.execution, assignment.shared
         if system.capabilities.exclusive:
             raise UserError(
                 f"there is only one '{system.name}' (exclusive), and an executor may use it from several places: "
@@ -77,15 +65,14 @@ class ExecutorPool:
         self._executor = cast(Executor, execution.executor)
         self._parallel = max(1, getattr(execution.executor, "_max_workers", None) or execution.jobs)
         self._name = f"{os.getpid()}-{uuid.uuid4().hex}"
-        self._shared = tuple(shared)
-        assignment = Assignment(system, judge, execution, seeds, self._shared)
         self._introduction = pickle.dumps((versions_here(), _portable(assignment.for_another_process())))
         self._connection = connection(execution.executor)
-        here = replace(execution, executor=None)
-        self._start_local = partial(WorkerPool, system, judge, here, seeds=seeds, shared=shared, log=log)
+        self._start_local = partial(
+            WorkerPool.of, replace(assignment, execution=replace(execution, executor=None)), log
+        )
         self._stops_when_lost = execution.executor_lost == "stop"
         self._local: WorkerPool | None = None
-        self._log = WorkerLog(log, log_limit_bytes)
+        self._log = WorkerLog(log)
         self._seconds_per_query: float | None = None
         self._introduced = 0
 

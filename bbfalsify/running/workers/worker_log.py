@@ -12,12 +12,14 @@ from bbfalsify.systems.programs.process_tree import telling_line
 NEXT_SIMULATION = b"\x1e"
 """Written by the worker before each simulation, so that last words are not blamed on a later one; not kept."""
 _TAIL = 4096
+LIMIT_BYTES = 1_000_000
+"""Bytes that are kept of what the workers of a run print."""
 
 
 class WorkerLog:
     """One file for all workers of a run; nothing is written (or created) until a worker prints."""
 
-    def __init__(self, path: Path | None, limit_bytes: int) -> None:
+    def __init__(self, path: Path | None, limit_bytes: int = LIMIT_BYTES) -> None:
         self._path = path
         self._left = limit_bytes
         self.dropped = 0

@@ -8,7 +8,9 @@ of a `UserError`, never another exception.
 from __future__ import annotations
 
 import math
+import platform
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -285,9 +287,6 @@ def _our_unit(unit: str | None) -> str | None:
 
 def _platform_folder(fmi: int) -> str:
     """Name of this machine in FMI 2.0 (linux64) or FMI 3.0 (x86_64-linux)."""
-    import platform
-    import sys
-
     machine = platform.machine().lower()
     processor = {"amd64": "x86_64", "arm64": "aarch64", "i686": "x86", "i386": "x86"}.get(machine, machine)
     system = "windows" if sys.platform == "win32" else "darwin" if sys.platform == "darwin" else "linux"
@@ -297,6 +296,4 @@ def _platform_folder(fmi: int) -> str:
 
 
 def _suffix() -> str:
-    import sys
-
     return {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")

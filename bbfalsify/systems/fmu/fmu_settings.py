@@ -85,11 +85,9 @@ class FmuSettings:
             for label, element in found.items():
                 chosen[port if element == variable else label] = allowed[element]
             if not found:
-                self._problems.append(self._not_driven(variable) or self._unknown(what, variable, allowed))
+                unknown = unknown_name(f"{what} variable", variable, allowed, file=self._file)
+                self._problems.append(self._not_driven(variable) or unknown)
         return chosen
-
-    def _unknown(self, what: str, variable: str, allowed: Collection[str]) -> Problem:
-        return unknown_name(f"{what} variable", variable, allowed, file=self._file)
 
     def _not_driven(self, name: str) -> Problem | None:
         """Say why a variable that exists cannot be an input; outputs can be any."""

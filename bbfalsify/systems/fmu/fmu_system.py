@@ -14,6 +14,7 @@ import importlib.util
 import os
 import weakref
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,9 @@ class FmuSystem:
         name: str | None = None,
     ) -> None:
         inputs, outputs, start_values = named(inputs), named(outputs), dict(start_values or {})
-        self._arguments = (start_values, inputs, outputs, step, name)
+        self._settings: dict[str, Any] = {
+            "start_values": start_values, "inputs": inputs, "outputs": outputs, "step": step, "name": name,
+        }  # fmt: skip
         self.path = Path(path).resolve()
         self.name = name or self.path.stem
         self.description = self._read()
@@ -101,7 +104,9 @@ class FmuSystem:
         if self._instances is None:
             from bbfalsify.systems.fmu.instance_reuse import Instances
             from bbfalsify.systems.fmu.native import Library
+            from bbfalsify.systems.fmu.signal_guard import guard_ancestors
 
+            guard_ancestors()
             folder = self._unpack() if self._folder is None else self._folder
             self._instances = Instances(Library(self.description, folder), self.plan)
 
@@ -126,7 +131,7 @@ class FmuSystem:
         return FmuSession(self, self._instances, parameters or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remake, (str(self.path), *self._arguments)
+        return partial(FmuSystem, **self._settings), (str(self.path),)
 
     def __repr__(self) -> str:
         ports = [", ".join(port.name for port in side) for side in (self.inputs, self.outputs)]
@@ -140,7 +145,3 @@ def _ports(elements: Mapping[str, Element]) -> tuple[Port, ...]:
 def _remove_own(folder: Path, owner: int) -> None:
     if os.getpid() == owner:  # a forked worker must not remove what the others still use
         remove(folder)
-
-
-def _remake(path: str, start_values: dict, inputs: Any, outputs: Any, step: float | None, name: str) -> FmuSystem:
-    return FmuSystem(path, start_values=start_values, inputs=inputs, outputs=outputs, step=step, name=name)

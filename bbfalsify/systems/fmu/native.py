@@ -42,7 +42,8 @@ class Library:
             missing = str(error).rpartition(" ")[2]
             raise FmuError(f"the library has no function {missing}, which FMI {description.fmi} demands") from None
         except Exception as error:  # FMPy raises plain exceptions
-            raise FmuError(f"the library cannot be loaded: {_without_folder(error, folder)}") from None
+            says = str(error).replace(f"{folder}{os.sep}", "")
+            raise FmuError(f"the library cannot be loaded: {says}") from None
         finally:
             os.chdir(here)  # FMPy stays in the library's folder when loading fails
 
@@ -72,9 +73,15 @@ class Instance(ABC):
     @abstractmethod
     def _instantiate(self) -> None: ...
 
-    @abstractmethod
     def begin(self, set_start_values: Callable[[], None], set_inputs: Callable[[], None]) -> None:
         """Initialise at time 0."""
+        set_start_values()
+        self._enter_initialisation()
+        set_inputs()
+        self.call("ExitInitializationMode")
+
+    @abstractmethod
+    def _enter_initialisation(self) -> None: ...
 
     @abstractmethod
     def stepper(self, *, may_go_back: bool = False) -> Callable[[float, float], None]:
@@ -152,12 +159,9 @@ class _Instance2(Instance):
     def count(self, values: int) -> tuple[int, ...]:
         return ()
 
-    def begin(self, set_start_values: Callable[[], None], set_inputs: Callable[[], None]) -> None:
-        set_start_values()
+    def _enter_initialisation(self) -> None:
         self.call("SetupExperiment", 0, 0.0, 0.0, 0, 0.0)  # no tolerance, from time 0, no end known
         self.call("EnterInitializationMode")
-        set_inputs()
-        self.call("ExitInitializationMode")
 
     def stepper(self, *, may_go_back: bool = False) -> Callable[[float, float], None]:
         do_step, component, never_back = self.function("DoStep"), self.component, not may_go_back
@@ -201,11 +205,8 @@ class _Instance3(Instance):
     def count(self, values: int) -> tuple[int, ...]:
         return (values,)
 
-    def begin(self, set_start_values: Callable[[], None], set_inputs: Callable[[], None]) -> None:
-        set_start_values()
+    def _enter_initialisation(self) -> None:
         self.call("EnterInitializationMode", False, 0.0, 0.0, False, 0.0)
-        set_inputs()
-        self.call("ExitInitializationMode")
 
     def stepper(self, *, may_go_back: bool = False) -> Callable[[float, float], None]:
         do_step, component, never_back = self.function("DoStep"), self.component, not may_go_back
@@ -249,7 +250,3 @@ def _load(description: Description, folder: Path) -> Any:
 
 
 INSTALL = "install it with: pip install 'bbfalsify[fmi]'"
-
-
-def _without_folder(error: Exception, folder: Path) -> str:
-    return str(error).replace(f"{folder}{os.sep}", "")

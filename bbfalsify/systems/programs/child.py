@@ -18,8 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SystemDied, excerpt
+from bbfalsify.systems.failures import MalformedAnswer, NoAnswer, SystemDied
 from bbfalsify.systems.programs.launching import MARK, Launch
+from bbfalsify.systems.programs.pipes import READ, Pipes
 from bbfalsify.systems.programs.process_cost import memory_mb
 from bbfalsify.systems.programs.process_tree import (
     descendants,
@@ -30,7 +31,6 @@ from bbfalsify.systems.programs.process_tree import (
     marked,
     reap,
     signal_group,
-    telling_line,
 )
 
 _LOOK_S = 0.05
@@ -39,12 +39,10 @@ _LOOK_MS = 1000 * _LOOK_S
 _ENDING_S = 0.2
 """Time a program may take to end after it was told to, or after it has closed its output."""
 _LONGEST_END_S = 10.0
-_READ = 1 << 16
 _clock, _write, _read = time.monotonic, os.write, os.read
-_TAIL = 4096
 
 
-class Child:
+class Child(Pipes):
     """One process of a program."""
 
     def __init__(
@@ -56,31 +54,14 @@ class Child:
         log: int | None = 2,
     ) -> None:
         """`log` is the file descriptor to which its standard error goes, without secrets."""
-        self._launch, self._log = launch, log
         self._process, self._mark = launch.start(command, folder)
+        super().__init__(self._process, launch, log)
         self.pid = self._process.pid
         self.owner = os.getpid()
-        pipes = [pipe for pipe in (self._process.stdin, self._process.stdout, self._process.stderr) if pipe is not None]
-        self._stdin, self._stdout, self._stderr = (pipe.fileno() for pipe in pipes)
-        self._open = {pipe.fileno(): pipe for pipe in pipes}
-        self._poll = select.poll()
-        for fd in self._open:
-            os.set_blocking(fd, False)
-        for fd in (self._stdout, self._stderr):
-            self._poll.register(fd, select.POLLIN)
-        self._outgoing = b""
-        self._waits_to_write = self._input_ends = self._deaf = False
-        self.unread = bytearray()
-        """Standard output that has arrived and has not been taken."""
-        self._redactor = launch.redactor()
-        self._tail = b""
-        self._logged = 0
         self._only_answer = [(self._stdout, select.POLLIN)]
         self._wait = self._poll.poll
         self._look_at = 0.0
         """Time of the next check."""
-        self._plain = True
-        """Requests can be written as they are."""
         self.code: int | None = None
         """Exit code as subprocess gives it; None until it has been ended."""
         self.cpu_seconds_total: float | None = None
@@ -104,7 +85,7 @@ class Child:
         if sent < len(line):
             self._send(line[sent:])
         elif self._wait(_LOOK_MS if limit_s is None or limit_s > _LOOK_S else 1000 * limit_s) == self._only_answer:
-            data = _read(self._stdout, _READ)
+            data = _read(self._stdout, READ)
             if data.find(b"\n") == len(data) - 1 and data:
                 return data
             self.unread += data
@@ -157,11 +138,6 @@ class Child:
                 raise NoAnswer(f"it did not end within {limit_s:g} s{self._last_words()}")
         return bytes(self.unread)
 
-    def _send(self, data: bytes, *, last: bool = False) -> None:
-        self._outgoing += data
-        self._input_ends = last
-        self._write()
-
     # ------------------------------------------------------------------ the loop
 
     def _turn(self, deadline: float | None) -> None:
@@ -170,72 +146,6 @@ class Child:
         happened = self._deal_with(_LOOK_S if deadline is None else max(0.0, min(_LOOK_S, deadline - now)))
         if not happened or now >= self._look_at:
             self._look()
-
-    def _deal_with(self, wait_s: float) -> bool:
-        happened = False
-        for fd, _ in self._poll.poll(wait_s * 1000.0):
-            happened = True
-            if fd == self._stdin:
-                self._write()
-            else:
-                self._read(fd)
-        return happened
-
-    def _write(self) -> None:
-        while self._outgoing:
-            try:
-                sent = os.write(self._stdin, self._outgoing) if self._stdin in self._open else len(self._outgoing)
-            except BlockingIOError:
-                if not self._waits_to_write:
-                    self._poll.register(self._stdin, select.POLLOUT)
-                    self._waits_to_write = True
-                return
-            except OSError:  # it does not read any more; the reason shows at its output
-                self._outgoing = b""
-                self._shut(self._stdin)
-                return
-            self._outgoing = self._outgoing[sent:]
-        if self._waits_to_write:
-            self._poll.unregister(self._stdin)
-            self._waits_to_write = False
-        if self._input_ends:
-            self._shut(self._stdin)
-
-    def _read(self, fd: int) -> bool:
-        """Read what is available; tell whether there was anything."""
-        try:
-            data = os.read(fd, _READ)
-        except BlockingIOError:
-            return False
-        except OSError:
-            data = b""
-        if not data:
-            self._shut(fd)
-        elif fd == self._stderr:
-            self._keep_in_log(data)
-        elif not self._deaf:
-            self.unread += data
-        return bool(data)
-
-    def _shut(self, fd: int) -> None:
-        pipe = self._open.pop(fd, None)
-        if pipe is None:
-            return
-        self._plain &= fd != self._stdin
-        if fd != self._stdin or self._waits_to_write:
-            self._poll.unregister(fd)
-            self._waits_to_write &= fd != self._stdin
-        pipe.close()
-
-    def _keep_in_log(self, data: bytes, *, last: bool = False) -> None:
-        shown = self._redactor.feed(data)
-        if last:
-            shown += self._redactor.rest()
-        self._tail = (self._tail + shown)[-_TAIL:]
-        allowed = shown[: max(0, self._launch.output_limit_bytes - self._logged)]
-        self._logged += len(allowed)
-        if self._log is not None and allowed:
-            os.write(self._log, allowed)
 
     # ------------------------------------------------------------------ checks
 
@@ -285,28 +195,6 @@ class Child:
 
     def how_it_ended(self) -> str:
         return how_it_ended(self.code, self._last_line())
-
-    def _last_line(self) -> str:
-        self._keep_in_log(b"", last=True)
-        return telling_line(self._tail.decode("utf-8", "replace"))
-
-    def _last_words(self) -> str:
-        line = self._last_line()
-        return f"; its last output: {line[:200]}" if line else ""
-
-    def log_line(self, line: bytes) -> None:
-        """Treat a line of its standard output as if it had come on standard error."""
-        self._keep_in_log(line)
-
-    def forget_words(self) -> None:
-        """Forget its output so far, which belongs to an earlier simulation."""
-        self._tail = b""
-
-    def redact(self, text: str) -> str:
-        return self._redactor.clean_text(text)
-
-    def _excerpt(self) -> str:
-        return excerpt(self.redact(bytes(self.unread[:_TAIL]).decode("utf-8", "backslashreplace")))
 
     # ------------------------------------------------------------------ ending
 

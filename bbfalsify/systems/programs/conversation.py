@@ -181,7 +181,7 @@ class Conversation:
             child.end()
 
     def close(self) -> None:
-        """Ask the process to end, and see to it."""
+        """Ask the process to end; end it if it does not."""
         child, self._child = self._child, None
         if child is not None:
             child.close(protocol.encode(self._number + 1, "close", {}), self._limits[2])

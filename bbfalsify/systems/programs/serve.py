@@ -157,24 +157,11 @@ def serve_system(system: Any) -> None:
     try:
         if hasattr(system, "alphabet"):
             box = _SymbolBox(system)
-            serve(
-                name=system.name,
-                alphabet=system.alphabet,
-                reset=box.reset,
-                step=box.step,
-                capabilities=abilities,
-                parameters=parameters,
-            )
+            kind: dict[str, Any] = {"alphabet": system.alphabet, "reset": box.reset, "step": box.step}
         else:
-            ports = {side: {p.name: p.unit for p in getattr(system, side)} for side in ("inputs", "outputs")}
-            serve(
-                name=system.name,
-                inputs=ports["inputs"],
-                outputs=ports["outputs"],
-                run=_runner(system),
-                capabilities=abilities,
-                parameters=parameters,
-            )
+            kind = {side: {p.name: p.unit for p in getattr(system, side)} for side in ("inputs", "outputs")}
+            kind["run"] = _runner(system)
+        serve(name=system.name, capabilities=abilities, parameters=parameters, **kind)
     finally:
         getattr(system, "close", lambda: None)()
 

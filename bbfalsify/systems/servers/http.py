@@ -30,7 +30,7 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.records.documents import read_yaml
 from bbfalsify.records.yaml_node import Node
 from bbfalsify.systems.failures import NoAnswer, SystemDied
-from bbfalsify.systems.interface import Capabilities
+from bbfalsify.systems.interface import Capabilities, NothingToClose
 
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options")
 _CALL_KEYS = (*METHODS, "json", "text", "headers", "shows")
@@ -76,7 +76,7 @@ class HttpSystem:
         return HttpSession(self)
 
 
-class HttpSession:
+class HttpSession(NothingToClose):
     """One use: cookies of its own, after the call that resets the service."""
 
     def __init__(self, system: HttpSystem) -> None:
@@ -104,9 +104,6 @@ class HttpSession:
         except (OSError, http.client.HTTPException) as error:
             raise SystemDied(f"{call.method} {call.path} failed: {getattr(error, 'reason', error)}") from None
         return " ".join([str(status), *_shown(content, call.shows)])
-
-    def __enter__(self) -> HttpSession:
-        return self
 
     def __exit__(self, *exception: Any) -> None:
         self._opener.close()

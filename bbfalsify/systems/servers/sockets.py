@@ -23,10 +23,8 @@ from bbfalsify.systems.failures import NoAnswer, SessionFailure, SystemDied
 from bbfalsify.systems.interface import Capabilities, Usage
 from bbfalsify.systems.programs.process_cost import cpu_seconds, forget_peak, memory_mb
 from bbfalsify.systems.servers.connections import Closed, Connection, ConnectionOptions, Flood, Silence
-from bbfalsify.systems.servers.mappers import BytesMapper, LineMapper, Mapper
+from bbfalsify.systems.servers.mappers import Mapper
 from bbfalsify.systems.servers.server import Server
-
-__all__ = ["BytesMapper", "LineMapper", "Mapper", "SocketSession", "SocketSystem"]
 
 SILENCE, CLOSED, FLOOD = "silence", "closed", "flood"
 RESET_S = 10.0

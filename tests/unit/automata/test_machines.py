@@ -16,9 +16,9 @@ from bbfalsify.automata.identification import (
 )
 from bbfalsify.automata.mealy import MealyMachine
 from bbfalsify.automata.observation_tree import Contradiction, ObservationTree, first_disagreement
-from bbfalsify.automata.words import Words, first_difference, run_many
+from bbfalsify.automata.words import Words, run_many
 from bbfalsify.core.errors import UserError
-from tests.support.machines import lock, random_machine
+from tests.support.machines import first_difference, lock, random_machine
 
 
 def machines(count, **sizes):

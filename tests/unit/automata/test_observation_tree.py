@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbfalsify.automata.observation_tree import Contradiction, ObservationTree
-from bbfalsify.core.errors import UserError
 
 words = st.lists(st.text("ab", max_size=6).map(tuple), max_size=12)
 
@@ -27,15 +26,6 @@ def test_prefixes_are_known_and_nothing_else(asked):
     assert dict(tree.words()) == {word: answers(word) for word in maximal}
 
 
-@given(words)
-def test_a_stored_tree_comes_back(tmp_path_factory, asked):
-    tree, file = ObservationTree(), tmp_path_factory.mktemp("tree") / "seen.jsonl"
-    for word in asked:
-        tree.add(word, answers(word))
-    tree.save(file)
-    assert dict(ObservationTree.load(file).words()) == dict(tree.words())
-
-
 def test_a_contradiction_names_both_answers_and_keeps_the_old_one():
     tree = ObservationTree()
     tree.add(("coin", "push"), ("click", "go"))
@@ -48,13 +38,3 @@ def test_answers_that_broke_off_are_kept_as_far_as_they_came():
     tree = ObservationTree()
     tree.add(("a", "b", "c"), ("1",))
     assert (tree.known(("a", "b")), tree.outputs(("a", "b"))) == (("1",), None)
-
-
-def test_wrong_lines_are_named(tmp_path):
-    file = tmp_path / "log.jsonl"
-    file.write_text('[["a"], ["1"]]\n\nno json\n[["a"], ["2"]]\n[["a", "b"], ["1"]]\n{"a": 1}\n')
-    with pytest.raises(UserError) as error:
-        ObservationTree.load(file)
-    assert [p.line for p in error.value.problems] == [3, 4, 5, 6]
-    with pytest.raises(UserError, match="there is no such file"):
-        ObservationTree.load(tmp_path / "none")

@@ -122,3 +122,43 @@ def test_in_the_tables_of_the_manual(toy):
     assert (row.key, row.values, row.default, row.unit) == ("depth", "whole number ≥ 1", "3", "steps")
     assert row.sentence == "Steps of each walk."
     assert all(row.sentence for name in tables(ENGINES) for row in settings_table(name, ENGINES))
+
+
+def other_engine(monkeypatch, **declared):
+    """An engine of another package with this declaration."""
+    fields = {"says": "s", "settings": f"{__name__}:ToySettings", "run": f"{__name__}:run_toy", "needs": ("system",)}
+    monkeypatch.setattr(sys.modules[__name__], "TOY", EngineKind(**(fields | declared)))
+
+
+class Unnamed(Settings):
+    depth: int = setting("Steps of each walk.", default=3)
+
+
+@pytest.mark.parametrize(
+    ("declared", "says"),
+    [
+        ({"settings": f"{__name__}:ToySetings"}, "unknown name 'ToySetings' in settings=.*Did you mean 'ToySettings'"),
+        (
+            {"settings": "no_such:Toy"},
+            "a module that is not there, 'no_such', in settings='no_such:Toy'",
+        ),
+        ({"settings": f"{__name__}:Unnamed"}, r"lack kind: str = engine_name\("),
+        ({"needs": ("sistem",)}, "unknown section 'sistem' in needs or ignores of the engine 'toy'.*'system'"),
+    ],
+)
+def test_a_wrong_declaration_of_an_engine_is_named(toy, monkeypatch, declared, says):
+    other_engine(monkeypatch, **declared)
+    with pytest.raises(UserError, match=says):
+        ENGINES.kind("toy")
+
+
+@pytest.mark.parametrize(
+    ("rules", "says"),
+    [
+        ({"abov": 0}, r"unknown keyword 'abov' of setting\(\"Steps.\"\).*Did you mean 'above'"),
+        ({"default": [1]}, "a default is a tuple, not a list"),
+    ],
+)
+def test_a_wrong_declaration_of_a_setting_is_named(rules, says):
+    with pytest.raises(UserError, match=says):
+        setting("Steps.", **rules)

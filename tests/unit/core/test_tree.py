@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from bbfalsify.core.tree import Node, children, walk
+from bbfalsify.core.tree import Node, children, nodes_of
 
 
 class Leaf(Node):
@@ -36,4 +36,4 @@ def test_nodes_are_compared_printed_pickled_and_never_changed():
 def test_children_are_the_nodes_in_the_fields_in_their_order():
     assert children(TREE) == TREE.parts and children(TREE.parts[0]) == (Leaf("a"), Leaf("b"))
     assert children(Pair("!", Leaf("a"))) == (Leaf("a"),) and children(Leaf("a")) == ()
-    assert [getattr(node, "name", "") for node in walk(TREE)] == ["", "", "a", "b", "c"]
+    assert [getattr(node, "name", "") for node in nodes_of(TREE)] == ["", "", "a", "b", "c"]

@@ -8,7 +8,6 @@ import pytest
 from bbfalsify.core.query import Answer
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.evidence import Evidence
-from bbfalsify.engines.falsification.modes.avoiding import avoided_by
 from bbfalsify.engines.falsification.modes.learning import learn
 from bbfalsify.engines.falsification.modes.pattern import Condition, Gap, Level, Pattern, Window, embeddings
 from bbfalsify.engines.falsification.modes.use import Series, Use
@@ -138,25 +137,6 @@ def test_sentences(pattern, sentence):
 def test_names_do_not_change_with_limits_and_differ():
     first = Pattern(("a", "a", "b"), (Condition(Gap(1), high=90.0),))
     assert names_of([first, Pattern(("a", "a", "b")), Pattern(("b",))]) == ["a×2·b", "a×2·b (2)", "b"]
-
-
-def test_the_nearest_passing_use_differs_in_one_delay():
-    """Uses that pass with other actions, or that differ in two delays, say nothing."""
-    bad = [use((1 + 0.01 * i, "on"), (5 + 0.01 * i, "on"), (8, "off"), violated_at=6) for i in range(10)]
-    near, far = use((1.05, "on"), (6.15, "on"), (9.05, "off")), use((1.05, "on"), (8.05, "on"), (11, "off"))
-    both, other_actions = use((2.05, "on"), (7.2, "on"), (12, "off")), use((1.05, "on"), (5.06, "on"), (8, "on"))
-    pattern = Pattern(("on", "on"))
-    said = avoided_by([pattern], bad, [far, both, near, other_actions])[pattern]
-    assert said.startswith("a use passes that waits 1.1 longer before the second on; no other delay differs by more")
-    assert avoided_by([pattern], bad, [both, other_actions]) == avoided_by([pattern], bad, []) == {}
-
-
-def test_of_uses_with_drawn_values_nothing_is_said():
-    bad = [use((1.0, "on"), (4.0, "off"), violated_at=3, mass=([0.0], [1.0]))]
-    assert avoided_by([Pattern(("on",))], bad, [use((1.0, "on"), (2.0, "off"), mass=([0.0], [2.0]))]) == {}
-    same = use((1.0, "on"), (2.0, "off"), mass=([0.0], [1.0]))
-    [said] = avoided_by([Pattern(("on",))], bad, [same]).values()
-    assert said == "a use passes that waits 2 less before off; no other delay differs by more than 0"
 
 
 def test_a_use_that_violates_before_its_row_does_is_no_passing_one():

@@ -5,7 +5,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.fitting import learn_profile
-from bbfalsify.fitting.learning import learn_edges
+from bbfalsify.fitting.profile_learning import learn_edges
 from bbfalsify.modelling import check_profile, parse_profile
 from tests.fitting_models import HEATER, heater_sessions, phone_sessions, write_log
 

@@ -5,6 +5,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.fitting import read_logs
+from bbfalsify.fitting.logs import Instant, LogEvent, LogEvents
 
 
 def log(tmp_path, text, **options):
@@ -123,3 +124,19 @@ def test_columns_that_nobody_knows_are_named(tmp_path):
         read_logs([tmp_path / "log.csv"], columns={"tme": "time"})
     with pytest.raises(UserError, match="there is no column 'action'"):
         read_logs([tmp_path / "log.csv"], columns={"action": "event"})
+
+
+def test_events_are_kept_exactly_whatever_the_size_of_their_numbers():
+    given = [LogEvent(Instant(*pair), action, line) for pair, action, line in (
+        ((5, 10), "on", 2), ((7**40, 10), "off", 3), ((8**41, 3**60), "on", 4), ((9, 1), "off", 2**40),
+    )]  # fmt: skip
+    events = LogEvents()
+    for event in given:
+        events.add(*event)
+    assert list(events) == given == [events[i] for i in range(4)]
+    assert list(events[1:3]) == given[1:3] and events[-1] == given[-1]
+
+
+def test_times_with_different_numbers_of_decimals_are_compared_exactly():
+    assert Instant(1, 10) < Instant(11, 100) and not Instant(11, 100) < Instant(1, 10)
+    assert not Instant(10, 100) < Instant(1, 10)

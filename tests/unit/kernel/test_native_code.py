@@ -6,9 +6,9 @@ import pytest
 from bbfalsify.core.heuristic import Heuristic
 from bbfalsify.examples.models.protocols import train_gate
 from bbfalsify.kernel import compile_network
+from bbfalsify.kernel.loop_turns import turns
 from bbfalsify.kernel.native_background import AFTER_S, NativeInBackground
 from bbfalsify.kernel.native_code import NativePlan
-from bbfalsify.kernel.native_source import turns
 from bbfalsify.kernel.target_search import Target, TargetSearch
 from bbfalsify.logic.reach_query import parse_query
 from bbfalsify.modelling import NetworkBuilder

@@ -6,18 +6,21 @@ import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from bbfalsify.core.errors import UserError
+from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.logic.stl.formula import Arithmetic, Compare, Connective, Number, Reach, Signal, Window
+from bbfalsify.logic.stl.stl_monitor import judge
 
 SIGNALS = ["T", "x", "y", "house.T_in"]
 
 
-def problems(text, **facts):
+def problems(text, signals=SIGNALS, **facts):
     with pytest.raises(UserError) as caught:
-        parse_stl(text, signals=SIGNALS, **facts)
+        parse_stl(text, signals=signals, **facts)
     return caught.value.problems
 
 
@@ -231,6 +234,8 @@ def test_reading_is_light():
         ("G[0,20](y[0] + m[1,2]<= 3)", ["y[0]", "m[1,2]"], "always[0:20](y[0] + m[1,2] <= 3)"),
         ("x > 0 U[0,2] y[0] > 1", ["x", "y[0]"], "(x > 0) until[0:2] (y[0] > 1)"),
         ("G[0,2] y[10] > 1", None, "always[0:2](y[10] > 1)"),
+        ("G[0,2] pipe[3].T[1,2] > 1", ["pipe[3].T[1,2]"], "always[0:2](pipe[3].T[1,2] > 1)"),
+        ("m[0][1] > 1", ["m[0][1]"], "m[0][1] > 1"),
     ],
 )
 def test_elements_of_arrays_are_signals(text, signals, canonical):
@@ -240,3 +245,24 @@ def test_elements_of_arrays_are_signals(text, signals, canonical):
 def test_an_element_that_does_not_exist():
     with pytest.raises(UserError, match=r"unknown signal 'y\[3\]'. Allowed: y\[0\], y\[1\]"):
         parse_stl("always[0:20](y[3] <= 3)", signals=["y[0]", "y[1]"])
+
+
+@pytest.mark.parametrize("name", ["der(h)", "tank.level-2", "water level", "2nd", "it's", "obs[ 0 ]", "a[1"])
+def test_a_signal_with_any_name_is_written_in_quotes(name):
+    quote = '"' if "'" in name else "'"
+    formula = parse_stl(f"always[0:5]({quote}{name}{quote} <= 3 and x > 1)", signals=[name, "x"])
+    assert set(formula.signals) == {name, "x"}
+    assert parse_stl(str(formula), signals=[name, "x"]) == formula
+    times = np.array([0.0, 5.0])
+    judgement = judge(formula, times, {name: np.array([1.0, 4.0]), "x": np.array([2.0, 2.0])})
+    assert judgement.verdict is Verdict.VIOLATED
+
+
+def test_an_unknown_name_in_quotes_is_named_with_its_place():
+    (problem,) = problems("always('der(x)' <= 1)", ["der(h)"])
+    assert "column 8: unknown signal 'der(x)'" in str(problem) and problem.closest == "der(h)"
+
+
+def test_a_quote_that_is_not_closed_is_a_clear_problem():
+    (problem,) = problems("always('der(x) <= 1)", ["der(x)"])
+    assert "has no meaning here; close the quote" in str(problem)

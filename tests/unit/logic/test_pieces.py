@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from bbfalsify.logic.stl.formula import Compare, Connective, Number, Reach, Signal, Window
-from bbfalsify.logic.stl.piecewise import FLAT, future_window, past_window, pointwise, since, until
+from bbfalsify.logic.stl.piecewise import FLAT, future_window, past_window, pointwise
+from bbfalsify.logic.stl.piecewise_until import since, until
 from tests.laws.stl_reference import Oracle
 
 P, Q = (Compare(">", Signal(name), Number(0.0)) for name in "pq")

@@ -7,18 +7,22 @@ import pytest
 
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.logic import parse_stl
-from bbfalsify.logic.stl.shortfall import ANTECEDENT, MISSING_ANTECEDENT, shortfall_names, shortfalls
+from bbfalsify.logic.stl.formula import render
+from bbfalsify.logic.stl.program import compile_formula
+from bbfalsify.logic.stl.shortfall import MISSING_ANTECEDENT, shortfalls
 from bbfalsify.logic.stl.stl_monitor import judge
 
 TIMES = np.arange(11.0)
+ANTECEDENT = "antecedent"
 
 
 def lacking(text, times=TIMES, **signals):
     """Amounts by name, without those that are 0."""
     formula = parse_stl(text)
     signals = {name: np.asarray(values, float) for name, values in signals.items()}
+    names = (*(render(atom) for atom in compile_formula(formula).atoms), ANTECEDENT)
     amounts = (amount for amount, _, _ in shortfalls(formula, times, signals))
-    return {name: amount for name, amount in zip(shortfall_names(formula), amounts, strict=True) if amount}
+    return {name: amount for name, amount in zip(names, amounts, strict=True) if amount}
 
 
 def test_one_comparison_lacks_its_margin():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.records.accept_run import accept
-from bbfalsify.records.accepted import Acceptance, load_acceptances, read_acceptances
+from bbfalsify.records.accepted import Acceptance, Failure, load_acceptances, read_acceptances
 from bbfalsify.records.documents import parse_yaml
 
 TODAY = datetime.date(2026, 6, 1)
@@ -30,7 +30,7 @@ def entries(*lines):
 
 
 def verdicts(acceptances, *rows):
-    return list(acceptances.judge([(r, tuple(a.split()), probability(*p)) for r, a, *p in rows], TODAY).verdicts)
+    return list(acceptances.judge([Failure(r, tuple(a.split()), probability(*p)) for r, a, *p in rows], TODAY).verdicts)
 
 
 def test_the_four_answers():
@@ -58,7 +58,7 @@ def test_the_kindest_entry_that_matches_decides():
 
 def test_entries_that_match_nothing_are_listed():
     said = entries("requirement: R1, actions: [a], reason: x", "requirement: R1, pattern: b **, reason: y")
-    judged = said.judge([("R1", ("a",), probability(0.1))], TODAY)
+    judged = said.judge([Failure("R1", ("a",), probability(0.1))], TODAY)
     assert judged.all_accepted and [(e.reason, e.line) for e in judged.unmet] == [("y", 4)]
 
 
@@ -76,7 +76,7 @@ def brute_force(pattern, actions):
 @given(st.lists(st.sampled_from(["a", "b", "*", "**"]), max_size=5), st.lists(st.sampled_from("ab"), max_size=5))
 def test_patterns_match_what_they_should(pattern, actions):
     entry = Acceptance("R", tuple(pattern), "x", pattern=True)
-    assert entry.matches("R", actions) == brute_force(pattern, actions)
+    assert entry.matches(Failure("R", actions, probability(0.1))) == brute_force(pattern, actions)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_patterns_match_what_they_should(pattern, actions):
         ("format_version: 1\naccepted: 3", ["2: 'accepted' must be a list"]),
         (
             "format_version: 1\naccepted:\n  - {requirement: R1, actoins: [a]}\n",
-            ["3: unknown key 'actoins'", "Did you mean 'actions'?", "the key 'reason' is missing", "needs either"],
+            ["3: unknown key 'actoins'", "Did you mean 'actions'?", "the key 'reason' is missing", "needs one of"],
         ),
         (
             "format_version: 1\naccepted:\n"
@@ -117,14 +117,17 @@ def test_names_that_the_run_does_not_know_are_slips_of_the_pen():
     assert "Did you mean 'R1'?" in problems[0] and "Did you mean 'off'?" in problems[1]
 
 
-ROWS = [("R1", ("on", "off"), probability(0.001, 0.0012341)), ("R1", ("true", "a b"[:1]), probability(0.0, 1e-5))]
+ROWS = [
+    Failure("R1", ("on", "off"), probability(0.001, 0.0012341)),
+    Failure("R1", ("true", "a b"[:1]), probability(0.0, 1e-5)),
+]
 
 
 def test_written_entries_accept_what_they_were_written_for(tmp_path):
     file = tmp_path / "accepted.yaml"
     assert len(accept(file, ROWS, reason='it "trips": first', expires=datetime.date(2026, 12, 31), today=TODAY)) == 2
     said = load_acceptances(file)
-    assert [(e.actions, e.reason) for e in said.entries] == [(a, 'it "trips": first') for _, a, _ in ROWS]
+    assert [(e.actions, e.reason) for e in said.entries] == [(a, 'it "trips": first') for _, a, *_ in ROWS]
     assert said.entries[0].max_probability == 0.00124 and said.entries[1].max_probability == 1e-5
     assert said.judge(ROWS, TODAY).all_accepted and not said.judge(ROWS, datetime.date(2027, 1, 1)).all_accepted
     assert accept(file, ROWS, reason="again", today=TODAY) == []
@@ -154,3 +157,23 @@ def test_what_cannot_be_extended_stays_as_it_was(tmp_path):
     assert file.read_text() == text
     with pytest.raises(UserError, match="a reason is needed"):
         accept(file, ROWS, reason=" ")
+
+
+def test_a_mode_is_accepted_with_all_its_counterexamples_up_to_its_own_probability(tmp_path):
+    file = tmp_path / "accepted.yaml"
+    row = Failure("R1", ("on", "on", "off"), probability(0.001, 0.002), "on×2", probability(0.01, 0.02))
+    [entry] = accept(file, [], modes=[row], reason="fuse", today=TODAY)
+    assert entry.mode == "on×2" and entry.max_probability == 0.02 and entry.actions == ()
+    said = load_acceptances(file)
+    assert [(e.mode, e.actions, e.max_probability) for e in said.entries] == [("on×2", (), 0.02)]
+    likelier = row._replace(mode_probability=probability(0.03, 0.04))
+    other = row._replace(actions=("on", "on", "on"))
+    verdicts = said.judge([row, other, row._replace(mode="on"), likelier], TODAY).verdicts
+    assert verdicts == ("accepted", "accepted", "new", "too probable")
+    assert accept(file, [], modes=[row], reason="again", today=TODAY) == []
+
+
+def test_an_entry_names_one_thing():
+    text = "format_version: 1\naccepted:\n  - {requirement: R1, mode: on, pattern: on, reason: x}\n"
+    with pytest.raises(UserError, match="one of 'actions'"):
+        read_acceptances(parse_yaml(text, file="a.yaml"))

@@ -69,7 +69,7 @@ def test_a_falsification_with_everything_in_it_comes_back():
     data["known"] = [{"requirement": "R1", "actions": ["on"], "outcome": "same", "before": "open", "explanation": "e",
                       "reproduced": 3, "tries": 3, "file": "f"}]  # fmt: skip
     data["acceptance"] = {"file": "a.yaml", "all_accepted": False, "accepted": 1, "not_accepted": 1,
-                          "unmet": [{"requirement": "R1", "actions": ["on"], "line": 4}]}  # fmt: skip
+                          "unmet": [{"requirement": "R1", "actions": ["on"], "line": 4, "mode": None}]}  # fmt: skip
     first = data["requirements"][0]
     first["smc"] = {"probability": estimate(0.1), "met": [{"actions": ["on"], "times": 2}], "never_met": [["off"]]}
     first["convergence"] = [{"simulations": 8, "words": 1, "mass": 0.5}]
@@ -101,7 +101,8 @@ def test_a_check_comes_back_without_its_machine():
 
 def test_a_search_for_states_comes_back(tmp_path):
     from bbfalsify.engines.reachability.settings import ReachSettings
-    from bbfalsify.running.reach.reach_run import Question, reach_all
+    from bbfalsify.running.questions import Question
+    from bbfalsify.running.reach.reach_run import reach_all
 
     network, family = named_model("fischer-faulty:4")
     questions = [Question("Q1", "", family.query), Question("Q2", "never", "E<> false")]
@@ -110,8 +111,19 @@ def test_a_search_for_states_comes_back(tmp_path):
     assert result.requirements[0].improvements and result.outcome is Outcome.FALSIFIED
     back = ReachResult.from_json(json.loads((result.directory / "results.json").read_text()))
     assert stored(back) == stored(result) and back.requirements == result.requirements
-    assert questions[1].not_searched() == QueryResult(
-        id="Q2", text="never", query="E<> false", in_words="E<> false: not searched to the end"
+
+
+def test_a_query_that_is_not_searched_has_a_row(tmp_path):
+    from bbfalsify.core.budget import Budget
+    from bbfalsify.running.questions import Question
+    from bbfalsify.running.reach.reach_run import reach_all
+
+    network, _ = named_model("fischer-faulty:4")
+    never = [Question("Q2", "never", "E<> false")]
+    result = reach_all(network, never, about={}, budget=Budget(seconds=1e-9), seed=1, recording=Recording(tmp_path))
+    assert result.stop_reason is StopReason.BUDGET_TIME
+    assert result.requirements == (
+        QueryResult(id="Q2", text="never", query="E<> false", in_words="E<> false: not searched to the end"),
     )
 
 

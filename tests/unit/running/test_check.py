@@ -130,7 +130,9 @@ def test_a_check_goes_on_where_another_one_ended(tmp_path):
     rest = check(box, "G(out != no)", max_states=12, seed=1, resume=begun.directory)
     assert rest.requirements[0].verdict is CheckVerdict.SATISFIED_UP_TO_BOUND
     assert difference(rest.machine, whole.machine) is None
-    executed = [json.loads(line)[0] for line in (begun.directory / "observations.jsonl").read_text().splitlines()]
+    executed = [
+        json.loads(line)["inputs"] for line in (begun.directory / "observations.jsonl").read_text().splitlines()
+    ]
     assert len(executed) == begun.queries + rest.queries
     assert len({tuple(word) for word in executed}) == len(executed)  # nothing was executed twice
     known = check(box, "G(out != no)", max_states=12, observations=[begun.directory / "observations.jsonl"])

@@ -11,9 +11,10 @@ from bbfalsify.examples.models import named_model
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.recording import Recording
 from bbfalsify.running import Execution
+from bbfalsify.running.questions import Question
 from bbfalsify.running.reach import reach_run
 from bbfalsify.running.reach.reach_checkpoint import read_standing
-from bbfalsify.running.reach.reach_run import Question, reach_all
+from bbfalsify.running.reach.reach_run import reach_all
 
 SHORTEST = ReachSettings(heuristic="portfolio", trace="shortest", timeout=None, walks=220)
 
@@ -30,13 +31,21 @@ def ask(
 
 def without_times(results):
     rows = [{k: v for k, v in row.items() if k not in ("seconds", "file")} for row in results["requirements"]]
-    return [{**row, "improvements": [{**i, "seconds": 0} for i in row["improvements"]]} for row in rows]
+    groups = [[{**group, "file": None} for group in row["groups"]] for row in rows]
+    return [
+        {**row, "improvements": [{**i, "seconds": 0} for i in row["improvements"]], "groups": of_row}
+        for row, of_row in zip(rows, groups, strict=True)
+    ]
 
 
-def test_a_search_for_shorter_traces_goes_on_from_any_turn(tmp_path, monkeypatch):
-    """Interrupted after each of its turns in turn: counters, counts of RLC-A and the best trace are all there again."""
-    whole = ask(tmp_path, jobs=1)
-    assert len(whole["requirements"][0]["improvements"]) > 1
+SEVERAL = ReachSettings(heuristic="portfolio", traces=30, timeout=None, walks=2_000)
+
+
+@pytest.mark.parametrize(("settings", "stops_at_least"), [(SHORTEST, 5), (SEVERAL, 2)])
+def test_a_search_for_shorter_or_several_traces_goes_on_from_any_turn(tmp_path, monkeypatch, settings, stops_at_least):
+    """Interrupted after each of its turns in turn: counters, counts of RLC-A and known traces are all there again."""
+    whole = ask(tmp_path, jobs=1, settings=settings)
+    assert len(whole["requirements"][0]["improvements" if settings is SHORTEST else "groups"]) > 1
 
     class Interrupting(reach_run.Checkpoint):
         due = True
@@ -48,12 +57,12 @@ def test_a_search_for_shorter_traces_goes_on_from_any_turn(tmp_path, monkeypatch
     monkeypatch.setattr(reach_run, "Checkpoint", Interrupting)
     place = tmp_path / "interrupted"
     stops = 0
-    while (results := ask(None, directory=place, jobs=1))["stop_reason"] == "interrupted":
+    while (results := ask(None, directory=place, jobs=1, settings=settings))["stop_reason"] == "interrupted":
         assert [row["outcome"] for row in results["requirements"]] == ["inconclusive"]
         turn = json.loads((place / "standing.json").read_text())["turn"]
         stops += 1
         assert turn == stops
-    assert stops >= 5
+    assert stops >= stops_at_least
     assert without_times(results) == without_times(whole)
 
 

@@ -18,8 +18,8 @@ from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.running import Execution, WorkerPool
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import Capabilities, FunctionSystem
+from bbfalsify.systems.servers import LineMapper, SocketSystem
 from bbfalsify.systems.servers.server import Server
-from bbfalsify.systems.servers.sockets import LineMapper, SocketSystem
 from tests import heater
 
 SMALL = Options(counterexamples=4, simulations=220, passes=2, traces=20, shrink=0)  # what is flaky is not shrunk

@@ -6,7 +6,7 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.systems import load_system
-from bbfalsify.systems.loading import resolve_reference
+from bbfalsify.systems.references import resolve_reference
 
 ECHO = """
     from bbfalsify.systems import system

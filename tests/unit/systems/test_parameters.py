@@ -15,6 +15,8 @@ from bbfalsify.core.query import Query
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.running import Execution, WorkerPool
 from bbfalsify.systems import FmuSystem, ParameterInfo, Preset, ProcessSystem, ProgramSystem, load_system, system
+from bbfalsify.systems.failures import SessionFailure
+from bbfalsify.systems.interface import NothingToClose
 from bbfalsify.systems.parameters import open_session, value_problems
 from tests.fmus.asking import satisfied
 
@@ -186,3 +188,15 @@ def test_a_model_cannot_have_an_input_as_parameter(tmp_path: Path) -> None:
     (tmp_path / "tank.yaml").write_text(MODEL.replace("start: }", "start: , v: {variable: u}}"))
     with pytest.raises(UserError, match="is an input"):
         load_system("tank.yaml", tmp_path)
+
+
+@pytest.mark.parametrize(("session", "found"), [(NothingToClose, "a class, not an object of it"), ("s", "a str")])
+def test_a_session_that_is_none_is_named(session: object, found: str) -> None:
+    class Odd:
+        name = "odd"
+
+        def open(self, seed: int) -> object:
+            return session
+
+    with pytest.raises(SessionFailure, match=rf"open\(\) of 'odd' returned {found}: a session has __enter__"):
+        open_session(Odd(), 1)

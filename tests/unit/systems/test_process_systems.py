@@ -28,11 +28,11 @@ from bbfalsify.systems import (
     System,
     load_system,
 )
-from bbfalsify.systems.loading import resolve_reference
 from bbfalsify.systems.programs import line_protocol as protocol
 from bbfalsify.systems.programs import serve
 from bbfalsify.systems.programs.launching import launch_and_rest, split_command
 from bbfalsify.systems.programs.persistent import ProcessOptions
+from bbfalsify.systems.references import resolve_reference
 
 ROOT = Path(__file__).parent.parent.parent.parent
 SERVE = Path(serve.__file__)

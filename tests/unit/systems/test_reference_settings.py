@@ -15,8 +15,8 @@ from bbfalsify.core.trace import Stimulus
 from bbfalsify.running.doctor.doctor import examine
 from bbfalsify.systems import FmuSystem, load_system
 from bbfalsify.systems.declared import DeclaredSignals, declared_system
-from bbfalsify.systems.loading import resolve_reference
 from bbfalsify.systems.reference_settings import ReferenceSettings, split_reference
+from bbfalsify.systems.references import resolve_reference
 from tests.fmus.asking import ask, signals, stimulus
 from tests.fmus.building import edited
 

@@ -12,9 +12,9 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import WordQuery
 from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.running import Driver, Execution
+from bbfalsify.systems.servers import BytesMapper, LineMapper, SocketSystem
 from bbfalsify.systems.servers.connections import Closed, Connection, Silence, Tls
 from bbfalsify.systems.servers.server import Server, ServerFailed, free_port
-from bbfalsify.systems.servers.sockets import BytesMapper, LineMapper, SocketSystem
 from tests.unit.systems import servers_for_tests as servers
 
 WORDS = {"hello": "HELLO", "name": "I am {id}", "quit": "QUIT"}

@@ -1,59 +1,215 @@
-"""Ways to avoid a failure mode: a passing use that differs from a typical violating one in little but one delay.
+"""Ways to avoid a failure mode: the nearest use that passes, found by changing one delay, value or action.
 
-Both have the same actions up to the one after the violation, and both were simulated: nothing is extrapolated.
+From a typical violating use, one thing is changed at a time; the profile allows every run that is tried
+(`directed_walks.py`), and each is simulated to the horizon:
+
+    delays     as early, and as late, as possible
+    actions    left out, or another in their place
+    values     at either end of the range (parameters and signals; numbers that updates draw stay as they are)
+
+Delays and values whose change avoids the violation are then moved back towards the violating use by bisection, as far
+as the use still passes.  The nearest is the one that is moved least, measured in the profile's own law.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bbfalsify.core.choices import HIGHEST, LOWEST
+from bbfalsify.core.query import Ask, Query
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import Verdict
+from bbfalsify.engines.falsification.directed_walks import LATEST, Followed, Wish, WordFollower
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.use import Use
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.engines.falsification.walk_extension import continued
+from bbfalsify.kernel import Walk
 
-MOST_USES = 200
-"""Violating uses, and passing uses, that are compared."""
-REST = 1 / 3
-"""Largest other difference, relative to the one that is named; each is measured by its spread over all uses."""
+FEWEST = 6
+"""Simulations for one mode below which nothing is tried."""
+EXPLORE = 0.6
+"""Part of a mode's simulations that tries changes; the rest is for bisection."""
+CLOSER = 4
+"""Changes that are made smaller."""
+MOST_OTHERS = 3
+"""Actions that are tried in the place of one."""
+STRIDE = 16
+"""Steps by which a run is continued to its end."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 Word = tuple[str, ...]
 
 
-def avoided_by(patterns: Sequence[Pattern], bad: Sequence[Use], passing: Sequence[Use]) -> dict[Pattern, str]:
-    """For each pattern of a decision list, the nearest passing use in words; patterns without one are left out."""
-    own: dict[Pattern, list[Use]] = {}
-    for use in bad:
-        first = next((pattern for pattern in patterns if pattern.matches(use)), None)
-        if first is not None:
-            own.setdefault(first, []).append(use)
-    found = {pattern: _nearest(uses, passing) for pattern, uses in own.items()}
-    return {pattern: text for pattern, text in found.items() if text is not None}
+@dataclass(frozen=True)
+class Change:
+    """One thing of a use that is made otherwise."""
+
+    kind: str
+    """delay, action or value"""
+    place: int
+    """Number of the action, or of the drawn value."""
+    quantile: float = 0.0
+    """The new place in the law of a delay or value."""
+    action: str | None = None
+    """The action in the place of another; None leaves that out."""
 
 
-def _nearest(bad: Sequence[Use], passing: Sequence[Use]) -> str | None:
-    weights: dict[Word, float] = {}
-    for use in bad:
-        weights[_key(use)] = weights.get(_key(use), 0.0) + use.weight
-    key = min(weights, key=lambda word: (-weights[word], word))
-    violating = [use for use in bad if _key(use) == key][:MOST_USES]
-    passing = [use for use in passing if use.actions[: len(key)] == key][:MOST_USES]
-    names = [f"before {_which(key, place)}" for place in range(len(key))]
-    if not names or not passing or not _same_values([*violating, *passing]):
+class Avoiding:
+    """The search for passing uses near violating ones."""
+
+    def __init__(self, ask: Ask, usage: Usage, requirement: int, units: Mapping[str, str], seeds: SeedTree) -> None:
+        self._ask, self._usage, self._requirement = ask, usage, requirement
+        self._units, self._seeds = units, seeds
+        self._follower = WordFollower(usage.model)
+        self._made = 0
+
+    def of(self, patterns: Sequence[Pattern], bad: Sequence[Use], budget: int) -> dict[Pattern, str]:
+        """For each pattern of a decision list, the nearest passing use in words; patterns without one are left out."""
+        own: dict[Pattern, list[Use]] = {}
+        for use in bad:
+            first = next((pattern for pattern in patterns if pattern.matches(use)), None)
+            if first is not None and use.walk is not None:
+                own.setdefault(first, []).append(use)
+        most = max(1, budget // FEWEST)
+        heavy = sorted(own, key=lambda p: -sum(use.weight for use in own[p]))[:most]
+        found = {pattern: self._nearest(own[pattern], budget // len(heavy)) for pattern in heavy}
+        return {pattern: text for pattern, text in found.items() if text is not None}
+
+    def _nearest(self, uses: Sequence[Use], budget: int) -> str | None:
+        if budget < FEWEST:
+            return None
+        start = self._start(uses)
+        if start is None:
+            return None
+        changes = list(self._changes(start))[: int(EXPLORE * budget)]
+        passing = [change for change, passes in zip(changes, self._try(start, changes), strict=True) if passes]
+        spent = len(changes)
+        near = sorted((c for c in passing if c.kind != "action"), key=lambda c: self._size(start, c))[:CLOSER]
+        failing = [self._old(start, c) for c in near]
+        while near and spent + len(near) <= budget:
+            middles = [replace(c, quantile=(c.quantile + q) / 2) for c, q in zip(near, failing, strict=True)]
+            for k, passes in enumerate(self._try(start, middles)):
+                if passes:
+                    near[k] = middles[k]
+                else:
+                    failing[k] = middles[k].quantile
+            spent += len(near)
+        near += [change for change in passing if change.kind == "action"]
+        best = min(near, key=lambda c: self._size(start, c), default=None)
+        return None if best is None else self._text(start, best)
+
+    # ------------------------------------------------------------------ runs
+
+    def _start(self, uses: Sequence[Use]) -> Followed | None:
+        """A typical violating use, up to the action after its violation, with the quantiles of its delays."""
+        use = _typical(uses)
+        walk = use.walk
+        assert walk is not None
+        if not self._usage.profile.has_actions:
+            return Followed(walk, ())
+        steps = len(_key(use))
+        word = list(zip(use.times[:steps].tolist(), use.actions[:steps], strict=True))
+        retraced = self._follower.retrace(word, self._seeds.child("retrace"), walk)
+        return None if retraced is None or not steps else Followed(walk.prefix(steps), retraced.quantiles)
+
+    def _changes(self, start: Followed) -> Iterator[Change]:
+        """Everything that can be tried, what is next to the violation first."""
+        actions = start.walk.actions(self._usage.model)
+        for place in reversed(range(len(start.quantiles))):
+            yield from (Change("delay", place, q) for q in (LATEST, 0.0) if abs(q - start.quantiles[place]) > 1e-3)
+            yield Change("action", place)
+            others = [a for a in self._usage.model.actions if a != actions[place]]
+            yield from (Change("action", place, action=action) for action in others[:MOST_OTHERS])
+        labels = self._usage.values.labels if start.walk.values is not None else ()
+        for place, label in enumerate(labels):
+            if label.kind in ("parameter", "value"):
+                yield from (Change("value", place, q) for q in (LOWEST, HIGHEST))
+
+    def _changed(self, start: Followed, change: Change) -> Walk | None:
+        """The run with one change, to its end; None if the profile does not allow it."""
+        self._made += 1
+        seeds, values, walk = self._seeds.child("run", self._made), start.walk.values, start.walk
+        if change.kind == "value":
+            assert values is not None
+            values = values.copy()
+            values[change.place] = change.quantile
+        if self._usage.profile.has_actions:
+            followed = self._follower.follow(self._wishes(start, change), seeds)
+            if followed is None:
+                return None
+            walk = self._to_the_end(followed.walk)
+        return replace(walk, values=values)
+
+    def _wishes(self, start: Followed, change: Change) -> list[Wish]:
+        actions = start.walk.actions(self._usage.model)
+        wishes: list[Wish | None] = [
+            Wish(action, quantile, like=(start.walk, k + 1))
+            for k, (action, quantile) in enumerate(zip(actions, start.quantiles, strict=True))
+        ]
+        if change.kind == "delay":
+            wishes[change.place] = Wish(actions[change.place], change.quantile, like=(start.walk, change.place + 1))
+        elif change.kind == "action":
+            wishes[change.place] = None if change.action is None else Wish(change.action)
+        return [wish for wish in wishes if wish is not None]
+
+    def _to_the_end(self, walk: Walk) -> Walk:
+        """Continue a run to the end of the use; the continuation is the same for all runs of one length."""
+        seeds = self._seeds.child("rest")
+        while walk.times[-1] < self._usage.duration and walk.steps < MAX_STEPS:
+            [longer] = continued(self._usage.model, [walk], STRIDE, seeds.child(walk.steps))
+            if longer.steps == walk.steps:
+                break
+            walk = longer
+        return walk
+
+    def _try(self, start: Followed, changes: Sequence[Change]) -> list[bool]:
+        """Execute the changed uses; tell which of them pass."""
+        walks = [self._changed(start, change) for change in changes]
+        allowed = [(k, walk) for k, walk in enumerate(walks) if walk is not None]
+        queries = [Query(f"avoid/{self._requirement}/{self._made}/{k}", self._usage.draft(walk)) for k, walk in allowed]
+        passes = [False] * len(changes)
+        for (k, _), answer in zip(allowed, self._ask(queries) if queries else (), strict=True):
+            passes[k] = answer.ok and answer.judgements[self._requirement].verdict is not Verdict.VIOLATED
+        return passes
+
+    # ------------------------------------------------------------------ words
+
+    def _old(self, start: Followed, change: Change) -> float:
+        if change.kind == "value":
+            assert start.walk.values is not None
+            return float(start.walk.values[change.place])
+        return start.quantiles[change.place]
+
+    def _size(self, start: Followed, change: Change) -> float:
+        """Distance in the law of the thing that is changed; an action counts as a whole."""
+        return 1.0 if change.kind == "action" else abs(change.quantile - self._old(start, change))
+
+    def _text(self, start: Followed, change: Change) -> str | None:
+        actions = start.walk.actions(self._usage.model)
+        if change.kind == "action":
+            does = "leaves out" if change.action is None else f"does {change.action} instead of"
+            return f"a use passes that {does} {which(actions, change.place)}"
+        changed = self._changed(start, change)
+        assert changed is not None
+        if change.kind == "value":
+            return self._value_text(start.walk, changed)
+        place = change.place
+        delays = [float(np.diff(w.times[: place + 1], prepend=0.0)[-1]) for w in (start.walk, changed)]
+        by = delays[1] - delays[0]
+        return f"a use passes that waits {abs(by):.2g} {'longer' if by > 0 else 'less'} before {which(actions, place)}"
+
+    def _value_text(self, old: Walk, new: Walk) -> str | None:
+        before, after = (list(self._usage.values.values(walk.values).drawn(np.inf)) for walk in (old, new))
+        for was, now in zip(before, after, strict=False):
+            if was.value != now.value:
+                unit = f" {self._units[now.name]}" if now.name in self._units else ""
+                when = "" if now.time is None else f" from {now.time:g} on" if now.time else " at the start"
+                return f"a use passes that has {now.name} {now.value:.3g}{unit} instead of {was.value:.3g}{when}"
         return None
-    left, right = (np.array([_delays(use, len(key)) for use in uses]) for uses in (_typical(violating, key), passing))
-    spread = np.vstack([left, right]).std(axis=0)
-    scaled = np.abs(right[None] - left[:, None]) / np.where(spread > 0, spread, 1.0)
-    most = scaled.argmax(axis=2)
-    main = scaled.max(axis=2)
-    rest = np.partition(scaled, -2, axis=2)[..., -2] if len(key) > 1 else np.zeros_like(main)
-    cost = np.where((rest <= REST * main) & (main > 0), main, np.inf)
-    one, other = np.unravel_index(int(cost.argmin()), cost.shape)
-    if not np.isfinite(cost[one, other]):
-        return None
-    change, place = right[other] - left[one], int(most[one, other])
-    return _text(change, place, names[place])
 
 
 def _key(use: Use) -> Word:
@@ -61,33 +217,22 @@ def _key(use: Use) -> Word:
     return use.actions[: use.until_violation + 1]
 
 
-def _delays(use: Use, count: int) -> np.ndarray:
-    return np.diff(use.times[:count], prepend=0.0)
-
-
-def _typical(uses: Sequence[Use], key: Word) -> list[Use]:
-    """The half of the uses that is nearest to their median."""
-    delays = np.array([_delays(use, len(key)) for use in uses])
+def _typical(uses: Sequence[Use]) -> Use:
+    """The use nearest to the median delays of the most probable word."""
+    weights: dict[Word, float] = {}
+    for use in uses:
+        weights[_key(use)] = weights.get(_key(use), 0.0) + use.weight
+    key = min(weights, key=lambda word: (-weights[word], word))
+    own = [use for use in uses if _key(use) == key]
+    delays = np.array([np.diff(use.times[: len(key)], prepend=0.0) for use in own])
     spread = delays.std(axis=0)
-    away = (np.abs(delays - np.median(delays, axis=0)) / np.where(spread > 0, spread, 1.0)).max(axis=1)
-    return [uses[i] for i in np.argsort(away, kind="stable")[: -(-len(uses) // 2)]]
+    away = np.abs(delays - np.median(delays, axis=0)) / np.where(spread > 0, spread, 1.0)
+    return own[int(np.argmin(away.max(axis=1, initial=0.0)))]
 
 
-def _same_values(uses: Sequence[Use]) -> bool:
-    """Tell whether delays are all that the uses differ in: values that a profile draws would differ, too."""
-    first = uses[0].values
-    return all(len(np.unique(np.concatenate([use.values[name].levels for use in uses]))) == 1 for name in first)
-
-
-def _which(key: Word, place: int) -> str:
+def which(key: Word, place: int) -> str:
     """the third on; an action that comes once needs no number"""
     if key.count(key[place]) == 1:
         return key[place]
     number = key[: place + 1].count(key[place])
     return f"the {ORDINALS[number - 1]} {key[place]}" if number <= len(ORDINALS) else f"{key[place]} number {number}"
-
-
-def _text(change: np.ndarray, place: int, where: str) -> str:
-    by, others = float(change[place]), np.abs(np.delete(change, place))
-    text = f"a use passes that waits {abs(by):.2g} {'longer' if by > 0 else 'less'} {where}"
-    return f"{text}; no other delay differs by more than {float(others.max()):.2g}" if len(others) else text

@@ -28,6 +28,7 @@ from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks
 from bbfalsify.engines.falsification.modes.use import Use, use_of
 from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import Walk
 from bbfalsify.stats.estimates import part_of
 from bbfalsify.stats.intervals import Passes, clopper_pearson, total_estimate
 
@@ -51,6 +52,8 @@ class EstimatedMode:
     """Part of all known violations."""
     rows: tuple[Finding, ...]
     """Rows most of whose violating traces belong to it, in the order of the list."""
+    traces: tuple[tuple[Passes, list[list[Walk]]], ...] = ()
+    """By row: its passes with this mode's hits, and pass by pass the violating traces that belong to it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +106,7 @@ def estimate_modes(
                 part_of(failing, occurring[number]),
                 part_of(probability, total),
                 tuple(mostly),
+                tuple((d.passes(number), d.walks(number)) for d in divided if d.assigned[:, number].any()),
             )
         )
     found.sort(key=lambda mode: (-mode.probability.value, mode.pattern.core))
@@ -124,6 +128,11 @@ class _Divided:
     all: Passes
     assigned: np.ndarray
     matching: np.ndarray
+    owned: list[list[tuple[int, Walk]]]
+    """Pass by pass: the number of the pattern that each violating trace belongs to, and the trace."""
+
+    def walks(self, number: int) -> list[list[Walk]]:
+        return [[walk for owner, walk in group if owner == number] for group in self.owned]
 
     def passes(self, number: int) -> Passes:
         return replace(self.all, hits=tuple(self.assigned[:, number].tolist()))
@@ -140,6 +149,7 @@ def _divide(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> _Divided
     passes, evidence = row.estimated.passes, row.estimated.evidence
     assigned = np.zeros((len(passes.hits), len(patterns) + 1))
     matching = np.zeros((len(passes.hits), len(patterns)))
+    owned: list[list[tuple[int, Walk]]] = [[] for _ in passes.hits]
     for r, (walks, times) in enumerate(zip(evidence.walks, evidence.kept_times, strict=True)):
         if not walks:
             continue
@@ -147,7 +157,8 @@ def _divide(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> _Divided
         scale = passes.hits[r] / len(walks)  # of many traces only some were kept
         counted = _count(patterns, seen)
         assigned[r], matching[r] = counted.assigned * scale, counted.matching * scale
-    return _Divided(passes, assigned, matching)
+        owned[r] = [(_owner(row), walk) for row, walk in zip(seen, walks, strict=True)]
+    return _Divided(passes, assigned, matching, owned)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,10 +171,15 @@ def _matches(patterns: Sequence[Pattern], use: Use) -> np.ndarray:
     return np.array([pattern.matches(use) for pattern in patterns], bool)
 
 
+def _owner(matches: np.ndarray) -> int:
+    """The first pattern that matches; the number after the last if none does."""
+    return int(np.argmax(matches)) if matches.any() else len(matches)
+
+
 def _count(patterns: Sequence[Pattern], matches: Sequence[np.ndarray]) -> _Counted:
     assigned, matching = np.zeros(len(patterns) + 1), np.zeros(len(patterns))
     for row in matches:
-        assigned[int(np.argmax(row)) if row.any() else len(patterns)] += 1
+        assigned[_owner(row)] += 1
         matching += row
     return _Counted(assigned, matching)
 
@@ -194,11 +210,11 @@ def _occurrences(
     usage: Usage, patterns: Sequence[Pattern], most: int, confidence: float, seeds: SeedTree
 ) -> list[Estimate]:
     """Probability that a use matches each pattern, by walks that no system executes."""
-    counts, walks = np.zeros(len(patterns)), 0
+    counts, walks, batch = np.zeros(len(patterns)), 0, min(WALKS, most)
     while patterns and (not walks or walks < most and counts.min() < ENOUGH):
-        for walk in everyday_walks(usage, seeds.child("occurrences", walks), WALKS):
+        for walk in everyday_walks(usage, seeds.child("occurrences", walks), batch):
             counts += _matches(patterns, use_of(usage, walk))
-        walks += WALKS
+        walks += batch
     found = []
     for count in counts.tolist():
         low, high = clopper_pearson(count, walks, confidence)

@@ -17,16 +17,17 @@ from bbfalsify.core.query import Answer, Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.engines.falsification.estimating import PassPlan, estimate
+from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.modes.use import Use, use_of
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
 from bbfalsify.kernel import Walk, WalkStatus, stochastic_walks
 
-LEARN, PLAIN = 0.1, 0.1
-"""Parts of the estimates' simulations: passes along the rows to learn from, and plain simulations, once to learn from
-and once to estimate on.  A profile without actions has one row, which plain simulations would only repeat: all of its
-simulations are passes to learn from."""
+LEARN, PLAIN, AVOID = 0.1, 0.09, 0.02
+"""Parts of the estimates' simulations: passes along the rows to learn from, plain simulations, once to learn from and
+once to estimate on, and simulations that look for ways to avoid a mode.  A profile without actions has one row, which
+plain simulations would only repeat: all of its simulations are passes to learn from."""
 
 
 def learning_passes(usage: Usage, passes: int) -> int:
@@ -39,19 +40,20 @@ def plain_simulations(usage: Usage, rows: int, plan: PassPlan) -> int:
     return math.ceil(PLAIN * rows * plan.passes * plan.traces) if usage.profile.has_actions else 0
 
 
+def avoiding_simulations(rows: int, plan: PassPlan) -> int:
+    """Simulations that look for ways to avoid the modes."""
+    return int(AVOID * rows * plan.passes * plan.traces)
+
+
 Word = tuple[str, ...]
 
 
 def learning_uses(
     ask: Ask, usage: Usage, rows: Sequence[Finding], plain: PlainUses, plan: PassPlan, seeds: SeedTree
-) -> tuple[list[Use], list[Use], list[Use]]:
-    """Make further passes along each row, and add the plain simulations.
-
-    Return violating uses, uses that do not violate where their row does, and those of them that violate nowhere.
-    """
+) -> tuple[list[Use], list[Use]]:
+    """Make further passes along each row, and add the plain simulations: violating uses, and uses that pass."""
     bad: list[Use] = []
     good: list[Use] = []
-    passing: list[Use] = []
     for row in rows:
         few = PassPlan(learning_passes(usage, plan.passes), plan.traces, plan.estimator, plan.confidence)
         made = estimate(ask, usage, row, few, seeds.child("learn"), "modes")
@@ -60,15 +62,22 @@ def learning_uses(
         violating = [walk for walks in evidence.walks for walk in walks]
         times = np.concatenate(evidence.kept_times) if evidence.kept_times else np.zeros(0)
         bad += [use_of(usage, w, float(t), weight) for w, t in zip(violating, times, strict=True)]
-        seen = set(map(id, violating))
-        held = [walk for walk in evidence.followers if id(walk) not in seen]
-        share = weight * (passes.total_traces - passes.total_hits) / max(1, len(held))
-        good += [use_of(usage, walk, weight=share) for walk in held]
-        passing += [use_of(usage, walk) for walk in evidence.passing]
+        good += _passing(usage, evidence, weight * passes.total_traces)
         if row.walk is not None:  # a row none of whose traces violates is known from the walk that found it
             least = weight * (0.5 if not violating else 0.0)
             bad.append(use_of(usage, row.walk, row.judgement.first_violation_time, least))
-    return bad + plain.violating, good + plain.passing, passing + plain.passing
+    return bad + plain.violating, good + plain.passing
+
+
+def _passing(usage: Usage, evidence: Evidence, weight: float) -> list[Use]:
+    """Uses along a word that violate nowhere; `weight` is that of all uses along it.
+
+    Traces that violate before the last step of the word neither pass nor belong to its row.
+    """
+    held = set(map(id, evidence.passing))
+    share = sum(id(walk) in held for walk in evidence.followers) / max(1, len(evidence.followers))
+    each = weight * share / max(1, len(held))
+    return [use_of(usage, walk, weight=each) for walk in evidence.passing]
 
 
 def everyday_walks(usage: Usage, seeds: SeedTree, count: int) -> Iterator[Walk]:

@@ -38,6 +38,8 @@ class Use:
     """Time at which the violation became certain; infinite for a use that passes."""
     weight: float = 1.0
     """Probability that it stands for, in a sample to learn from."""
+    walk: Walk | None = None
+    """The walk over the profile; None for a use made by hand."""
 
     @property
     def violating(self) -> bool:
@@ -61,4 +63,4 @@ def use_of(usage: Usage, walk: Walk, violated_at: float = math.inf, weight: floa
     drawn = usage.values.values(walk.values)
     values |= {name: Series(np.array(curve.times), np.array(curve.values)) for name, curve in drawn.curves.items()}
     values |= {name: Series(np.zeros(1), np.array([value])) for name, value in drawn.parameters.items()}
-    return Use(walk.actions(usage.model), walk.times, values, violated_at, weight)
+    return Use(walk.actions(usage.model), walk.times, values, violated_at, weight, walk)

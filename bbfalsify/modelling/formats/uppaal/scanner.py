@@ -112,9 +112,9 @@ def split(text: Text, *signs: str) -> list[Text]:
     return parts
 
 
-def conjunction(text: Text) -> Text:
+def conjunction(text: Text | None) -> Text | None:
     """Join the lists of old models: the guard `x >= 2, y < 3` means both."""
-    if "," not in text.text:
+    if text is None or "," not in text.text:
         return text
     parts = split(text, ",")
     if len(parts) < 2:

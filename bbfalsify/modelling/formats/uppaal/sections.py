@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bbfalsify.core.errors import Problem
-from bbfalsify.modelling.formats.uppaal.scanner import Scanner, Token, joined, split
+from bbfalsify.core.errors import Place, Problem
+from bbfalsify.modelling.formats.uppaal.scanner import CLOSING, OPENING, Scanner, Token, joined, split
 from bbfalsify.modelling.language.model_text import InstanceText, ModelText
 from bbfalsify.records.documents import Text
 
@@ -113,9 +113,9 @@ def _skip_declaration(scanner: Scanner) -> None:
             scanner.take()
             return
         scanner.take()
-        if token.text in ("(", "[", "{"):
+        if token.text in tuple(OPENING):
             is_body = token.text == "{" and previous is not None and previous.text == ")"
-            scanner.skip_to(*_closing(token.text))
+            scanner.skip_to(CLOSING[OPENING.index(token.text)])
             token = scanner.take()
             if is_body:
                 return
@@ -132,10 +132,6 @@ def _skip_special(scanner: Scanner, word: str) -> None:
     scanner.take()
     if word == "import":
         scanner.accept(";")
-
-
-def _closing(bracket: str) -> str:
-    return {"(": ")", "[": "]", "{": "}"}[bracket]
 
 
 def add_section(model: ModelText, section: Section, problems: list[Problem]) -> None:
@@ -183,9 +179,9 @@ def modern_instance(text: Text) -> Text:
     scanner.take()
     parts = [scanner.text(0, 1)]
     if scanner.accept("("):
-        parameters = scanner.until(")")
+        parameters = modern_parameters(scanner.until(")"))
         scanner.accept(")")
-        parts.append(Text("(" + ("" if parameters is None else modern_parameters(parameters).text) + ")", text.place))
+        parts.append(Text(f"({'' if parameters is None else parameters.text})", text.place))
     rest = scanner.text(scanner.position, len(scanner.tokens) - 1)
     bare = rest.text if rest.text.rstrip().endswith(")") else rest.text.rstrip() + "()"
     head = "".join(part.text for part in parts)
@@ -193,8 +189,10 @@ def modern_instance(text: Text) -> Text:
     return Text(head + "\n" * max(lines_between, 0) + " " + bare, text.place)
 
 
-def modern_parameters(text: Text) -> Text:
+def modern_parameters(text: Text | None) -> Text | None:
     """Rewrite parameters of old models, with semicolons and `const n` for an integer."""
+    if text is None:
+        return None
     parts = split(text, ",", ";")
     modern: list[Text] = []
     for part in parts:
@@ -203,6 +201,22 @@ def modern_parameters(text: Text) -> Text:
             part = Text(f"const int {tokens[1].text}", part.place)
         modern.append(part)
     return joined(modern, ", ") if modern else text
+
+
+def own_declarations(text: Text | None, owner: str, model: ModelText, problems: list[Problem]) -> list[Text]:
+    """The declarations of a template or process, which has no other sections."""
+    found = []
+    for section in () if text is None else sections(Scanner(text), problems, model.notes):
+        if section.kind == "declarations":
+            found.append(modern_declarations(section.text))
+        else:
+            problems.append(section.text.place.problem(f"a {owner} has no {section.kind} of its own."))
+    return found
+
+
+def check_system(model: ModelText, place: Place, problems: list[Problem]) -> None:
+    if model.system is None:
+        problems.append(place.problem("the line 'system …;' is missing: it names the processes of the model."))
 
 
 def modern_declarations(text: Text) -> Text:

@@ -9,10 +9,10 @@ from bbfalsify.modelling.formats.uppaal.branching import EdgePart, add_edges
 from bbfalsify.modelling.formats.uppaal.elements import Element, read_elements
 from bbfalsify.modelling.formats.uppaal.scanner import Scanner, conjunction
 from bbfalsify.modelling.formats.uppaal.sections import (
-    Section,
     add_section,
-    modern_declarations,
+    check_system,
     modern_parameters,
+    own_declarations,
     sections,
 )
 from bbfalsify.modelling.language.model_text import LocationText, ModelText, StoredQuery, TemplateText
@@ -42,9 +42,7 @@ def read_xml(path: Path, model: ModelText, problems: list[Problem]) -> None:
     for tag in ("instantiation", "system"):
         for element in root.all(tag):
             _declarations(element, model, problems)
-    if model.system is None:
-        place = next(root.all("system"), root).place
-        problems.append(place.problem("the line 'system …;' is missing: it names the processes of the model."))
+    check_system(model, next(root.all("system"), root).place, problems)
     for queries in root.all("queries"):
         model.queries += [found for query in queries.all("query") for found in _query(query)]
 
@@ -84,11 +82,9 @@ class _Template:
         for child in self.element.children:
             if child.tag not in _TEMPLATE:
                 self.problems.append(child.place.unknown("element of a template", child.tag, _TEMPLATE))
-        parameters, declarations = self.element.text_of("parameter"), self.element.text_of("declaration")
-        template.parameters = None if parameters is None else modern_parameters(parameters)
-        if declarations is not None:
-            for section in sections(Scanner(declarations), self.problems, self.model.notes):
-                template.declarations += self.own_declarations(section)
+        template.parameters = modern_parameters(self.element.text_of("parameter"))
+        text = self.element.text_of("declaration")
+        template.declarations += own_declarations(text, "template", self.model, self.problems)
         template.locations = [self.location(element) for element in self.element.all("location")]
         self.branchpoints = {element.attributes.get("id", "") for element in self.element.all("branchpoint")}
         self.initial(template)
@@ -97,12 +93,6 @@ class _Template:
             template, [part for part in parts if part is not None], self.branchpoints, self.problems, self.model.notes
         )
         return template
-
-    def own_declarations(self, section: Section) -> list[Text]:
-        if section.kind == "declarations":
-            return [modern_declarations(section.text)]
-        self.problems.append(section.text.place.problem(f"a template has no {section.kind} of its own."))
-        return []
 
     def initial(self, template: TemplateText) -> None:
         init = self.element.child("init")
@@ -142,11 +132,10 @@ class _Template:
         self.names.add(name)
         labels = self.labels(element, _LOCATION_LABELS)
         committed = element.child("committed") is not None
-        invariant = labels.get("invariant")
         return LocationText(
             name,
             place,
-            None if invariant is None else conjunction(invariant),
+            conjunction(labels.get("invariant")),
             exponential_rate=exponential_rate(labels.get("exponentialrate")),
             urgent=element.child("urgent") is not None and not committed,  # committed says more
             committed=committed,
@@ -160,12 +149,11 @@ class _Template:
         ends = [self.end(element, tag) for tag in ("source", "target")]
         if ends[0] is None or ends[1] is None:
             return None
-        guard = labels.get("guard")
         return EdgePart(
             ends[0],
             ends[1],
             element.place,
-            None if guard is None else conjunction(guard),
+            conjunction(labels.get("guard")),
             labels.get("synchronisation"),
             labels.get("select"),
             labels.get("assignment"),

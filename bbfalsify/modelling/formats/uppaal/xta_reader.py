@@ -18,7 +18,13 @@ from bbfalsify.core.errors import Place, Problem
 from bbfalsify.core.foreign_files import read_text
 from bbfalsify.modelling.formats.uppaal.branching import EdgePart, add_edges
 from bbfalsify.modelling.formats.uppaal.scanner import Scanner, Token, conjunction
-from bbfalsify.modelling.formats.uppaal.sections import add_section, modern_declarations, modern_parameters, sections
+from bbfalsify.modelling.formats.uppaal.sections import (
+    add_section,
+    check_system,
+    modern_parameters,
+    own_declarations,
+    sections,
+)
 from bbfalsify.modelling.formats.uppaal.xml_reader import exponential_rate
 from bbfalsify.modelling.language.model_text import LocationText, ModelText, TemplateText
 from bbfalsify.records.documents import Text
@@ -38,9 +44,7 @@ def read_xta(path: Path, model: ModelText, problems: list[Problem]) -> None:
         if template is None:
             return
         model.templates.append(template)
-    if model.system is None:
-        end = scanner.place_of(scanner.tokens[-1])
-        problems.append(end.problem("the line 'system …;' is missing: it names the processes of the model."))
+    check_system(model, scanner.place_of(scanner.tokens[-1]), problems)
 
 
 class _Process:
@@ -61,8 +65,7 @@ class _Process:
         name = scanner.take()
         template = TemplateText(name.text, scanner.place_of(name), None)
         if scanner.accept("("):
-            parameters = scanner.until(")")
-            template.parameters = None if parameters is None else modern_parameters(parameters)
+            template.parameters = modern_parameters(scanner.until(")"))
             scanner.accept(")")
         if not scanner.accept("{"):
             self.unexpected("'{'")
@@ -103,12 +106,7 @@ class _Process:
                 scanner.skip_to(";")
         if scanner.position > begin:
             text = scanner.text(begin, scanner.position)
-            for section in sections(Scanner(text), self.problems, self.model.notes):
-                if section.kind == "declarations":
-                    template.declarations.append(modern_declarations(section.text))
-                else:
-                    place = section.text.place
-                    self.problems.append(place.problem(f"a process has no {section.kind} of its own."))
+            template.declarations += own_declarations(text, "process", self.model, self.problems)
 
     def part(self, template: TemplateText, word: Token) -> None:
         """Read the comma-separated names after `state`, `commit`, `urgent`, `branchpoint` or `init`."""
@@ -130,8 +128,7 @@ class _Process:
             self.problems.append(place.problem(f"there are two locations '{name.text}'."))
         location = LocationText(name.text, place)
         if self.scanner.accept("{"):
-            invariant = self.scanner.until(";", "}")
-            location.invariant = None if invariant is None else conjunction(invariant)
+            location.invariant = conjunction(self.scanner.until(";", "}"))
             if self.scanner.accept(";"):
                 location.exponential_rate = exponential_rate(self.scanner.until("}"))
             self.scanner.accept("}")
@@ -163,9 +160,8 @@ class _Process:
                 break
             target = scanner.take()
             fields = self.fields()
-            guard = fields.get("guard")
             parts.append(EdgePart(
-                source, target.text, scanner.place_of(begin), None if guard is None else conjunction(guard),
+                source, target.text, scanner.place_of(begin), conjunction(fields.get("guard")),
                 fields.get("sync"), fields.get("select"), fields.get("assign"), fields.get("probability"),
             ))  # fmt: skip
             if not scanner.accept(","):

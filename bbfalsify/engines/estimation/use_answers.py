@@ -1,0 +1,46 @@
+"""Answer how probable a violation of a closed loop is, by a method for rare events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bbfalsify.core.budget import BudgetSpent
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.query import Ask
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.estimation.answering import Answered
+from bbfalsify.engines.estimation.importance import MOST_RUNS, RELATIVE, importance_sampling
+from bbfalsify.engines.estimation.settings import EstimateSettings
+from bbfalsify.engines.estimation.tilted_uses import TiltedUses
+from bbfalsify.engines.estimation.use_splitting import ProfileRuns, UseSplitting
+from bbfalsify.engines.estimation.uses import JudgedUses
+from bbfalsify.engines.estimation.words import Words
+from bbfalsify.engines.falsification.usage import Usage
+
+
+def answer_use(
+    ask: Ask, usage: Usage, requirement: int, settings: EstimateSettings, seeds: SeedTree, go_on: Callable[[], bool]
+) -> Answered:
+    """The probability that a use violates the requirement; what was reached when the budget was spent is told."""
+    uses = JudgedUses(ask, usage, requirement, f"{settings.method}/{requirement}")
+    try:
+        if settings.method == "splitting":
+            splitting = UseSplitting(ProfileRuns(uses), settings.splitting, settings.particles, settings.passes,
+                                     settings.confidence, seeds, go_on)  # fmt: skip
+            found, warnings = splitting.estimate(), splitting.warnings()
+            evidence: dict[str, Any] = {"distinct_roots": splitting.passes.roots}
+        elif settings.method == "words":
+            words = Words(uses, seeds, settings.confidence, settings.relative or RELATIVE, settings.particles,
+                          settings.runs or MOST_RUNS, go_on)  # fmt: skip
+            found, warnings = words.estimate(), words.said
+            evidence = {"words": {" ".join(word): part.as_json() for word, part in words.parts.items()}}
+            return Answered(found, None, False, words.simulations, found.method, warnings, evidence=evidence)
+        else:
+            tilting = importance_sampling(TiltedUses(uses), settings, seeds, go_on)
+            found, warnings = tilting.estimate(), tilting.said
+            evidence = {"effective_samples": round(tilting.effective, 1)}
+    except BudgetSpent as spent:
+        found = Estimate(1.0, 0.0, 1.0, settings.confidence, "not estimated", uses.asked)
+        warnings, evidence = [f"stopped while preparing ({spent.reason.value})"], {}
+    return Answered(found, None, False, uses.asked, found.method, warnings, evidence=evidence)

@@ -1,0 +1,74 @@
+"""Uses of a system that are executed and judged for one requirement: what rare-event methods ask of a closed loop."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bbfalsify.core.query import Answer, Ask, Query
+from bbfalsify.core.verdict import Verdict
+from bbfalsify.engines.falsification.instants import violating_step
+from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import Walk, WalkStatus
+
+VIOLATED = -np.inf
+"""The score of a violating use."""
+_BATCH = 500
+
+
+@dataclass
+class JudgedUses:
+    """Uses, judged by one requirement; every simulation is counted."""
+
+    ask: Ask
+    usage: Usage
+    requirement: int
+    name: str
+    listed: frozenset[tuple[str, ...]] = frozenset()
+    """Keys whose violations do not count."""
+    asked: int = 0
+    unknown: int = 0
+    """Uses without a verdict."""
+    keys: dict[tuple[str, ...], int] = field(default_factory=dict)
+    """Keys of violations that count, with how often they were met."""
+
+    def scores(self, walks: Sequence[Walk], whole: int | None = None) -> np.ndarray:
+        """Robustness of each use: the lower the closer to a violation; `VIOLATED`, or infinite where unknown.
+
+        With `whole`, uses end with their last action, and only violations in step `whole` count.
+        """
+        found = np.full(len(walks), np.inf)
+        for first in range(0, len(walks), _BATCH):
+            part = walks[first : first + _BATCH]
+            judged = [i for i, walk in enumerate(part) if walk.status is WalkStatus.REACHED_END]
+            names = [f"{self.name}/{self.asked + i + 1}" for i in range(len(judged))]
+            ends = [None if whole is None else float(part[i].times[-1]) for i in judged]
+            drafts = [self.usage.draft(part[i], stop=end) for i, end in zip(judged, ends, strict=True)]
+            answers = self.ask([Query(*named) for named in zip(names, drafts, strict=True)]) if judged else []
+            self.asked += len(judged)
+            self.unknown += len(part) - len(judged)
+            for i, answer in zip(judged, answers, strict=True):
+                found[first + i] = self._score(part[i], answer, whole)
+        return found
+
+    def _score(self, walk: Walk, answer: Answer, whole: int | None) -> float:
+        if not answer.judgements:
+            self.unknown += 1
+            return np.inf
+        judgement = answer.judgements[self.requirement]
+        if judgement.verdict is not Verdict.VIOLATED:
+            return max(float(judgement.robustness), 0.0)
+        if not answer.ok:  # a failure that counts as a violation: nobody saw when
+            return VIOLATED
+        step = violating_step(walk.times, judgement.first_violation_time)
+        key = walk.prefix(step).actions(self.usage.model)
+        if key in self.listed or whole not in (None, step):
+            return np.inf
+        self.keys[key] = self.keys.get(key, 0) + 1
+        return VIOLATED
+
+    def without(self, keys: Collection[tuple[str, ...]], name: str) -> JudgedUses:
+        """The same, for violations with other keys only."""
+        return JudgedUses(self.ask, self.usage, self.requirement, name, frozenset(keys))

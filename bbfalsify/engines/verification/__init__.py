@@ -1,0 +1,1 @@
+"""Verification of models: all states, as zones."""

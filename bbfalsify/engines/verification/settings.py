@@ -1,0 +1,38 @@
+"""Settings of `verify`; this module imports nothing heavy, because `--help` reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bbfalsify.core.settings import Settings, engine_name, setting
+
+PORTFOLIO = "portfolio"
+ORDERS = ("bfs", "dfs", "rdfs")
+
+
+class VerifySettings(Settings):
+    """Everything that stands under `engine: {kind: verify}`."""
+
+    kind: str = engine_name("verify")
+    heuristic: str = setting(
+        "Order of the exploration: breadth first, depth first, or depth first with random order; portfolio is breadth "
+        "first, with some random walks after the first second.",
+        default=PORTFOLIO, choices=(PORTFOLIO, *ORDERS),
+    )  # fmt: skip
+    trace: str = setting(
+        "some takes the first trace, shortest one with the fewest steps: breadth first, without walks.",
+        default="some", choices=("some", "shortest"),
+    )  # fmt: skip
+    memory: float = setting(
+        "Most memory for the states of one query; when it is used up, the answer is undecided.",
+        default=2000.0, at_least=1, unit="MB",
+    )  # fmt: skip
+    timeout: float | None = setting(
+        "Seconds for each query; the seconds of a budget are for all queries together.",
+        default=300.0, at_least=0, unit="s", absent="no limit",
+    )  # fmt: skip
+    walks: float = setting("Most seconds of random walks in a portfolio.", default=5.0, at_least=0, unit="s")
+
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        if self.trace == "shortest" and self.heuristic not in (PORTFOLIO, "bfs"):
+            yield "trace", f"cannot be 'shortest' with {self.heuristic}, which goes deep first."

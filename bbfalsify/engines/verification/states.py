@@ -1,0 +1,95 @@
+"""Decide `E<> φ` and `A[] φ`, also about deadlocks, by exploring all symbolic states.
+
+    explore the zone graph, a state covered by a larger one once
+        a state meets the target    find the moments of its path; the exact interpreter checks every step
+        all states are explored     no state of the model meets the target: a proof
+
+Zones are widened to what the model cannot tell apart, so the graph is finite.  About deadlocks a coarser widening is
+used: only states from which the same can happen are put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, follow, met
+from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED, Answer, Effort
+from bbfalsify.logic.reach_query import ReachQuery
+from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
+from bbfalsify.modelling.reference.state import Move
+from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
+from bbfalsify.zones import Explorer, Question, zone_tables
+from bbfalsify.zones.explorer import Order, Outcome
+from bbfalsify.zones.timing import Moves, TimedPath, timed_path
+from bbfalsify.zones.workspace import ZoneProblem
+from bbfalsify.zones.zone_tables import ZoneTables
+
+GoOn = Callable[[Effort], bool]
+"""Told how far an exploration is; False stops it."""
+
+
+class StateVerification:
+    """The exploration for one query; `run` can be called again after it was stopped."""
+
+    def __init__(self, network: Network, query: ReachQuery, *, order: Order, most_bytes: float, seed: int = 0) -> None:
+        self.network, self.query = network, query
+        deadlocks = query.dead is not None and query.dead != query.alive
+        self.tables = zone_tables(
+            network, Question(query.alive, query.dead if deadlocks else None, deadlocks, bisimilar=deadlocks)
+        )
+        self.explorer = Explorer(self.tables, order=order, most_bytes=most_bytes, seed=seed)
+
+    @property
+    def effort(self) -> Effort:
+        return Effort.of(self.explorer)
+
+    def run(self, go_on: GoOn) -> Answer:
+        try:
+            explored = self.explorer.run(lambda explorer: go_on(Effort.of(explorer)))
+            if explored.path is not None:
+                return self._confirmed(explored.path)
+        except ZoneProblem as problem:
+            return Answer(UNDECIDED, self.effort, str(problem))
+        if explored.outcome is Outcome.ALL:
+            return Answer(HOLDS if self.query.universal else VIOLATED, self.effort)
+        return Answer(UNDECIDED, self.effort, why_stopped(explored.outcome, self.tables, self.effort))
+
+    def _confirmed(self, path: tuple[int, ...]) -> Answer:
+        """The answer that a path gives, once the exact interpreter has followed it."""
+        timed = timed_path(self.tables, path)
+        try:
+            if timed is None:
+                raise NotAllowed("no delays fit")
+            trace = self._trace(timed)
+        except (NotAllowed, ModelRuntimeError) as problem:
+            why = f"a symbolic path of {len(path)} steps was not confirmed by the exact interpreter: {problem}"
+            return Answer(UNDECIDED, self.effort, why)
+        return Answer(VIOLATED if self.query.universal else HOLDS, self.effort, trace=trace)
+
+    def _trace(self, timed: TimedPath) -> ConcreteTrace:
+        replayer = Replayer(self.network)
+        moves = [named_moves(self.network, step) for step in timed.moves]
+        steps, state = follow(replayer, moves, timed.times, None)
+        waits, deadlocked = met(replayer, self.query, state, timed.end - Fraction(state.time))
+        return ConcreteTrace(tuple(steps), waits, replayer.wait(state, waits), deadlocked)
+
+
+def named_moves(network: Network, moves: Moves) -> tuple[Move, ...]:
+    """Moves as (process, edge of the process, branch)."""
+    names = [(p, e) for p, process in enumerate(network.processes) for e in range(len(process.edges))]
+    return tuple((*names[edge], branch) for edge, branch in moves)
+
+
+def why_stopped(outcome: Outcome, tables: ZoneTables, effort: Effort) -> str:
+    """Why an exploration is not complete, and what may help."""
+    far = f"{effort.states:,} states explored, {effort.waiting:,} waiting"
+    words = {Outcome.MEMORY: "the memory is used up", Outcome.STOPPED: "the time is up"}[outcome]
+    hints = []
+    if tables.diagonal is not None:
+        hints.append(f"'{tables.diagonal}' compares two clocks: zones are kept exact then and may never repeat")
+    unbounded = [v.name for v in tables.network.variables if v.kind == "int" and v.high - v.low >= 2**31 - 2]
+    if unbounded:
+        hints.append(f"give the integer '{unbounded[0]}' a range")
+    return "; ".join([f"{words} ({far})", *hints])

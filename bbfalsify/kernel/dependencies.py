@@ -1,0 +1,85 @@
+"""Dependency index of a network: which processes read what a branch writes, and what entering its target must check."""
+
+from __future__ import annotations
+
+from bbfalsify.kernel import layout as at
+from bbfalsify.kernel.analysis import (
+    Analysis,
+    Flow,
+    Place,
+    certainly_true,
+    conjuncts,
+    implies,
+    plain_assignments,
+    substituted,
+)
+from bbfalsify.kernel.guard_atoms import Split
+from bbfalsify.modelling.network.expressions import Expression
+from bbfalsify.modelling.network.network import Branch, Location, Network
+
+
+class Dependencies:
+    def __init__(self, network: Network, analysis: Analysis) -> None:
+        self.network, self.analysis = network, analysis
+        self.edges = [(p, edge) for p, process in enumerate(network.processes) for edge in process.edges]
+        self.locations = [(p, loc) for p, process in enumerate(network.processes) for loc in process.locations]
+        self.invariant_readers = self._invariant_readers()
+        self.clock_guards: dict[Place, set[int]] = {}
+
+    def _invariant_readers(self) -> dict[Place, set[int]]:
+        """Map each place to the processes that have an invariant reading it."""
+        readers: dict[Place, set[int]] = {}
+        for p, location in self.locations:
+            for place in self.analysis.expression(location.invariant).reads:
+                readers.setdefault(place, set()).add(p)
+        return readers
+
+    def note_clock_guards(self, guards: list[Split]) -> None:
+        """Map each clock, and each integer that bounds one, to the processes with such an atom in a guard."""
+        readers: dict[Place, set[int]] = {}
+        for (p, _), split in zip(self.edges, guards, strict=True):
+            for slot, _, source, bound in split.clock_atoms:
+                readers.setdefault(("r", slot), set()).add(p)
+                if source == at.BOUND_INTEGER:
+                    readers.setdefault(("i", bound), set()).add(p)
+        self.clock_guards = readers
+
+    def writes(self, process: int, branch: Branch) -> frozenset[Place]:
+        return self.analysis.statements(branch.updates).writes | {("l", process)}
+
+    def refreshed(self, process: int, branch: Branch) -> list[int]:
+        """Find other processes with an invariant that reads what the branch writes."""
+        return sorted(self.read_by(self.invariant_readers, process, branch) - {process})
+
+    def read_by(self, readers: dict[Place, set[int]], process: int, branch: Branch) -> set[int]:
+        return set().union(*(readers.get(place, ()) for place in self.writes(process, branch)))
+
+    def entry(self, process: int, source: Location, branch: Branch) -> int:
+        """Find out whether and how firing must check the invariants of the state entered."""
+        writes = self.writes(process, branch)
+        values = plain_assignments(self.analysis, branch.updates)
+        target = self.network.processes[process].locations[branch.target]
+        kept = conjuncts(source.invariant)
+
+        def free(part: Expression, known: list[Expression]) -> bool:
+            if not self.analysis.expression(part).reads & writes:
+                return part in known or any(implies(other, part) for other in known)
+            after = substituted(part, values)
+            return after is not None and certainly_true(after)
+
+        checked = [part for part in conjuncts(target.invariant) if not free(part, kept)]
+        relevant = [target.invariant]
+        for q in self.refreshed(process, branch):
+            for location in self.network.processes[q].locations:
+                parts = conjuncts(location.invariant)
+                checked += [part for part in parts if not free(part, parts)]
+                relevant.append(location.invariant)
+        if not checked:
+            return at.ENTRY_FREE
+        worst = self.analysis.flow_of_statements(branch.updates)
+        for invariant in relevant:
+            if invariant is not None:
+                worst = max(worst, self.analysis.flow(invariant))
+        if worst == Flow.NUMERIC:
+            return at.ENTRY_NUMERIC
+        return at.ENTRY_AFFINE

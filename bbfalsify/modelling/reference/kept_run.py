@@ -1,0 +1,248 @@
+"""The current state of a long run, and what is known about it as long as nothing that it depends on changes.
+
+    reals         value, time of that value, and rate of each: passing time costs nothing
+    invariants    per process the time until which it holds, and the slots *read* to find it: valid until one of them is
+                  assigned, starts or stops moving, or changes its rate
+    rates         per clock the slots read to find its rate, in the same way
+    updates       of the current state what each transition writes, where that does not depend on the delay
+    committed and urgent locations      the processes in one
+
+Everything is in exact fractions.  Reads are recorded during evaluation, so no analysis of the model is needed.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bbfalsify.core.errors import InvariantViolated
+from bbfalsify.modelling.network.expressions import Constant, Expression
+from bbfalsify.modelling.reference.delay_sets import Windows, first_stretch, solve
+from bbfalsify.modelling.reference.evaluation import AnyEvaluator
+from bbfalsify.modelling.reference.exact_values import (
+    DependsOnDraw,
+    Sample,
+    Value,
+    at_delay,
+)
+from bbfalsify.modelling.reference.flow import RealFlow, rate_expressions
+from bbfalsify.modelling.reference.memory_layers import At, Layer, Layered, Place, Within, noting
+from bbfalsify.modelling.reference.state import Move, State
+from bbfalsify.modelling.reference.step_replay import Replayer
+
+
+@dataclass(eq=False)
+class Here:
+    """A state that changes in place: each real has a value, the time of that value, and a rate."""
+
+    locations: list[int]
+    integers: list[int]
+    values: list[Fraction]
+    since: list[Fraction]
+    rates: list[Fraction]
+    time: Fraction
+
+    @property
+    def reals(self) -> tuple[Fraction, ...]:
+        now = At(self, self.time)
+        return tuple(now[slot] for slot in range(len(self.values)))
+
+    def state(self) -> State:
+        return State(tuple(self.locations), tuple(self.integers), self.reals, self.time)
+
+
+Effect = tuple[dict[int, int], dict[int, Value], dict[int, Value]]
+"""Locations, integers and reals that a transition writes."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """An invariant holds until this time (None: without end), as long as these places do not change."""
+
+    until: Fraction | None
+    strict: bool
+    read: frozenset[Place]
+
+
+class KeptRun(Replayer):
+    """A run up to some step, with the data that is kept of it."""
+
+    def __init__(self, replayer: Replayer) -> None:
+        super().__init__(replayer.network, step=replayer.step, horizon=replayer.horizon)
+        self._plain = replayer
+        self._raters: dict[int, list[int]] = {}
+        """Processes that rate a clock in some location, in their order: the last one that does counts."""
+        for number, process in enumerate(self.network.processes):
+            for slot in sorted({rate.slot for location in process.locations for rate in location.rates}):
+                self._raters.setdefault(slot, []).append(number)
+        self.load(replayer.initial_state())
+
+    def load(self, state: State) -> None:
+        self._loaded: State = state
+        self.here: Here | None = None
+        """The current state with kept data; None: as loaded."""
+
+    def state(self) -> State:
+        return self._loaded if self.here is None else self.here.state()
+
+    def keep(self) -> bool:
+        """Start to keep data; False if this state does not allow it."""
+        if self.here is not None:
+            return True
+        state = self._loaded
+        rates = self._rates(state) if state.exact else None
+        if rates is None:
+            return False
+        time, values = Fraction(state.time), [Fraction(value) for value in state.reals]
+        self.here = Here(list(state.locations), list(state.integers), values, [time] * len(values), rates, time)
+        processes = range(len(state.locations))
+        self._committed = {p for p in processes if self._location(state, p).committed}
+        self._urgent = {p for p in processes if self._location(state, p).urgent}
+        self._held: dict[int, Held] = {}
+        self._ends: list[tuple[Fraction, bool, int]] = []
+        """A heap: time, whether the invariant still holds then, process; outdated entries may remain."""
+        self._readers: dict[Place, set[int]] = {}
+        self._rate_readers: dict[Place, set[int]] = {}
+        self._rates_read_reals = False
+        for slot in rate_expressions(self.network, state.locations):
+            self._rate(slot)
+        self._effects: dict[tuple[Move, ...], Effect] = {}
+        self._unknown = {p for p in processes if self._location(state, p).invariant is not None}
+        self._staying = None
+        return True
+
+    def kept(self) -> Here:
+        if self.here is None:
+            raise InvariantViolated("nothing is kept of this state")
+        return self.here
+
+    def _rates(self, state: State) -> list[Fraction] | None:
+        """One rate per real, or None if the flow is not linear."""
+        return RealFlow(self.network, state.locations, state.integers, state.reals, step=self.step).rates
+
+    def _rate(self, slot: int) -> Fraction | None:
+        """The rate of a clock that some process may rate; notes what it reads, None if it reads reals."""
+        here = self.kept()
+        given = None
+        for process in self._raters.get(slot, ()):
+            for rate in self.network.processes[process].locations[here.locations[process]].rates:
+                given = rate.expression if rate.slot == slot else given
+        if given is None:
+            return Fraction(1)
+        if isinstance(given, Constant):
+            return Fraction(given.value)
+        read: set[Place] = set()
+        memory = noting(self._memory(At(here, here.time)), read)
+        value = AnyEvaluator(self.network, memory, Sample(Fraction(0), set())).value(given, {})
+        if any(kind == "real" for kind, _ in read):
+            self._rates_read_reals = True
+            return None
+        for place in read:
+            self._rate_readers.setdefault(place, set()).add(slot)
+        return Fraction(at_delay(value, 0))
+
+    def _enter(self, memory: Layered, time: Fraction) -> None:
+        """Copy what a transition wrote into the current state, and forget what it may have changed."""
+        here = self.kept()
+        reals = {slot: value for slot, value in memory.reals.items() if isinstance(value, Fraction)}
+        integers = {slot: value for slot, value in memory.integers.items() if isinstance(value, int)}
+        if len(reals) < len(memory.reals) or len(integers) < len(memory.integers):
+            raise DependsOnDraw("an update draws at random")
+        here.time = time
+        rated: set[int] = set()
+        changed = [("real", slot) for slot in reals]
+        changed += [("integer", slot) for slot, value in integers.items() if here.integers[slot] != value]
+        changed += [("location", process) for process in memory.locations]
+        self._effects = {}
+        for process, location in memory.locations.items():
+            locations = self.network.processes[process].locations
+            left, entered = locations[here.locations[process]], locations[location]
+            rated |= {rate.slot for rate in (*left.rates, *entered.rates)}
+            here.locations[process] = location
+            (self._committed.add if entered.committed else self._committed.discard)(process)
+            (self._urgent.add if entered.urgent else self._urgent.discard)(process)
+            self._forget(process)
+            if entered.invariant is not None:
+                self._unknown.add(process)
+        for slot, integer in integers.items():
+            here.integers[slot] = integer
+        for slot, real in reals.items():
+            here.values[slot], here.since[slot] = real, time
+        self._changed(changed)
+        self._staying = None
+        for place in changed:
+            rated |= self._rate_readers.get(place, set())
+        self._change_rates(rated)
+
+    def _change_rates(self, slots: set[int]) -> None:
+        """Evaluate again the rates of these clocks; of all, where rates read reals."""
+        here = self.kept()
+        found = {slot: self._rate(slot) for slot in sorted(slots)}
+        rates: list[Fraction] | None
+        if self._rates_read_reals:
+            rates = self._rates(here.state())
+            found = dict(enumerate(rates or ()))
+            if rates is None:
+                self.load(here.state())
+                return
+        now = At(here, here.time)
+        for slot, rate in found.items():
+            if rate is not None and here.rates[slot] != rate:
+                here.values[slot], here.since[slot] = now[slot], here.time
+                here.rates[slot] = rate
+                self._changed([("real", slot)])
+
+    def _changed(self, places: Iterable[Place]) -> None:
+        for place in places:
+            for process in tuple(self._readers.get(place, ())):
+                self._forget(process)
+                self._unknown.add(process)
+
+    def _forget(self, process: int) -> None:
+        held = self._held.pop(process, None)
+        for place in held.read if held is not None else ():
+            self._readers[place].discard(process)
+
+    def _find_out(self) -> None:
+        """Solve the invariants that are not known."""
+        here = self.kept()
+        while self._unknown:
+            process = min(self._unknown)
+            read: set[Place] = set()
+            windows = self._held_delays(self._location(here, process).invariant, read)
+            end = windows[0].high if windows else Fraction(-1)
+            until = None if end is None else here.time + Fraction(end)
+            held = Held(until, bool(windows) and windows[0].high_strict, frozenset(read))
+            self._held[process] = held
+            for place in read:
+                self._readers.setdefault(place, set()).add(process)
+            if until is not None:
+                heapq.heappush(self._ends, (until, not held.strict, process))
+            self._unknown.discard(process)
+
+    def _held_delays(self, invariant: Expression | None, read: set[Place]) -> Windows:
+        memory = self._memory(Within(self.kept()))
+        return first_stretch(solve(lambda s: AnyEvaluator(self.network, noting(memory, read), s).holds(invariant)))
+
+    def _first_end(self) -> tuple[Fraction, bool] | None:
+        """The time at which the first invariant ends, and whether it still holds then; None: all hold without end."""
+        self._find_out()
+        while self._ends:
+            until, closed, process = self._ends[0]
+            held = self._held.get(process)
+            if held is not None and held.until == until and held.strict != closed:
+                return until, closed
+            heapq.heappop(self._ends)
+        return None
+
+    def _memory(self, reals: At | Within) -> Layered:
+        here = self.kept()
+        return Layered(Layer(here.locations), Layer(here.integers), Layer(reals))
+
+
+def layered(evaluator: AnyEvaluator) -> Layered:
+    if not isinstance(evaluator.memory, Layered):
+        raise InvariantViolated("an evaluator of another interpreter")
+    return evaluator.memory

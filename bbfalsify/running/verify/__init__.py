@@ -1,0 +1,1 @@
+"""Verification as a run: portfolio, records, traces."""

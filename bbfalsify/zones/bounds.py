@@ -1,0 +1,99 @@
+"""Largest constants that a clock is compared with from below and from above, per location.
+
+In a location only those constants matter that a clock can meet before it is set again (Behrmann, Bouyer, Larsen,
+Pelánek: Lower and upper bounds in zone-based abstractions of timed automata, 2006).  Each process is analysed on its
+own: a state has the largest constants of its locations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from bbfalsify.modelling.network import expressions as ex
+from bbfalsify.modelling.network.visit import Bounds, bounds
+from bbfalsify.zones.conditions import Atom, Case
+
+UNKNOWN = 1 << 25
+"""A constant beyond all others, where none can be derived: such a clock is never widened."""
+
+LowerUpper = dict[int, tuple[int, int]]
+"""Slot of a clock → largest constants; −1: none."""
+
+
+@dataclass
+class ClockEffects:
+    """What the updates of one branch do to clocks."""
+
+    reset: set[int] = field(default_factory=set)
+    """Slots that are always set to a value without clocks."""
+    copies: list[tuple[range, range, bool]] = field(default_factory=list)
+    """Slots that may be assigned, slots that may be the source, whether nothing is added."""
+
+
+def include(found: LowerUpper, cases: Iterable[Case], scale: int, range_of: Callable) -> None:
+    """Add the constants of some cases."""
+    for case in cases:
+        for atom in case.atoms:
+            _include_atom(found, atom, scale, range_of)
+
+
+def _include_atom(found: LowerUpper, atom: Atom, scale: int, range_of: Callable) -> None:
+    low, high = _limits(atom.bound, scale, range_of)
+    largest = max(abs(low), abs(high))
+    for clock, from_below, from_above in (
+        (atom.left, largest if atom.diagonal else -1, largest if atom.diagonal else max(high, 0)),
+        (atom.right, largest if atom.diagonal else max(-low, 0), largest if atom.diagonal else -1),
+    ):
+        for slot in clock.slots if clock is not None else ():
+            lower, upper = found.get(slot, (-1, -1))
+            found[slot] = max(lower, from_below), max(upper, from_above)
+
+
+def _limits(e: ex.Expression, scale: int, range_of: Callable[[ex.Read | ex.Bound], Bounds | None]) -> tuple[int, int]:
+    interval = bounds(e, range_of)
+    if interval is None or max(-interval[0], interval[1]) * scale >= UNKNOWN:
+        return -UNKNOWN, UNKNOWN
+    return math.floor(Fraction(interval[0]) * scale), math.ceil(Fraction(interval[1]) * scale)
+
+
+def join(found: LowerUpper, other: LowerUpper, without: Iterable[int] = ()) -> bool:
+    """Take the larger constants; return True if some grew."""
+    grew = False
+    for slot, (lower, upper) in other.items():
+        if slot in without:
+            continue
+        before = found.get(slot, (-1, -1))
+        after = max(before[0], lower), max(before[1], upper)
+        if after != before:
+            found[slot], grew = after, True
+    return grew
+
+
+def per_location(own: list[LowerUpper], edges: Iterable[tuple[int, int, ClockEffects]]) -> list[LowerUpper]:
+    """Constants that matter in each location of a process, from those used in it and its edges (source, target)."""
+    matter = [dict(constants) for constants in own]
+    edges = list(edges)
+    grew = True
+    while grew:
+        grew = False
+        for source, target, effects in edges:
+            grew = join(matter[source], matter[target], effects.reset) or grew
+    return matter
+
+
+def everywhere(all_locations: Iterable[LowerUpper], effects: Iterable[ClockEffects]) -> LowerUpper:
+    """Constants that hold in all locations, for models that copy clocks: sources need those of the copies."""
+    found: LowerUpper = {}
+    for constants in all_locations:
+        join(found, constants)
+    copies = [copy for effect in effects for copy in effect.copies]
+    for _ in range(1 + len(copies)):
+        for targets, sources, plain in copies:
+            pairs = [found.get(slot, (-1, -1)) for slot in targets]
+            largest = max(lower for lower, _ in pairs), max(upper for _, upper in pairs)
+            if max(largest) >= 0:  # what is added moves the constant by an amount that is not followed
+                join(found, dict.fromkeys(sources, largest if plain else (UNKNOWN, UNKNOWN)))
+    return found

@@ -1,0 +1,191 @@
+"""Explore a zone graph as far as memory and time allow.
+
+explorer = Explorer(tables)
+explored = explorer.run(go_on=lambda explorer: True)
+explored.outcome, explored.path()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from bbfalsify.zones import exploration as kernel
+from bbfalsify.zones import layout as at
+from bbfalsify.zones.workspace import Workspace, ZoneProblem
+from bbfalsify.zones.zone_tables import ZoneTables
+
+AT_ONCE = 4096
+"""States expanded before the caller is asked whether to go on."""
+_FIRST = 1024
+
+
+class Outcome(StrEnum):
+    ALL = "all states explored"
+    MET = "a target was met"
+    MEMORY = "the memory is used up"
+    STOPPED = "stopped"
+
+
+class Order(StrEnum):
+    BREADTH = "bfs"
+    DEPTH = "dfs"
+    RANDOM_DEPTH = "rdfs"
+
+
+_ORDERS = {Order.BREADTH: kernel.BREADTH, Order.DEPTH: kernel.DEPTH, Order.RANDOM_DEPTH: kernel.RANDOM_DEPTH}
+
+
+@dataclass(frozen=True)
+class Explored:
+    """The end of an exploration."""
+
+    outcome: Outcome
+    path: tuple[int, ...] | None = None
+    """Numbers of the successors that lead to the target."""
+
+
+class Explorer:
+    """Nodes of an exploration, in arrays that grow on demand."""
+
+    def __init__(
+        self,
+        tables: ZoneTables,
+        *,
+        order: Order = Order.BREADTH,
+        equality: bool = False,
+        most_bytes: float = float("inf"),
+        targets: bool = True,
+        seed: int = 0,
+    ) -> None:
+        """With `equality`, states are only merged with equal ones, not covered by larger ones."""
+        self.tables, self.order, self.most_bytes, self.targets = tables, order, most_bytes, targets
+        self.merging = kernel.EQUALITY if equality else kernel.INCLUSION
+        self.space = Workspace.of(tables)
+        self.progress = np.zeros(kernel.P_SIZE, np.int64)
+        self.progress[kernel.P_FREE], self.progress[kernel.P_RANDOM] = -1, seed & ((1 << 60) - 1)
+        size = tables.size**2
+        self.nodes = np.zeros((_FIRST, kernel.NODE_WIDTH), np.int32)
+        self.rows = np.zeros((_FIRST, int(tables.Z[at.Z_WIDTH]) + 1), np.int32)
+        self.matrices = np.zeros((_FIRST, size), np.int32)
+        self.waiting = np.zeros(_FIRST, np.int32)
+        self.table = np.zeros(4 * _FIRST, np.int64)
+        self._begun = False
+
+    # --- figures ---
+
+    @property
+    def visited(self) -> int:
+        """States whose successors were computed."""
+        return int(self.progress[kernel.P_VISITED])
+
+    @property
+    def stored(self) -> int:
+        """States that are kept: those that no other covers."""
+        return int(self.progress[kernel.P_NODES] - self.progress[kernel.P_COVERED])
+
+    @property
+    def transitions(self) -> int:
+        return int(self.progress[kernel.P_TRANSITIONS])
+
+    @property
+    def left(self) -> int:
+        """States that wait for being expanded."""
+        place = int(self.progress[kernel.P_NEXT])
+        return int(self.progress[kernel.P_NODES]) - place if self.order is Order.BREADTH else place
+
+    @property
+    def depth(self) -> int:
+        return int(self.progress[kernel.P_DEPTH])
+
+    @property
+    def bytes(self) -> int:
+        return sum(a.nbytes for a in (self.nodes, self.rows, self.matrices, self.waiting, self.table))
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes of the states themselves, without room for more."""
+        nodes, rows, matrices = (int(self.progress[i]) for i in (kernel.P_NODES, kernel.P_ROWS, kernel.P_MATRICES))
+        return nodes * self.nodes[0].nbytes + rows * (self.rows[0].nbytes + 32) + matrices * self.matrices[0].nbytes
+
+    # --- the search ---
+
+    @property
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return *self.space.arrays, self.nodes, self.rows, self.matrices, self.table, self.waiting, self.progress
+
+    def add(self) -> bool:
+        """Add the state in the first record of the work space; return True if it meets the target."""
+        self._make_room(1)
+        outcome = int(kernel.add_state(*self._arrays, _ORDERS[self.order], self.merging, int(self.targets)))
+        if outcome < 0:
+            raise self.space.problem(outcome)
+        return outcome == kernel.MET
+
+    def run(self, go_on: Callable[[Explorer], bool] = lambda explorer: True) -> Explored:
+        """Explore until a target is met, nothing is left, memory is used up, or `go_on` says no."""
+        if not self._begun:
+            self._begun = True
+            if self.space.begin() and self.add():
+                return Explored(Outcome.MET, ())
+        limit = 64
+        while True:
+            outcome = int(kernel.explore(*self._arrays, limit, _ORDERS[self.order], self.merging, int(self.targets)))
+            if outcome == at.NO_ROOM:
+                if not self._make_room(len(self.space.found) // int(self.tables.Z[at.Z_RECORD])):
+                    return Explored(Outcome.MEMORY)
+                continue
+            if outcome < 0:
+                raise ZoneProblem(f"{self.space.problem(outcome)}")
+            if outcome == kernel.DONE:
+                return Explored(Outcome.ALL)
+            if outcome == kernel.MET:
+                return Explored(Outcome.MET, self.path(int(self.progress[kernel.P_MET])))
+            if not go_on(self):
+                return Explored(Outcome.STOPPED)
+            limit = AT_ONCE
+
+    def path(self, node: int) -> tuple[int, ...]:
+        """Numbers of the successors from the initial state to a node."""
+        choices = []
+        while self.nodes[node, kernel.N_PARENT] >= 0:
+            choices.append(int(self.nodes[node, kernel.N_CHOICE]))
+            node = int(self.nodes[node, kernel.N_PARENT])
+        return tuple(reversed(choices))
+
+    def _make_room(self, count: int) -> bool:
+        """Make room for more; return False if memory does not suffice."""
+        used = self.progress
+        wanted = []
+        for array, place in (
+            (self.nodes, kernel.P_NODES), (self.rows, kernel.P_ROWS), (self.matrices, kernel.P_MATRICES),
+        ):  # fmt: skip
+            wanted.append(len(array) if used[place] + count < len(array) else len(array) + max(len(array) // 2, count))
+        waiting = len(self.waiting)
+        if self.order is not Order.BREADTH and used[kernel.P_NEXT] + count >= waiting:
+            waiting += max(waiting // 2, count)
+        grown = wanted[0] * self.nodes[0].nbytes + wanted[1] * self.rows[0].nbytes + 4 * waiting
+        if grown + wanted[2] * self.matrices[0].nbytes + 32 * wanted[1] > self.most_bytes:
+            return False
+        changed = [wanted[0] > len(self.nodes), wanted[1] > len(self.rows), wanted[2] > len(self.matrices)]
+        self.nodes, self.rows, self.matrices = (
+            _longer(array, length) for array, length in zip((self.nodes, self.rows, self.matrices), wanted, strict=True)
+        )
+        self.waiting = _longer(self.waiting, waiting)
+        if 4 * len(self.rows) > len(self.table):
+            self.table = np.zeros(4 * len(self.rows), np.int64)
+            kernel.fill_rows(self.tables.Z, self.space.found, self.rows, self.table, self.progress)
+        if not any(changed) and waiting == len(self.waiting) and count > 1:
+            self.space.grow()  # the room for successors was too small
+        return True
+
+
+def _longer(array: np.ndarray, length: int) -> np.ndarray:
+    if length <= len(array):
+        return array
+    longer: np.ndarray = np.zeros((length, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer

@@ -1,0 +1,67 @@
+"""bbfalsify verify, as users call it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+CONTRACT = {"query", "verdict", "why", "states", "stored", "depth", "cpu_seconds", "memory_mb", "trace"}
+
+
+def test_a_proof(cli):
+    done = cli("verify", "--example", "fischer:3", "--json")
+    [row] = done.json["queries"]
+    assert done.code == 0 and set(row) >= CONTRACT
+    assert (row["verdict"], row["why"], row["states"], row["trace"]) == ("holds", None, 71, None)
+    shown = cli("verify", "--example", "fischer:3")
+    assert "HOLDS" in shown.out and "a proof about this model" in shown.out
+
+
+def test_a_violation_has_a_trace_that_replays(cli):
+    done = cli("verify", "--example", "fischer-faulty:3", "--trace", "shortest")
+    assert done.code == 1 and "VIOLATED, shown by 6 steps and 4 time units" in done.out
+    found = cli("verify", "--example", "fischer-faulty:3", "--trace", "shortest", "--json")
+    [row] = found.json["queries"]
+    assert row["verdict"] == "violated" and len(row["trace"]["steps"]) == 6
+    file = Path(found.json["run_directory"]) / "counterexamples" / "trace.json"
+    assert cli("replay", file).code == 1
+    assert (file.parent.parent / "report.html").is_file()
+
+
+def test_several_queries_and_their_exit_codes(cli):
+    never = ["--query", "E<> P(1).cs && P(2).cs"]
+    some = ["--query", "E<> P(1).cs"]
+    done = cli("verify", "--example", "fischer:2", *never, *some, "--json")
+    assert [row["verdict"] for row in done.json["queries"]] == ["violated", "holds"]
+    assert done.code == 1 and done.json["outcome"] == "reached"
+    assert cli("verify", "--example", "fischer:2", *never).code == 0
+    assert cli("verify", "--example", "fischer:2", "--query", "A[] not deadlock").code == 0
+
+
+def test_a_budget_that_is_used_up_is_undecided(cli):
+    done = cli("verify", "--example", "fischer:8", "--memory", "1", "--walks", "0", "--json")
+    [row] = done.json["queries"]
+    assert done.code == 4 and row["verdict"] == "undecided"
+    assert "memory is used up" in row["why"] and row["states"] > 0
+
+
+def test_models_without_zones_are_refused_by_name(cli, tmp_path: Path):
+    file = tmp_path / "m.yaml"
+    file.write_text(
+        "format_version: 1\nname: m\nautomata:\n  P:\n    declarations: clock x;\n    initial: A\n"
+        "    locations: {A: {rates: {x: 2}}}\n    edges: []\n"
+    )
+    done = cli("verify", file, "--query", "E<> P.x > 3")
+    assert done.code == 2 and "rate other than 1" in done.err and "reach" in done.err
+    extreme = cli("verify", "--example", "fischer:2", "--query", "sup: id")
+    assert extreme.code == 2 and "bbfalsify reach" in extreme.err
+
+
+def test_a_campaign(cli, tmp_path: Path):
+    file = tmp_path / "c.yaml"
+    file.write_text(
+        'format_version: 1\nmodel: "example:fischer:3"\nengine: {kind: verify}\nseed: 1\n'
+        'requirements:\n  - {id: Q1, query: "A[] (sum (i : id_t) P(i).cs) <= 1", expected: not_falsified}\n'
+        '  - {id: Q2, query: "E<> P(1).cs", expected: reached}\n'
+    )
+    done = cli("run", file)
+    assert done.code == 0 and "HOLDS" in done.out and "(as expected)" in done.out

@@ -1,0 +1,53 @@
+"""Verdicts of zones against all regions of small timed automata, explored by the reference interpreter."""
+
+import pytest
+
+from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED
+from bbfalsify.engines.verification.states import StateVerification
+from bbfalsify.logic.reach_query import parse_query
+from bbfalsify.zones.explorer import Order
+from tests.support.regions import Regions
+from tests.support.timed_automata import LARGEST, random_condition, random_network
+
+URGENT = "whether an urgent channel can fire depends on clocks"
+"""The one thing in these models that zones refuse."""
+
+
+def decided(network, text, order):
+    work = StateVerification(network, parse_query(text, network), order=order, most_bytes=1e9, seed=1)
+    return work.run(lambda effort: True)
+
+
+def compare(seed):
+    """Decide five queries in every order; return whether each target is reached."""
+    network = random_network(seed)
+    regions = Regions(network, LARGEST)
+    condition = random_condition(seed, network)
+    said = []
+    for text in (f"E<> {condition}", f"A[] !({condition})", "A[] not deadlock", f"E<> deadlock && {condition}",
+                 f"A[] (deadlock || !({condition}))"):  # fmt: skip
+        query = parse_query(text, network)
+        reached = bool(regions.regions) and regions.reaches(query.alive, query.dead)
+        for order in Order:
+            answer = decided(network, text, order)
+            if answer.verdict == UNDECIDED and answer.why is not None and answer.why.startswith(URGENT):
+                return []
+            assert answer.verdict != UNDECIDED, (seed, text, answer.why)
+            found = (answer.verdict == VIOLATED) if query.universal else (answer.verdict == HOLDS)
+            assert found == reached, (seed, text, order, answer)
+            assert (answer.trace is not None) == reached
+        said.append(reached)
+    return said
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_verdicts_are_those_of_the_regions(block):
+    said = [verdict for seed in range(10 * block, 10 * block + 10) for verdict in compare(seed)]
+    assert any(said) and not all(said)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(20))
+def test_verdicts_are_those_of_the_regions_of_two_thousand(block):
+    for seed in range(1000 + 100 * block, 1100 + 100 * block):
+        compare(seed)

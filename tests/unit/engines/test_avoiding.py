@@ -1,0 +1,78 @@
+"""Passing uses near violating ones: one delay, action or value is changed, by few simulations."""
+
+import pytest
+
+from bbfalsify.core.query import Answer
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.engines.falsification.modes.avoiding import Avoiding
+from bbfalsify.engines.falsification.modes.pattern import Pattern
+from bbfalsify.engines.falsification.modes.sampling import everyday_walks
+from bbfalsify.engines.falsification.modes.use import use_of
+from bbfalsify.engines.falsification.usage import Usage, WalkDraft
+from bbfalsify.kernel import compile_network
+from tests.heater import profile
+
+
+class WalksOnly(Usage):
+    """Queries carry walks, which the judges of the tests read."""
+
+    def draft(self, walk, *, stop=None):
+        return WalkDraft(self, walk, stop)
+
+
+USAGE = WalksOnly(profile(), compile_network(profile().network), 20.0, 0.1)
+
+
+def avoided(judge, word, *, budget=60):
+    """Look for passing uses near a violating one; `judge` reads (actions, times).  Return the text and the use."""
+    own, asked = None, []
+    for walk in everyday_walks(USAGE, SeedTree(1), 4_000):
+        actions = walk.actions(USAGE.model)
+        if actions[: len(word)] == word and judge(actions, walk.times):
+            own = walk
+            break
+
+    def ask(queries):
+        answers = []
+        for query in queries:
+            asked.append(query)
+            walk = query.source.walk
+            verdict = Verdict.VIOLATED if judge(walk.actions(USAGE.model), walk.times) else Verdict.SATISFIED
+            answers.append(Answer(SimulationStatus.OK, (Judgement(verdict, 0.0, 5.0),)))
+        return answers
+
+    use = use_of(USAGE, own, float(own.times[0]) + 0.1)
+    pattern = Pattern(word[:1])
+    found = Avoiding(ask, USAGE, 0, {}, SeedTree(2)).of([pattern], [use], budget)
+    assert len(asked) <= budget
+    return found.get(pattern), own
+
+
+def test_the_nearest_passing_use_waits_a_little_longer():
+    """Violated where the second action comes less than 4.5 after the first: a delay is moved just beyond that."""
+
+    def early(actions, times):
+        return float(times[1] - times[0]) < 4.5
+
+    said, walk = avoided(early, ("on", "on"))
+    needed = 4.5 - float(walk.times[1] - walk.times[0])
+    assert said.startswith("a use passes that waits ") and said.endswith(" longer before the second on")
+    assert float(said.split()[5]) == pytest.approx(needed, abs=0.06)
+
+
+def test_the_nearest_passing_use_does_another_action():
+    """Violated where two of the first three actions are "on", however late: delays do not help."""
+
+    def switched(actions, times):
+        return actions[:3].count("on") >= 2
+
+    said, _ = avoided(switched, ("on", "on"))
+    assert said in ("a use passes that does off instead of the second on", "a use passes that leaves out the second on")
+
+
+def test_nothing_is_said_where_no_change_helps_or_too_few_simulations_are_there():
+    always = lambda actions, times: True  # noqa: E731
+    assert avoided(always, ("on", "on"))[0] is None
+    early = lambda actions, times: float(times[1] - times[0]) < 4.5  # noqa: E731
+    assert avoided(early, ("on", "on"), budget=5)[0] is None

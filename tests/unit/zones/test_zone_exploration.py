@@ -1,0 +1,112 @@
+"""Numbers of symbolic states, targets, traces and refusals."""
+
+import pytest
+
+from bbfalsify.core.errors import UserError
+from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED
+from bbfalsify.engines.verification.states import StateVerification
+from bbfalsify.examples.models import named_model
+from bbfalsify.logic.reach_query import parse_query
+from bbfalsify.modelling.formats.python_builder import NetworkBuilder
+from bbfalsify.zones import Explorer, Question, ZoneGraph, zone_tables
+from bbfalsify.zones.explorer import Order, Outcome
+
+
+def test_as_many_states_of_fischer_as_tchecker_visits():
+    """TChecker's covering reachability, breadth first, visits 3,458 states with six processes."""
+    explorer = Explorer(zone_tables(named_model("fischer:6")[0]))
+    assert explorer.run().outcome is Outcome.ALL
+    assert explorer.visited == 3458
+    assert explorer.used_bytes / explorer.stored <= 200 + 4 * 7**2
+
+
+def answered(network, text, **options):
+    settings = {"order": Order.BREADTH, "most_bytes": 1e9, **options}
+    return StateVerification(network, parse_query(text, network), **settings).run(lambda effort: True)
+
+
+def test_a_proof_and_a_shortest_trace():
+    right, family = named_model("fischer:3")
+    assert answered(right, family.query).verdict == HOLDS
+    wrong, _ = named_model("fischer-faulty:3")
+    found = answered(wrong, family.query)
+    assert (found.verdict, len(found.trace.steps), found.trace.time) == (VIOLATED, 6, 4)
+
+
+def test_an_unreachable_state_refutes_e():
+    network, _ = named_model("fischer:3")
+    assert answered(network, "E<> P(1).cs && P(2).cs").verdict == VIOLATED
+    assert answered(network, "E<> P(1).cs && P(1).x > 7").verdict == HOLDS
+
+
+def test_memory_and_time_make_it_undecided():
+    network, family = named_model("fischer:6")
+    full = answered(network, family.query, most_bytes=300_000)
+    assert full.verdict == UNDECIDED and "memory is used up" in full.why
+    work = StateVerification(network, parse_query(family.query, network), order=Order.BREADTH, most_bytes=1e9)
+    stopped = work.run(lambda effort: False)
+    assert stopped.verdict == UNDECIDED and "time is up" in stopped.why
+    assert work.run(lambda effort: True).verdict == HOLDS
+    assert work.effort.states == 3458
+
+
+def one_process(declarations, *edges, invariant=None):
+    b = NetworkBuilder("m")
+    b.declare(declarations)
+    p = b.automaton("P")
+    p.location("A", invariant=invariant)
+    p.location("B")
+    for edge in edges:
+        p.edge("A", "B", **edge)
+    b.instance("P")
+    return b.build()
+
+
+def test_fractions_are_scaled():
+    network = one_process("clock x;", {"guard": "x >= 1.25"}, invariant="x <= 1.5")
+    assert answered(network, "E<> P.B").trace.time == 1.25
+    assert answered(network, "E<> P.A && x > 1.5").verdict == VIOLATED
+
+
+def test_a_difference_of_clocks_is_kept_exact():
+    network = one_process("clock x, y;", {"guard": "x - y > 0"})
+    assert answered(network, "E<> P.B").verdict == VIOLATED
+    assert zone_tables(network, Question()).diagonal == "y - x"
+
+
+def test_clocks_of_an_array_by_a_computed_index():
+    network = one_process(
+        "clock x[3]; int[0,2] i = 1;", {"guard": "x[i] >= 2 && x[0] <= 5", "update": "x[i] = 1, i = 2"}
+    )
+    found = answered(network, "E<> P.B && x[2] >= 4 && x[1] < 4")
+    assert found.verdict == HOLDS and found.trace.time == 4
+
+
+@pytest.mark.parametrize(
+    ("declarations", "edge", "message"),
+    [
+        ("clock x; clock y;", {"guard": "x + y > 3"}, "difference"),
+        ("clock x; int[0,9] n;", {"guard": "x > 3", "update": "n = fint(x)"}, "stored elsewhere"),
+        ("clock x;", {"guard": "x > 1", "update": "x = random(3)"}, "random number"),
+    ],
+)
+def test_what_has_no_zones_is_named(declarations, edge, message):
+    with pytest.raises(UserError, match=message):
+        zone_tables(one_process(declarations, edge))
+
+
+def test_a_stopwatch_is_named():
+    with pytest.raises(UserError, match="rate other than 1"):
+        zone_tables(one_process("clock x;", {"guard": "x > 1"}, invariant="x' == 0"))
+
+
+def test_the_graph_as_an_explicit_system():
+    network, family = named_model("fischer-faulty:2")
+    query = parse_query(family.query, network)
+    graph = ZoneGraph(zone_tables(network, Question(query.alive)))
+    level, seen, depth = graph.initial(), set(graph.initial()), 0
+    while not any(map(graph.is_target, level)):
+        level = [s for state in level for _, s in graph.successors(state) if s not in seen and not seen.add(s)]
+        depth += 1
+    assert depth == 6
+    assert level[0].locations in {("cs", "cs"), *(s.locations for s in level)}
