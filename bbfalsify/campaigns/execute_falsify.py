@@ -20,7 +20,10 @@ def run_falsify(plan: RunPlan, recording: Recording) -> dict[str, Any]:
     engine: FalsifySettings = plan.engine
     baseline = None
     if engine.smc != "none":
-        baseline = smc.SmcOptions(rule=engine.smc, epsilon=engine.smc_epsilon, simulations=engine.smc_simulations)
+        epsilon = engine.smc_epsilon if engine.smc_relative is None else None
+        baseline = smc.SmcOptions(
+            rule=engine.smc, epsilon=epsilon, relative=engine.smc_relative, simulations=engine.smc_simulations
+        )
     return falsify(
         cast(System, plan.system),
         cast(Profile, plan.profile),

@@ -22,6 +22,7 @@ from bbfalsify.chains.refusals import not_markov
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.kernel import CompiledModel, compile_network
 from bbfalsify.kernel import exploration as kernel
+from bbfalsify.kernel.added_code import with_code
 from bbfalsify.kernel.layout import H_EDGES
 from bbfalsify.kernel.walker import Walker, initial_state, limits
 from bbfalsify.modelling import Network
@@ -170,7 +171,7 @@ class _Explorer:
     def _with_costs(self) -> tuple[Walker, np.ndarray]:
         """Make a walker of the model with the code of all edge costs, and the code's places by edge."""
         costs = [edge.cost for process in self.network.processes for edge in process.edges]
-        model, codes = _with_code(self.model, [(c, "the cost of an edge") for c in costs if c is not None], number=True)
+        model, codes = with_code(self.model, [(c, "the cost of an edge") for c in costs if c is not None], number=True)
         places = iter(codes)
         return Walker.of(model), np.array([-1 if c is None else next(places) for c in costs] or [-1], np.int64)
 
@@ -222,28 +223,9 @@ def _longer(array: np.ndarray, length: int) -> np.ndarray:
     return longer
 
 
-def _with_code(
-    model: CompiledModel, expressions: list[tuple[Expression, str]], *, number: bool
-) -> tuple[CompiledModel, list[int]]:
-    """Append the code of some expressions to a model; return it with their places."""
-    from dataclasses import replace
-
-    from bbfalsify.kernel.expression_compiler import Compiler
-
-    compiler = Compiler(model.network, first_address=len(model.T))
-    compiler.constants, compiler.sites = list(model.F), list(model.sites)
-    make = compiler.number if number else compiler.condition
-    places = [make(expression, what) for expression, what in expressions]
-    table = np.concatenate([model.T, np.array(compiler.code, np.int32)])
-    return (
-        replace(model, T=table, F=np.array(compiler.constants or [0.0]), sites=tuple(compiler.sites)),
-        places,
-    )
-
-
 def _evaluate(chain: Chain, expression: Expression) -> np.ndarray:
     condition = expression.kind is Kind.BOOL
-    model, [place] = _with_code(chain.model, [(expression, "the query")], number=not condition)
+    model, [place] = with_code(chain.model, [(expression, "the query")], number=not condition)
     walker, numbers = Walker.of(model), np.zeros(chain.states)
     with np.errstate(over="ignore"):
         outcome = kernel.evaluate_states(

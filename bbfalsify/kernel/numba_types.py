@@ -87,6 +87,7 @@ _ARGUMENT_TYPES = {
     "packed_ends": types.uint8[:, ::1],
     "fields": _I8[::1],
     "hits": types.int8[::1],
+    "offsets": _I8[::1],
     # zones: tables, matrices, work space, successors, and what an exploration keeps
     "Z": _I4[::1],
     "D": _I4[::1],

@@ -18,8 +18,8 @@ from bbfalsify.kernel.numba_types import compiled, entry_point, inlined
 from bbfalsify.kernel.walk_frame import RUNTIME_ERROR, stay
 from bbfalsify.kernel.windows import transition_windows
 
-(P_ROW, P_ENDS, P_SIZE) = range(3)
-"""Next state to expand, successors so far."""
+(P_ROW, P_ENDS, P_HITS, P_MET, P_SIZE) = range(5)
+"""Next state to expand, successors so far, targets among them, targets among the states expanded."""
 
 (GOAL_ALIVE, GOAL_DEAD, GOAL_SIZE) = range(3)
 """Code of the target predicate where something can fire, and where nothing can; −1: never met."""
@@ -93,8 +93,8 @@ def holds(T, F, S, X, R, code):
 
 @compiled
 def fire_in_every_way(
-    T, F, S, X, R, states_locations, states_integers, states_reals, row, largest, ode_step, e1, e2, fields, goal,
-    affects, coverage, factors, packed_ends, rows, hits, progress,
+    T, F, S, X, R, states_locations, states_integers, states_reals, largest, ode_step, e1, e2, fields, goal, affects,
+    coverage, factors, packed_ends, rows, hits, progress,
 ):  # fmt: skip
     """Fire a transition of the loaded state with every choice of branches and receivers, and pack where it leads."""
     parties, options = list_options(T, F, S, X, R, e1, e2, coverage, factors)
@@ -113,11 +113,11 @@ def fire_in_every_way(
         if place >= len(packed_ends):
             return NO_ROOM
         pack_state(T, S, fields, packed_ends, place)
-        rows[2 * place] = row
-        rows[2 * place + 1] = e1
+        rows[place] = e1
         alive = holds(T, F, S, X, R, goal[GOAL_ALIVE])
         same = goal[GOAL_ALIVE] == goal[GOAL_DEAD]
         hits[place] = 1 if alive and (same or holds(T, F, S, X, R, goal[GOAL_DEAD])) else 0
+        progress[P_HITS] += hits[place]
         if S[S_ERROR] != 0:
             return FAILED
         progress[P_ENDS] = place + 1
@@ -129,12 +129,13 @@ def fire_in_every_way(
 @entry_point
 def expand_untimed(
     T, F, S, X, R, packed, fields, states_locations, states_integers, states_reals, largest, ode_step, goal, work,
-    affects, coverage, factors, packed_ends, rows, hits, status, progress,
+    affects, coverage, factors, packed_ends, rows, hits, offsets, status, progress,
 ):  # fmt: skip
     """Find the successors of all rows of `packed`, of each in the order of processes, edges and choices.
 
-    work, affects, coverage, factors, and the states of one row: scratch.  Out come packed_ends, rows (source, edge),
-    hits (1: a target, whatever can fire there), status (per state expanded 1: a target now that its steps are known).
+    work, affects, coverage, factors, and the states of one row: scratch.  Out come packed_ends, rows (the edge fired),
+    hits (1: a target, whatever can fire there); per state expanded, offsets (one past its last successor) and status
+    (1: a target, now that its steps are known).
     """
     while progress[P_ROW] < len(packed):
         row = progress[P_ROW]
@@ -151,14 +152,16 @@ def expand_untimed(
         if S[S_ERROR] != 0:
             return FAILED
         status[row] = 1 if holds(T, F, S, X, R, goal[GOAL_ALIVE] if count > 0 else goal[GOAL_DEAD]) else 0
+        progress[P_MET] += status[row]
         for k in range(count):
             problem = fire_in_every_way(
-                T, F, S, X, R, states_locations, states_integers, states_reals, row, largest, ode_step, work[2 * k],
+                T, F, S, X, R, states_locations, states_integers, states_reals, largest, ode_step, work[2 * k],
                 work[2 * k + 1], fields, goal, affects, coverage, factors, packed_ends, rows, hits, progress,
             )  # fmt: skip
             if problem == NO_ROOM:
                 progress[P_ENDS] = begun
             if problem != DONE:
                 return problem
+        offsets[row] = progress[P_ENDS]
         progress[P_ROW] = row + 1
     return DONE

@@ -19,7 +19,7 @@ def study(monkeypatch, capsys):
         return capsys.readouterr().out
 
     yield study
-    for name in ("estimators", "interval_coverage", "search", "guiding", "in_process"):
+    for name in ("estimators", "interval_coverage", "search", "guiding", "in_process", "state_search"):
         sys.modules.pop(name, None)
 
 
@@ -41,3 +41,13 @@ def test_coverage_of_intervals(study):
     assert out.count("2 repetitions, 10 passes of 40, nominal 95 %") == 3
     rows = [line.split() for line in out.splitlines() if line.startswith("on·on·on·off ")]
     assert [row[1] for row in rows] == ["9.554183e-04"] * 3 and all(row[2].endswith("%") for row in rows)
+
+
+def test_highways_as_in_table_1(study):
+    """Random search finds the fault of ten retransmissions, and highways find it by shorter traces."""
+    out = study("state_search", "highway", "--runs", "2", "--only", "bounded-retransmission:10")
+    ours, published = (line for line in out.splitlines() if "268 / 137" in line or line.startswith("bounded"))
+    cells = [[int(n) for n in cell.split(" / ")] for cell in re.findall(r"\d+ / \d+ / \d+", ours)]
+    assert len(cells) == 5 and published.count(" / 100") == 5
+    assert [percent for _, _, percent in cells] == [100] * 5
+    assert cells[4][1] < cells[1][1]

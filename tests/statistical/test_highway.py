@@ -174,8 +174,8 @@ def test_funnels_are_preferred_by_the_approximation():
     """Property 8: offered 3 times after 2 others, a state is kept by Algorithm 1 with 3/5 and not with 1/3."""
     offered = [("a", "x"), ("b", "x"), ("s", "x"), ("s", "y"), ("s", "z")]
     rng = Random(4)  # noqa: S311
-    assert agrees(sum("s" in approximately(offered, 1, rng, {}) for _ in range(RUNS)), RUNS, 0.6)
-    assert agrees(sum("s" in exactly(offered, 1, rng, {}) for _ in range(RUNS)), RUNS, 1 / 3)
+    assert agrees(sum("s" in approximately(offered, 1, rng) for _ in range(RUNS)), RUNS, 0.6)
+    assert agrees(sum("s" in exactly(offered, 1, rng) for _ in range(RUNS)), RUNS, 1 / 3)
 
 
 # --- random search and randomised depth-first search ------------------------------------------------------------------

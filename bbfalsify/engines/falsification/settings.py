@@ -117,6 +117,10 @@ class FalsifySettings(Options, _Use):
         "Chernoff–Hoeffding.", default="none", choices=("none", *KINDS),
     )  # fmt: skip
     smc_epsilon: float = _baseline("Half width at which plain simulation stops.", default=HALF_WIDTH, above=0)
+    smc_relative: float | None = _baseline(
+        "Half width as a share of the probability, instead of `smc_epsilon`; where plain simulation meets too few "
+        "violations, importance sampling aims at it.", default=None, above=0, at_most=0.99, absent="0.1 of rare ones",
+    )  # fmt: skip
     smc_simulations: int = _baseline("Budget of plain simulation.", default=20_000, at_least=0, unit="simulations")
     period: float | None = setting(
         "Sampling grid; events always keep their exact times.",

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -122,6 +122,8 @@ class Progress:
     statuses: dict[str, int] = field(default_factory=dict)
     stopped: StopReason | None = None
     on_answer: OnAnswer | None = None
+    tilted: dict[int, Estimate] = field(default_factory=dict)
+    """By requirement: the probability of any violation by importance sampling, where plain simulation met too few."""
 
     def counts(self, requirement: int) -> Counts:
         if not self.tallies:
@@ -148,7 +150,10 @@ class Progress:
         counts = self.counts(requirement)
         tally = self.tallies[requirement] if self.tallies else Tally()
         probability, share, unknown = options.stopping.estimate(counts), None, ""
-        if found_probability is not None:
+        if found_probability is not None and requirement in self.tilted:
+            probability = _at_least(self.tilted[requirement], found_probability)
+            share = share_explained(found_probability, probability)
+        elif found_probability is not None:
             share, unknown = _explained(found_probability, probability, counts.hits)
         if found_probability is not None and unknown and found_probability.low > 0:
             probability = bounded_by_part(probability, found_probability)
@@ -181,6 +186,13 @@ def _explained(found: Estimate, anything: Estimate, hits: int) -> tuple[Estimate
     if share.high >= 1 and share.low < LITTLE:
         return None, f"plain simulation met only {hits}"
     return share, ""
+
+
+def _at_least(whole: Estimate, part: Estimate) -> Estimate:
+    """The whole, which is no less probable than its part."""
+    low = max(whole.low, part.low)
+    high = max(whole.high, low)
+    return replace(whole, value=min(high, max(low, whole.value)), low=low, high=high)
 
 
 def _share(explained: int, violations: int, options: SmcOptions) -> Estimate:

@@ -19,34 +19,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from random import Random
 
-from bbfalsify.engines.searching.bookkeeping import Search, in_batches
+from bbfalsify.engines.searching.bookkeeping import Reached, Search, in_batches
 from bbfalsify.engines.searching.transition_system import State
 
 Lane = dict[State, State]
 """States of one Q_j, each with a state of Q_{j-1} that leads to it; a first state with itself."""
 Considered = list[tuple[State, State]]
-"""Pairs (t, s) with t in succ({s}), in the order met."""
-Select = Callable[[Considered, int, Random, Lane], Lane]
+"""Pairs (t, s): t was not visited yet, and is a successor of s, in the order met; one t may have several s."""
+Select = Callable[[Considered, int, Random], Lane]
 
 
-def exactly(considered: Considered, width: int, rng: Random, visited: Lane) -> Lane:
+def exactly(considered: Considered, width: int, rng: Random) -> Lane:
     """Definition 5: draw `width` of the new states, each set of them alike."""
-    eligible: Lane = {}
-    for state, parent in considered:
-        if state not in visited:
-            eligible.setdefault(state, parent)
+    eligible = dict(considered)
     if len(eligible) <= width:
         return eligible
     return {state: eligible[state] for state in rng.sample(list(eligible), width)}
 
 
-def approximately(considered: Considered, width: int, rng: Random, visited: Lane) -> Lane:
-    """Algorithm 1, lines 3 to 15; line numbers as there."""
+def approximately(considered: Considered, width: int, rng: Random) -> Lane:
+    """Algorithm 1, lines 3 to 15, with its line numbers; V of line 6 is not among those considered."""
     lane: Lane = {}
     order: list[State] = []  # the states of the lane, so that one can be drawn
     count = 0  # 3
     for state, parent in considered:  # 4, 5
-        if state not in visited and state not in lane:  # 6
+        if state not in lane:  # 6
             count += 1  # 7
             if count <= width:
                 lane[state] = parent  # 8
@@ -63,7 +60,7 @@ SELECTIONS: dict[str, Select] = {"exact": exactly, "approximate": approximately}
 
 
 def highway_simulation(search: Search, width: int, select: Select = exactly) -> Iterator[tuple[Lane, Considered]]:
-    """Yield Q₀, Q₁, …, each with succ(Q_j), as long as there are any."""
+    """Yield Q₀, Q₁, …, each with the new states of succ(Q_j), as long as there are any."""
     visited = search.parent
     lane = {state: state for state in search.first()}
     while lane:
@@ -71,9 +68,9 @@ def highway_simulation(search: Search, width: int, select: Select = exactly) -> 
         considered: Considered = []
         for batch in in_batches(states):
             for state, successors in zip(batch, search.expand(batch), strict=True):
-                considered += [(successor, state) for successor in successors]
+                considered += [(successor, state) for successor in successors if successor not in visited]
         yield lane, considered
-        lane = select(considered, width, search.rng, visited)
+        lane = select(considered, width, search.rng)
         for state, parent in lane.items():
             search.remember(state, parent)
 
@@ -83,8 +80,8 @@ def highway_search(search: Search) -> str:
     for depth, (_, considered) in enumerate(highway_simulation(search, settings.width, SELECTIONS[settings.selection])):
         search.deepest = depth
         for state, parent in considered:
-            if state not in search.parent:
-                search.look_at(state, parent)
+            if search.target(state):
+                raise Reached([*search.path(parent), state])
         if depth + 1 == settings.depth:
             return f"there may be states after more than {settings.depth:,} steps"
     return f"a highway of width {settings.width} does not keep every state, and this one has ended"

@@ -10,23 +10,21 @@ does not matter, committed locations and priorities do.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.engines.searching.transition_system import Step
 from bbfalsify.kernel import CompiledModel, compile_network
-from bbfalsify.kernel import layout as at
 from bbfalsify.kernel import untimed_steps as kernel
-from bbfalsify.kernel.expression_compiler import Compiler
+from bbfalsify.kernel.added_code import with_code
 from bbfalsify.kernel.target_search import most_candidates
 from bbfalsify.kernel.walker import Walker, limits
 from bbfalsify.logic.reach_query import ReachQuery, parse_query
 from bbfalsify.modelling import Network
 from bbfalsify.modelling.language.folding import FALSE
 from bbfalsify.modelling.network.effects import EffectAnalysis
-from bbfalsify.modelling.network.expressions import Expression, Kind
+from bbfalsify.modelling.network.expressions import Kind
 from bbfalsify.modelling.network.visit import expressions_of, reads_clock
 
 FIRST_ROOM = 4096
@@ -42,21 +40,20 @@ class UntimedSystem:
             raise UserError(problems)
         self.network = network
         self.query: ReachQuery | None = None if query is None else parse_query(query, network)
-        self.model, self._goal = _with_target(compile_network(network), self.query)
+        self.model, goal = _with_target(compile_network(network), self.query)
         self._walker = Walker.of(self.model)
         self._fields = _fields(network)
         self._width = int(self._fields[::2].sum())
         branches = sum(len(edge.branches) for process in network.processes for edge in process.edges)
-        parties = len(network.processes) + 2
-        self._scratch = (
-            np.zeros(2 * most_candidates(self.model), np.int64), np.zeros(3 * parties, np.int64),
+        self._model = self._walker.arrays
+        self._fixed = (
+            self._fields, np.zeros((1, len(network.processes)), np.int32),
+            np.zeros((1, network.integer_count), np.int64),
+            np.array([[float(v) for v in network.initial_reals()]]).reshape(1, -1), *limits(self.model), goal,
+            np.zeros(2 * most_candidates(self.model), np.int64), np.zeros(3 * len(network.processes) + 6, np.int64),
             np.zeros(3 * branches + 3, np.int64), np.zeros(branches + 1),
         )  # fmt: skip
-        self._row = (
-            np.zeros((1, len(network.processes)), np.int32),
-            np.zeros((1, network.integer_count), np.int64),
-            np.array([[float(v) for v in network.initial_reals()]]).reshape(1, -1),
-        )
+        """Arguments that are the same in every call: layout of a state, its arrays, target, scratch."""
         self._ends = self._room(FIRST_ROOM)
         self._found: set[bytes] = set()
         self._met: set[bytes] = set()
@@ -64,7 +61,7 @@ class UntimedSystem:
         self.met = self._met.__contains__
 
     def _room(self, rows: int) -> tuple[np.ndarray, ...]:
-        return np.zeros((rows, self._width), np.uint8), np.zeros(2 * rows, np.int64), np.zeros(rows, np.int8)
+        return np.zeros((rows, self._width), np.uint8), np.zeros(rows, np.int64), np.zeros(rows, np.int8)
 
     def initial(self) -> Sequence[bytes]:
         network = self.network
@@ -85,14 +82,12 @@ class UntimedSystem:
 
     def expand(self, states: Sequence[bytes]) -> list[list[bytes]]:
         """Return the successors of each state; targets among them satisfy `target` from now on."""
-        ends, sources, _ = self._expanded(states)
-        following: list[list[bytes]] = [[] for _ in states]
-        for source, end in zip(sources, ends, strict=True):
-            following[source].append(end)
-        return following
+        ends, places = self._expanded(states)
+        return [ends[first:last] for first, last in zip(places, places[1:], strict=False)]
 
     def successors(self, state: bytes) -> Sequence[Step]:
-        ends, _, edges = self._expanded([state])
+        ends, _ = self._expanded([state])
+        edges = self._ends[1][: len(ends)].tolist()
         return [(self._label(e), end) for e, end in zip(edges, ends, strict=True)]
 
     def _label(self, edge: int) -> str:
@@ -100,15 +95,15 @@ class UntimedSystem:
         name = self.network.processes[process].name
         return f"{name}: {taken.action}" if taken.channel is None else taken.action
 
-    def _expanded(self, states: Sequence[bytes]) -> tuple[list[bytes], list[int], list[int]]:
+    def _expanded(self, states: Sequence[bytes]) -> tuple[list[bytes], list[int]]:
+        """Return all successors, and where those of each state begin, and the last ones end."""
         packed = np.frombuffer(bytearray().join(states), np.uint8).reshape(len(states), self._width)
         progress, status = np.zeros(kernel.P_SIZE, np.int64), np.zeros(len(states), np.int8)
-        outcome = kernel.NO_ROOM
+        offsets = np.zeros(len(states), np.int64)
         with np.errstate(over="ignore"):
             while True:
                 outcome = kernel.expand_untimed(
-                    *self._walker.arrays, packed, self._fields, *self._row, *limits(self.model), self._goal,
-                    *self._scratch, *self._ends, status, progress,
+                    *self._model, packed, *self._fixed, *self._ends, offsets, status, progress
                 )  # fmt: skip
                 if outcome != kernel.NO_ROOM:
                     break
@@ -117,14 +112,14 @@ class UntimedSystem:
             here = self.describe(states[int(progress[kernel.P_ROW])])
             raise UserError(Problem(f"the model fails after {here}: {self._walker.error()}.", self.network.file))
         count, width = int(progress[kernel.P_ENDS]), self._width
-        rows, steps, hits = self._ends
+        rows, _, hits = self._ends
         buffer = rows[:count].tobytes()
         ends = [buffer[i : i + width] for i in range(0, count * width, width)]
-        if hits[:count].any():
+        if progress[kernel.P_HITS]:
             self._found.update(ends[i] for i in np.flatnonzero(hits[:count]).tolist())
-        if status.any():
+        if progress[kernel.P_MET]:
             self._met.update(states[i] for i in np.flatnonzero(status).tolist())
-        return ends, steps[: 2 * count : 2].tolist(), steps[1 : 2 * count : 2].tolist()
+        return ends, [0, *offsets.tolist()]
 
     def _grow(self) -> None:
         larger = self._room(4 * len(self._ends[0]))
@@ -166,17 +161,12 @@ def _with_target(model: CompiledModel, query: ReachQuery | None) -> tuple[Compil
     goal = np.full(kernel.GOAL_SIZE, -1, np.int64)
     if query is None:
         return model, goal
-    compiler = Compiler(model.network, first_address=len(model.T))
-    compiler.constants, compiler.sites = list(model.F), list(model.sites)
-    places: dict[Expression, int] = {FALSE: -1}
-    for number, predicate in ((kernel.GOAL_ALIVE, query.target(False)), (kernel.GOAL_DEAD, query.target(True))):
-        if predicate not in places:
-            places[predicate] = compiler.condition(predicate, "the query")
-        goal[number] = places[predicate]
-    table = np.concatenate([model.T, np.array(compiler.code, np.int32)])
-    constants = np.array(compiler.constants or [0.0], np.float64)
-    assert at.HEADER_SIZE < len(table)
-    return replace(model, T=table, F=constants, sites=tuple(compiler.sites)), goal
+    predicates = [query.target(False), query.target(True)]
+    distinct = [p for p in dict.fromkeys(predicates) if p != FALSE]
+    model, places = with_code(model, [(p, "the query") for p in distinct], number=False)
+    codes = dict(zip(distinct, places, strict=True))
+    goal[:] = [codes.get(p, -1) for p in predicates]
+    return model, goal
 
 
 def timed_parts(network: Network) -> Iterator[Problem]:

@@ -16,7 +16,7 @@ from bbfalsify.reporting.html.details import Details
 from bbfalsify.reporting.html.modes import modes_section
 from bbfalsify.reporting.html.parts import anchor, badge, compared, interval_bar, outcome_badges
 from bbfalsify.reporting.terminal.counterexamples import row_text
-from bbfalsify.reporting.terminal.falsify import bounds_by_list, effort_line, store_lines, unmet_lines
+from bbfalsify.reporting.terminal.falsify import bounds_by_list, by_tilts, effort_line, store_lines, unmet_lines
 from bbfalsify.reporting.terminal.insight_lines import (
     KINDS,
     MATTERS,
@@ -96,7 +96,8 @@ def _requirement(row: RequirementResult, result: FalsificationResult) -> dict[st
     if (between := bounds_by_list(row)) is not None:
         facts.append(("any violation, by the list and plain simulation", between))
     elif plain is not None:
-        facts.append(("any violation, by plain simulation", _estimate(plain.probability)))
+        how = "importance sampling" if by_tilts(row) else "plain simulation"
+        facts.append((f"any violation, by {how}", _estimate(plain.probability)))
     if plain is not None and plain.share_unknown:
         facts.append(("share that the list explains", f"unknown ({plain.share_unknown})"))
     if plain is not None and plain.explained is not None:

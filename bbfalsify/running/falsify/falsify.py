@@ -66,6 +66,7 @@ def falsify(
         stages.search()
         stages.shrink()
         stages.simulate_plainly()
+        stages.weigh_rare_violations()
         stages.name_modes()
         stages.draw()
     record = driver.record

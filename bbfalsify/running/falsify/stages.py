@@ -31,6 +31,7 @@ from bbfalsify.running.falsify.conclusions import (
 from bbfalsify.running.falsify.fans import draw_fans
 from bbfalsify.running.falsify.finding_listener import Scribe
 from bbfalsify.running.falsify.modes import Naming, name_modes
+from bbfalsify.running.falsify.rare_total import FEW_HITS, rare_total
 from bbfalsify.running.falsify.replay_store import Memory
 from bbfalsify.running.falsify.shrink import Shrinking, shrink_list
 from bbfalsify.running.falsify.task import Task
@@ -99,6 +100,21 @@ class Stages:
                 listener=self.scribe,
                 watched=[[f.actions for f in self.scribe.findings(i)] for i in requirements],
             )
+
+    def weigh_rare_violations(self) -> None:
+        """Estimate how probable any violation is by importance sampling, where plain simulation met too few."""
+        baseline = self.task.settings.baseline
+        if baseline is None or not self._completed:
+            return
+        with self.driver.until_stopped() as self._ended:
+            for i, requirement in enumerate(self.task.requirements):
+                listed = any(f.estimate is not None for f in self.scribe.findings(i))
+                if listed and self.plain.counts(i).hits < FEW_HITS:
+                    self.driver.recorder.record(StageStarted("weighing rare violations", 0))
+                    seeds = self._seeds.child("rare", requirement.id)
+                    found = rare_total(self.driver.ask, self.usage, i, baseline, seeds)
+                    if found is not None:
+                        self.plain.tilted[i] = found
 
     def name_modes(self) -> None:
         """Name what the counterexamples have in common, and estimate that on fresh simulations."""

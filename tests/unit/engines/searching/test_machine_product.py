@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bbfalsify import UserError
+import bbfalsify
+from bbfalsify import UserError, check
 from bbfalsify.automata import parse_dot
 from bbfalsify.engines.searching import search
 from bbfalsify.engines.searching.machine_product import MachineProduct
@@ -44,6 +45,14 @@ def test_every_method_agrees_with_the_model_checker(seed):
             word = [label.split("/")[0] for label in found.labels]
             assert first_bad_prefix(requirement, word, machine.run(word), inputs=machine.inputs) == len(word)
             assert method != "bfs" or len(word) == len(wanted.prefix)
+
+
+def test_a_learned_machine_is_searched_by_every_method(tmp_path):
+    learned = check(parse_dot(DOOR), max_states=4, seed=1, out=tmp_path)
+    for method in ("bfs", "dfs", "rdfs", "drs", "highway", "random"):
+        found = bbfalsify.search(learned.machine, "G !(out == unlocks)", method=method, seed=1)
+        assert found.verdict == "reached" and found.labels[-1] == "key/unlocks"
+    assert bbfalsify.search(learned.model, "G !(out == unlocks)").length == 2
 
 
 def test_unknown_symbols_are_named():
