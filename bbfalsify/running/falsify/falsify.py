@@ -118,7 +118,7 @@ def _conclude(
         name=stages.driver.name,
         outcome=Outcome.overall([row.outcome for row in rows]),
         seed=task.seed,
-        simulations=stages.driver.spent.simulations + scribe.repetitions,
+        simulations=stages.driver.spent.simulations,
         iterations=scribe.progress.search.iterations,
         stop_reason=stages.reason,
         requirements=tuple(rows),

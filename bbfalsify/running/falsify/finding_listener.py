@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from bbfalsify.core.choices import DrawnValue
 from bbfalsify.core.confirmation import Confirmation, ConfirmedTrace
@@ -42,8 +43,6 @@ class Scribe:
     requirements: Sequence[Requirement]
     options: Options
     progress: Progress = field(default_factory=Progress)
-    repetitions: int = 0
-    """Simulations that confirmed findings; the driver does not count them."""
 
     def found(self, finding: Finding) -> None:
         requirement, seen = self.requirements[finding.requirement].id, finding.judgement
@@ -64,8 +63,8 @@ class Scribe:
 
     def confirm(self, finding: Finding) -> Confirmation:
         query = Query(f"confirm/{finding.requirement}/{finding.name}", finding.stimulus, seed_name=finding.query)
-        finding.confirmation = confirm(self.driver.rerun, query, finding.requirement, finding.judgement)
-        self.repetitions += finding.confirmation.tries
+        rerun = partial(self.driver.rerun, counted=True)
+        finding.confirmation = confirm(rerun, query, finding.requirement, finding.judgement)
         return finding.confirmation
 
     def advanced(self, search: Search, masses: Sequence[float]) -> None:
