@@ -76,8 +76,8 @@ class StateVerification:
         except (NotAllowed, ModelRuntimeError) as problem:
             why = f"a symbolic path of {len(path)} steps was not confirmed by the exact interpreter: {problem}"
             return Answer(UNDECIDED, self.effort, why)
-        why = None if slower is None else f"there may be a faster trace: {slower}"
-        return Answer(VIOLATED if self.query.universal else HOLDS, self.effort, why, trace=trace)
+        faster = None if slower is None else f"there may be a faster trace: {slower}"
+        return Answer(VIOLATED if self.query.universal else HOLDS, self.effort, faster, trace=trace)
 
     def _trace(self, timed: TimedPath) -> ConcreteTrace:
         replayer = Replayer(self.network)
