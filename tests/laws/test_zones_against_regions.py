@@ -3,14 +3,16 @@
 import pytest
 
 from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED
+from bbfalsify.engines.verification.lasting import LastingVerification
 from bbfalsify.engines.verification.states import StateVerification
-from bbfalsify.logic.reach_query import parse_query
+from bbfalsify.logic.reach_query import parse_asked, parse_query
 from bbfalsify.zones.explorer import Order
 from tests.support.regions import Regions
 from tests.support.timed_automata import LARGEST, random_condition, random_network
 
+SPLIT = "an invariant (or the condition to keep) is a disjunction over clocks"
 URGENT = "whether an urgent channel can fire depends on clocks"
-"""The one thing in these models that zones refuse."""
+"""What zones refuse in these models."""
 
 
 def decided(network, text, order):
@@ -40,6 +42,35 @@ def compare(seed):
     return said
 
 
+def compare_runs(seed):
+    """Decide three queries about whole runs; return whether some run avoids the condition, for each."""
+    network = random_network(seed)
+    regions = Regions(network, LARGEST)
+    if not regions.regions:
+        return []
+    condition, premise = random_condition(seed, network), random_condition(-seed - 1, network)
+    said = []
+    for text in (f"A<> {condition}", f"E[] {condition}", f"A<> !({condition})", f"{premise} --> {condition}"):
+        query = parse_asked(text, network)
+        avoided = regions.can_avoid(query.avoided, query.trigger)
+        answer = LastingVerification(network, query, order=Order.BREADTH, most_bytes=1e9).run(lambda effort: True)
+        if answer.verdict == UNDECIDED and answer.why is not None and answer.why.startswith((URGENT, SPLIT)):
+            continue
+        assert answer.verdict != UNDECIDED, (seed, text, answer.why)
+        found = (answer.verdict == VIOLATED) if query.universal else (answer.verdict == HOLDS)
+        assert found == avoided, (seed, text, answer)
+        said.append((avoided, answer.trace is not None))
+    return said
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_verdicts_about_runs_are_those_of_the_regions(block):
+    said = [verdict for seed in range(10 * block, 10 * block + 10) for verdict in compare_runs(seed)]
+    avoided = [shown for found, shown in said if found]
+    assert len(said) > 20 and 0 < len(avoided) < len(said)
+    assert all(avoided), "each has a run that shows it"
+
+
 @pytest.mark.parametrize("block", range(6))
 def test_verdicts_are_those_of_the_regions(block):
     said = [verdict for seed in range(10 * block, 10 * block + 10) for verdict in compare(seed)]
@@ -51,3 +82,4 @@ def test_verdicts_are_those_of_the_regions(block):
 def test_verdicts_are_those_of_the_regions_of_two_thousand(block):
     for seed in range(1000 + 100 * block, 1100 + 100 * block):
         compare(seed)
+        compare_runs(seed)

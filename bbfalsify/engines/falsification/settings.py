@@ -82,6 +82,10 @@ class Options(Settings):
         "Name failure modes: patterns that violating uses share; costs three tenths of the estimates' simulations.",
         default=True,
     )
+    mode_simulations: int | None = _estimation(
+        "Fresh simulations per requirement that estimate the modes and the probability of any violation.",
+        default=None, at_least=1, unit="simulations", metavar="N", absent="9 % of the estimates",
+    )  # fmt: skip
     fan: int = setting(
         "Traces per counterexample whose signals are kept for pictures; 0 keeps none.",
         default=40, at_least=0, option=False,
