@@ -3,7 +3,8 @@
     verify.py zones             Fischer and CSMA/CD: states and CPU time, beside TChecker's
     verify.py uppaal FOLDER     every query stored in a model of FOLDER: how many are answered in 60 s and 4 GB each
 
-TChecker is not on PyPI and has no wheels, so its figures are recorded ones, of another machine: 2.3 s for Fischer 8 there.
+TChecker cannot be installed by pip, so its figures are recorded ones, of another machine: compare numbers of states,
+and times roughly.
 """
 
 from __future__ import annotations
@@ -75,7 +76,9 @@ def uppaal(folder: Path, only: str, seconds: float, memory_gb: float) -> None:
             print(f"{'':20}{rest}", flush=True)
     answered = counts["holds"] + counts["violated"]
     asked = counts.total() - counts["elsewhere"]
-    print(f"\n{answered} of {asked} queries answered: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items())))
+    print(
+        f"\n{answered} of {asked} queries answered: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
+    )
 
 
 def stored_queries(folder: Path) -> Iterator[tuple[Path, str]]:
@@ -125,7 +128,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("zones", "uppaal"))
     parser.add_argument("folder", nargs="?", type=Path)
-    parser.add_argument("--only", default="", help="models whose names begin with this, or files that have it in theirs")
+    parser.add_argument(
+        "--only", default="", help="models whose names begin with this, or files that have it in theirs"
+    )
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--memory", type=float, default=4.0, help="GB of address space of one query")

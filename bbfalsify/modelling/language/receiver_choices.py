@@ -1,8 +1,8 @@
 """Choose among the receiving edges of a process only those whose target can be entered, if there is one.
 
 Where several edges of a process receive one broadcast, a transition exists for each whose target's invariant holds
-afterwards.  Engines draw among the enabled ones, and do not fire where one of them cannot be entered.  So each edge that
-may be forbidden gets the guard
+afterwards.  Engines draw among the enabled ones, and do not fire where one of them cannot be entered.  So each edge
+that may be forbidden gets the guard
 
     my target can be entered  or  no other of these edges is enabled with a target that can be entered
 

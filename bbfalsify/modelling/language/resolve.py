@@ -18,8 +18,8 @@ from bbfalsify.modelling.language.initial_draws import with_initial_draws
 from bbfalsify.modelling.language.model_text import ModelText, TemplateText
 from bbfalsify.modelling.language.phase_delays import expand_phases
 from bbfalsify.modelling.language.priority_levels import with_priorities
-from bbfalsify.modelling.language.receiver_choices import with_receiver_choices
 from bbfalsify.modelling.language.process_instances import ProcessInstances
+from bbfalsify.modelling.language.receiver_choices import with_receiver_choices
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
