@@ -1,4 +1,4 @@
-"""Explore the zone graph, compiled: breadth or depth first.
+"""Explore the zone graph, compiled: breadth first, depth first, or the earliest states first.
 
 All arrays belong to the caller; when one is full, `explore` returns NO_ROOM and can go on with larger ones.
 """
@@ -6,7 +6,7 @@ All arrays belong to the caller; when one is full, `explore` returns NO_ROOM and
 from __future__ import annotations
 
 from bbfalsify.kernel.layout import S_ERROR
-from bbfalsify.kernel.numba_types import entry_point, inlined
+from bbfalsify.kernel.numba_types import compiled, entry_point
 from bbfalsify.zones.constraints import (
     constrain_by_case,
     constrain_by_list,
@@ -23,13 +23,14 @@ from bbfalsify.zones.passed_list import (
     EQUALITY,
     EXPANDED,
     N_FLAGS,
+    NEVER,
     P_KIND,
+    P_LATEST,
     P_LINKS,
     P_MATRICES,
     P_MET,
     P_NEXT,
     P_NODES,
-    P_RANDOM,
     P_ROWS,
     P_TRANSITIONS,
     P_VISITED,
@@ -41,9 +42,19 @@ from bbfalsify.zones.passed_list import (
 )
 from bbfalsify.zones.successors import list_successors
 from bbfalsify.zones.target_zones import ending_zone, ends_here, meets, run_lasts
+from bbfalsify.zones.waiting_list import (
+    BREADTH,
+    DEPTH,
+    EARLIEST,
+    RANDOM_DEPTH,
+    add_waiting,
+    earliest,
+    next_node,
+    order_added,
+    remove_next,
+)
 
 DONE, PAUSED, MET = 0, 1, 2
-BREADTH, DEPTH, RANDOM_DEPTH = 0, 1, 2
 
 
 @entry_point
@@ -99,13 +110,26 @@ def stuck_zone(T, F, S, X, R, Z, D, W, found, count):
     return ending_zone(T, F, S, X, R, Z, D, W, found, count)
 
 
-@inlined
-def shuffled_choice(progress, k, count):
-    """Return a random number from k to count − 1."""
-    state = progress[P_RANDOM]
-    state = (state * 6364136223846793005 + 1442695040888963407) & 0x3FFFFFFFFFFFFFFF
-    progress[P_RANDOM] = state
-    return k + (state >> 20) % (count - k)
+@compiled
+def look_at(T, F, S, X, R, Z, D, W, found, place, node, progress, order):
+    """Look for targets in the state at found[place:], a new node: MET, DONE, or a problem.
+
+    In the order of time the earliest target so far is kept, and the search goes on.
+    """
+    if Z[Z_DEADLOCKS] or Z[Z_ALIVE] < 0:
+        return DONE
+    met = meets(T, F, S, X, R, Z, D, W, found, place, Z[Z_ALIVE], 0, -1)
+    if met <= 0:
+        progress[P_MET] = node if met < 0 else progress[P_MET]
+        return met
+    if order != EARLIEST:
+        progress[P_MET] = node
+        return MET
+    key = earliest(Z, D, M_CELL * Z[Z_CLOCKS] * Z[Z_CLOCKS])
+    if key < progress[P_LATEST]:
+        progress[P_LATEST] = key
+        progress[P_MET] = node
+    return DONE
 
 
 @entry_point
@@ -115,21 +139,17 @@ def explore(
 ):  # fmt: skip
     """Expand nodes until none is left (DONE), the target is met (MET), `limit` more are expanded (PAUSED).
 
+    In the order of time, MET is returned when no state is left that could meet the target earlier.
     A negative result is a problem at node P_MET, or NO_ROOM.  Without `targets` all states are explored.  With EQUALITY
     a state where a run may last is met, and `links` are the transitions: (node, node, number of the successor).
     """
     budget = limit
     while True:
-        if order == BREADTH:
-            if progress[P_NEXT] >= progress[P_NODES]:
-                return DONE
-            node = progress[P_NEXT]
-        else:
-            if progress[P_NEXT] == 0:
-                return DONE
-            node = int(waiting[progress[P_NEXT] - 1])
+        node = next_node(waiting, progress, order)
+        if node < 0 or (order == EARLIEST and waiting[1] >= progress[P_LATEST]):
+            return MET if order == EARLIEST and progress[P_LATEST] < NEVER else DONE
         if nodes[node, N_FLAGS] & COVERED:
-            progress[P_NEXT] += 1 if order == BREADTH else -1
+            remove_next(waiting, progress, order)
             continue
         if budget <= 0:
             return PAUSED
@@ -146,7 +166,7 @@ def explore(
             or progress[P_ROWS] + count > len(discrete)
             or 2 * (progress[P_ROWS] + count) > len(work)
             or progress[P_MATRICES] + count > len(stored)
-            or (order != BREADTH and progress[P_NEXT] + count > len(waiting))
+            or (order != BREADTH and 2 * (progress[P_NEXT] + count) > len(waiting))
             or (lasting and progress[P_LINKS] + count > len(links))
         ):
             return NO_ROOM
@@ -161,7 +181,7 @@ def explore(
             if met != 0:
                 progress[P_MET] = node
                 return MET if met == 1 else met
-        progress[P_NEXT] += 1 if order == BREADTH else -1
+        remove_next(waiting, progress, order)
         progress[P_VISITED] += 1
         progress[P_TRANSITIONS] += count
         nodes[node, N_FLAGS] |= EXPANDED
@@ -180,26 +200,13 @@ def explore(
             if known >= 0:
                 continue
             new = add_node(Z, found, place, row, node, k, nodes, discrete, stored, progress)
-            if order != BREADTH:
-                waiting[progress[P_NEXT]] = new
-                progress[P_NEXT] += 1
-            if targets and Z[Z_DEADLOCKS] == 0 and Z[Z_ALIVE] >= 0:
-                met = meets(T, F, S, X, R, Z, D, W, found, place, Z[Z_ALIVE], 0, -1)
-                if met != 0:
-                    progress[P_MET] = new
-                    return MET if met == 1 else met
-        if order != BREADTH:  # the first successor is the next
-            end = progress[P_NEXT]
-            for k in range((end - begun) // 2):
-                swapped = waiting[begun + k]
-                waiting[begun + k] = waiting[end - 1 - k]
-                waiting[end - 1 - k] = swapped
-            if order == RANDOM_DEPTH:
-                for k in range(begun, end - 1):
-                    other = shuffled_choice(progress, k, end)
-                    swapped = waiting[k]
-                    waiting[k] = waiting[other]
-                    waiting[other] = swapped
+            add_waiting(waiting, progress, order, new, earliest(Z, found, place + Z[Z_WIDTH]))
+            if targets:
+                met = look_at(T, F, S, X, R, Z, D, W, found, place, new, progress, order)
+                if met != DONE:
+                    return met
+        if order == DEPTH or order == RANDOM_DEPTH:
+            order_added(waiting, progress, order, begun)
 
 
 @entry_point
@@ -241,14 +248,10 @@ def add_state(T, F, S, X, R, Z, D, W, found, nodes, discrete, stored, work, wait
     if find_or_cover(Z, found, 0, row, nodes, discrete, stored, progress, merging) >= 0:
         return DONE
     new = add_node(Z, found, 0, row, -1, 0, nodes, discrete, stored, progress)
-    if order != BREADTH:
-        waiting[progress[P_NEXT]] = new
-        progress[P_NEXT] += 1
-    if targets and Z[Z_DEADLOCKS] == 0 and Z[Z_ALIVE] >= 0:
-        met = meets(T, F, S, X, R, Z, D, W, found, 0, Z[Z_ALIVE], 0, -1)
-        progress[P_MET] = new
-        return MET if met == 1 else met
-    return DONE
+    add_waiting(waiting, progress, order, new, earliest(Z, found, Z[Z_WIDTH]))
+    if not targets:
+        return DONE
+    return look_at(T, F, S, X, R, Z, D, W, found, 0, new, progress, order)
 
 
 def warm_up() -> None:

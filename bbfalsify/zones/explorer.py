@@ -16,6 +16,7 @@ import numpy as np
 from bbfalsify.zones import exploration as kernel
 from bbfalsify.zones import layout as at
 from bbfalsify.zones import passed_list as listed
+from bbfalsify.zones import waiting_list as orders
 from bbfalsify.zones.workspace import Workspace, ZoneProblem
 from bbfalsify.zones.zone_tables import ZoneTables
 
@@ -35,9 +36,16 @@ class Order(StrEnum):
     BREADTH = "bfs"
     DEPTH = "dfs"
     RANDOM_DEPTH = "rdfs"
+    EARLIEST = "earliest"
+    """Least time first; the target that is met is one with the least time of all."""
 
 
-_ORDERS = {Order.BREADTH: kernel.BREADTH, Order.DEPTH: kernel.DEPTH, Order.RANDOM_DEPTH: kernel.RANDOM_DEPTH}
+_ORDERS = {
+    Order.BREADTH: orders.BREADTH,
+    Order.DEPTH: orders.DEPTH,
+    Order.RANDOM_DEPTH: orders.RANDOM_DEPTH,
+    Order.EARLIEST: orders.EARLIEST,
+}
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,7 @@ class Explorer:
         self.space = Workspace.of(tables)
         self.progress = np.zeros(listed.P_SIZE, np.int64)
         self.progress[listed.P_FREE], self.progress[listed.P_RANDOM] = -1, seed & ((1 << 60) - 1)
+        self.progress[listed.P_LATEST] = listed.NEVER
         size = tables.size**2
         self.nodes = np.zeros((_FIRST, listed.NODE_WIDTH), np.int32)
         self.rows = np.zeros((_FIRST, int(tables.Z[at.Z_WIDTH]) + 1), np.int32)
@@ -159,7 +168,7 @@ class Explorer:
             outcome = int(kernel.explore(*self._arrays, self.links, self.progress, limit, *how))
             if outcome == at.NO_ROOM:
                 if not self._make_room(len(self.space.found) // int(self.tables.Z[at.Z_RECORD])):
-                    return Explored(Outcome.MEMORY)
+                    return Explored(Outcome.MEMORY, self._best())
                 continue
             if outcome < 0:
                 raise ZoneProblem(f"{self.space.problem(outcome)}")
@@ -168,8 +177,12 @@ class Explorer:
             if outcome == kernel.MET:
                 return Explored(Outcome.MET, self.path(self.node_met))
             if not go_on(self):
-                return Explored(Outcome.STOPPED)
+                return Explored(Outcome.STOPPED, self._best())
             limit = AT_ONCE
+
+    def _best(self) -> tuple[int, ...] | None:
+        """In the order of time: the path to the earliest target so far."""
+        return self.path(self.node_met) if self.progress[listed.P_LATEST] < listed.NEVER else None
 
     def path(self, node: int) -> tuple[int, ...]:
         """Numbers of the successors from the first state to a node."""
@@ -206,8 +219,8 @@ class Explorer:
         waiting, links = len(self.waiting), len(self.links)
         if self.merging == listed.EQUALITY and used[listed.P_LINKS] + count >= links:
             links += max(links // 2, count)
-        if self.order is not Order.BREADTH and used[listed.P_NEXT] + count >= waiting:
-            waiting += max(waiting // 2, count)
+        if self.order is not Order.BREADTH and 2 * (used[listed.P_NEXT] + count) >= waiting:  # a heap has pairs
+            waiting += max(waiting // 2, 2 * count)
         grown = wanted[0] * self.nodes[0].nbytes + wanted[1] * self.rows[0].nbytes + 4 * waiting + 12 * links
         if grown + wanted[2] * self.matrices[0].nbytes + 32 * wanted[1] > self.most_bytes:
             return False

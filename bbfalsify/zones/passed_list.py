@@ -32,8 +32,10 @@ COVERED, EXPANDED = 1, 2
     P_KIND,  # how a run lasts there: LASTS_WAITING, LASTS_STUCK
     P_LINKS,
     P_RANDOM,
+    P_LATEST,  # in the order of time: key of the earliest target so far, or NEVER
     P_SIZE,
-) = range(14)
+) = range(15)
+NEVER = 1 << 40
 
 INCLUSION, EQUALITY = 0, 1
 

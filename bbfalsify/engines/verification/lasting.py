@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from bbfalsify.core.errors import UserError
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, follow
 from bbfalsify.engines.reachability.endless_runs import STUCK, Ending, Endings
 from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED, Answer, Effort
@@ -40,6 +41,8 @@ class LastingVerification:
         self, network: Network, query: LivenessQuery, *, order: Order, most_bytes: float, seed: int = 0
     ) -> None:
         self.network, self.query = network, query
+        if order is Order.EARLIEST:
+            raise UserError(f"query '{query.text}': a run without end is not the fastest; take the shortest trace.")
         kept = simplified(query.avoided, negated=True)
         self.tables = zone_tables(network, Question(alive=query.trigger, kept=kept, bisimilar=True))
         self.order, self.most_bytes, self.seed = order, most_bytes, seed

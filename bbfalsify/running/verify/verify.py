@@ -84,7 +84,7 @@ class Verification:
         return (
             f"{text}: {answer.verdict.upper()}{deadlock}, shown by {len(trace.steps)} steps and "
             f"{float(trace.time):g} time units{after}, found by {answer.found_by}; every step re-checked by the exact "
-            "interpreter"
+            f"interpreter{'' if answer.why is None else f' ({answer.why})'}"
         )
 
 
@@ -136,6 +136,8 @@ def _prepared(
     network: Network, query: VerifiedQuery, settings: VerifySettings, seed: int
 ) -> StateVerification | LastingVerification:
     order = Order.BREADTH if settings.heuristic == PORTFOLIO else Order(settings.heuristic)
+    if settings.trace == "fastest":
+        order = Order.EARLIEST
     most_bytes = settings.memory * 1e6
     if isinstance(query, LivenessQuery):
         return LastingVerification(network, query, order=order, most_bytes=most_bytes, seed=seed)
