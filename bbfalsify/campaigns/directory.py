@@ -25,10 +25,9 @@ from bbfalsify.modelling.formats.model_files import model_hash
 from bbfalsify.records.json_files import read_json, write_json
 from bbfalsify.records.locks import LockedFile
 from bbfalsify.records.run_directory import FORMAT_VERSION, RunDirectory, versions
+from bbfalsify.records.run_files import CAMPAIGN, EVENTS, MANIFEST
 from bbfalsify.systems.references import resolve_reference
 
-MANIFEST = "campaign.json"
-SUMMARY = "summary.json"
 _NOT_DECISIVE = ("jobs", "executor", "executor_lost", "campaign")
 """Keys of a configuration that do not change results."""
 
@@ -43,7 +42,7 @@ class CampaignDirectory:
     def create(out: Path, campaign: Campaign, runs: Sequence[Mapping[str, Any]]) -> CampaignDirectory:
         directory = CampaignDirectory(RunDirectory.new_folder(out, campaign.name))
         write_json(
-            directory.path / MANIFEST,
+            directory.path / CAMPAIGN,
             {
                 "format_version": FORMAT_VERSION,
                 "name": campaign.name,
@@ -69,11 +68,11 @@ class CampaignDirectory:
 
     def locked(self) -> LockedFile:
         """Keep other processes from running the same campaign here, as long as the lock is held."""
-        return LockedFile(self.path / MANIFEST, os.O_RDONLY, "is running this campaign")
+        return LockedFile(self.path / CAMPAIGN, os.O_RDONLY, "is running this campaign")
 
     def check_same(self, campaign: Campaign, runs: Sequence[Mapping[str, Any]]) -> None:
         """Refuse to continue a campaign that has changed since it was begun; all reasons at once."""
-        file = str(self.path / MANIFEST)
+        file = str(self.path / CAMPAIGN)
         manifest = read_manifest(self.path)
         if manifest.get("format_version") != FORMAT_VERSION or "runs" not in manifest:
             what = f"a campaign of format {manifest.get('format_version')}; this version continues {FORMAT_VERSION}."
@@ -96,13 +95,13 @@ class CampaignDirectory:
 
 def read_manifest(path: Path) -> dict[str, Any]:
     """Return the manifest of a campaign or of a single run."""
-    for name in (MANIFEST, "manifest.json"):
+    for name in (CAMPAIGN, MANIFEST):
         if (path / name).is_file():
             manifest = read_json(path / name)
             if isinstance(manifest, dict):
                 return manifest
             raise UserError(Problem("not a manifest of bbfalsify.", file=str(path / name)))
-    raise UserError(Problem(f"not a run directory (it has neither {MANIFEST} nor manifest.json).", file=str(path)))
+    raise UserError(Problem(f"not a run directory (it has neither {CAMPAIGN} nor manifest.json).", file=str(path)))
 
 
 def origin_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,7 +123,7 @@ def find_begun(out: Path, file: Path) -> Path | None:
             damage += [(manifest.stat().st_mtime_ns, error) for manifest in _damaged_manifests(path, wanted)]
             continue
         if origin_in(manifest).get("file") == wanted:
-            name = MANIFEST if (path / MANIFEST).is_file() else "manifest.json"
+            name = CAMPAIGN if (path / CAMPAIGN).is_file() else MANIFEST
             found.append(((path / name).stat().st_mtime_ns, path))
     newest = max(found) if found else None
     damage = [(when, refused) for when, refused in damage if newest is None or when > newest[0]]
@@ -136,9 +135,9 @@ def find_begun(out: Path, file: Path) -> Path | None:
 
 def _damaged_manifests(path: Path, wanted: str) -> list[Path]:
     """Return the manifests there that may be of this campaign file; none where nothing was recorded."""
-    if not any(file.stat().st_size for file in path.rglob("events.jsonl")):
+    if not any(file.stat().st_size for file in path.rglob(EVENTS)):
         return []
-    files = [file for name in (MANIFEST, "manifest.json") if (file := path / name).is_file()]
+    files = [file for name in (CAMPAIGN, MANIFEST) if (file := path / name).is_file()]
     contents = {file: file.read_bytes() for file in files}
     return [f for f, text in contents.items() if wanted.encode() in text or b'"campaign"' not in text]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.campaigns.categories import run_category
-from bbfalsify.campaigns.directory import SUMMARY, CampaignDirectory
+from bbfalsify.campaigns.directory import CampaignDirectory
 from bbfalsify.campaigns.execute import Done, annotated, configuration_of, origin_of, run_one
 from bbfalsify.campaigns.plan import Campaign, RunPlan
 from bbfalsify.core.errors import SystemFailure, UserError
@@ -26,6 +26,7 @@ from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.records.disk import together
 from bbfalsify.records.json_files import WritingFailed, write_json
 from bbfalsify.records.recording import Recording
+from bbfalsify.records.run_files import SUMMARY
 from bbfalsify.results.run_result import RequirementRow, RunResult
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.executors import opened

@@ -18,8 +18,8 @@ import numpy as np
 
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.records.line_file import line_of, read_line
+from bbfalsify.records.run_files import CHECKPOINT
 
-FILE = "standing.json"
 FORMAT_VERSION = 1
 EVERY_S = 2.0
 """Seconds between two checkpoints: a kill costs at most the work of so long, and of the turn in which it comes."""
@@ -29,7 +29,7 @@ class Checkpoint:
     """The checkpoint of one requirement; without a folder nothing is written or read."""
 
     def __init__(self, folder: Path | None, requirement: str) -> None:
-        self.path = None if folder is None else folder / FILE
+        self.path = None if folder is None else folder / CHECKPOINT
         self._requirement = requirement
         self._written = time.monotonic()
 

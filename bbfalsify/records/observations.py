@@ -24,15 +24,14 @@ from bbfalsify.core.query import Answer, AnyQuery, Ask, WordQuery
 from bbfalsify.records.event_log import damage_at_end
 from bbfalsify.records.line_file import LineFile, line_of, read_line
 from bbfalsify.records.recording import RunRecord
-
-FILE = "observations.jsonl"
+from bbfalsify.records.run_files import OBSERVATIONS
 
 
 class ObservationLog:
     """Wraps `ask`: every answer is written before it is returned."""
 
     def __init__(self, record: RunRecord, observed: Callable[[Word, Answer], Word]) -> None:
-        self.path = None if record.path is None else record.path / FILE
+        self.path = None if record.path is None else record.path / OBSERVATIONS
         self._record, self._observed = record, observed
         self._file: LineFile | None = None
 

@@ -25,6 +25,7 @@ from bbfalsify.records.counterexample import SystemRecord
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.recorded_answers import RecordedAnswers
 from bbfalsify.records.run_directory import RunDirectory, recorded_seed, versions
+from bbfalsify.records.run_files import MANIFEST, RESULTS
 
 Results = dict[str, Any]
 
@@ -160,16 +161,16 @@ class Recording:
         place, answers = cast(RunDirectory, record.directory), record.answers
         if not manifest_found and answers.started:
             text = f"it was lost, and is made anew; the {answers.answers} recorded answers are used"
-            record.recorder.record(RecordDamaged(str(place.path / "manifest.json"), None, text))
+            record.recorder.record(RecordDamaged(str(place.path / MANIFEST), None, text))
         if manifest_found and record.recorder.is_empty and place.has_more_than_a_manifest:
             text = "the events are lost: the run begins anew, a check with the words that it knows"
             record.recorder.record(RecordDamaged(str(place.events), None, text))
-        if (place.path / "results.json").is_file():
+        if (place.path / RESULTS).is_file():
             try:
                 place.read_results()
             except UserError as error:
                 text = f"{error.problems[0].message} The results are made anew from the events"
-                record.recorder.record(RecordDamaged(str(place.path / "results.json"), error.problems[0].line, text))
+                record.recorder.record(RecordDamaged(str(place.path / RESULTS), error.problems[0].line, text))
 
 
 def _digest(seed: int, decided_by: Mapping[str, Any], settings: Mapping[str, Any] | None) -> str:

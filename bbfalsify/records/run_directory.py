@@ -39,6 +39,16 @@ from bbfalsify.records.counterexample import Counterexample
 from bbfalsify.records.disk import wait_for
 from bbfalsify.records.event_log import RecordedEvent, Recorder, ends_with_its_end, read_events
 from bbfalsify.records.json_files import read_json, write_json
+from bbfalsify.records.run_files import (
+    COUNTEREXAMPLES,
+    EVENTS,
+    FANS,
+    MANIFEST,
+    OBSERVATIONS,
+    RESULTS,
+    SHRUNK,
+    WORKERS_LOG,
+)
 
 FORMAT_VERSION = 1
 _PACKAGES = ("bbfalsify", "numpy", "scipy", "numba")
@@ -84,45 +94,45 @@ class RunDirectory:
         return RunDirectory(path, durable=False)._furnished()
 
     def _furnished(self) -> RunDirectory:
-        (self.path / "counterexamples").mkdir(exist_ok=True)
+        (self.path / COUNTEREXAMPLES).mkdir(exist_ok=True)
         if self._durable:
             wait_for(self.path.parent)
         return self
 
     @staticmethod
     def open(path: str | Path) -> RunDirectory:
-        if not (Path(path) / "manifest.json").is_file():
+        if not (Path(path) / MANIFEST).is_file():
             raise UserError(Problem("not a run directory (it has no manifest.json).", file=str(path)))
         return RunDirectory(path)
 
     @property
     def events(self) -> Path:
-        return self.path / "events.jsonl"
+        return self.path / EVENTS
 
     @property
     def log(self) -> Path:
-        return self.path / "workers.log"
+        return self.path / WORKERS_LOG
 
     @property
     def begun(self) -> bool:
         """There is a manifest, and it came to the disk: else it is empty, or breaks off."""
-        file = self.path / "manifest.json"
+        file = self.path / MANIFEST
         return file.is_file() and file.read_bytes().rstrip(b"\0\n").endswith(b"}")
 
     @property
     def has_more_than_a_manifest(self) -> bool:
         """There is something that only a run with events can have left."""
-        seen = self.path / "observations.jsonl"
+        seen = self.path / OBSERVATIONS
         return (
-            (self.path / "results.json").is_file()
+            (self.path / RESULTS).is_file()
             or (seen.is_file() and seen.stat().st_size > 0)
-            or any((self.path / "counterexamples").glob("*.json"))
+            or any((self.path / COUNTEREXAMPLES).glob("*.json"))
         )
 
     @property
     def finished(self) -> bool:
         """Its record came to its end; its results are there with all their files, and it was not interrupted."""
-        if not (self.path / "results.json").is_file() or not ends_with_its_end(self.events):
+        if not (self.path / RESULTS).is_file() or not ends_with_its_end(self.events):
             return False
         try:
             results = self.read_results()
@@ -155,7 +165,7 @@ class RunDirectory:
         if self._durable:
             self.events.touch()  # so that both names reach the disk at once
         write_json(
-            self.path / "manifest.json",
+            self.path / MANIFEST,
             {
                 "format_version": FORMAT_VERSION,
                 "seed": seed,
@@ -171,7 +181,7 @@ class RunDirectory:
 
     def check_same(self, seed: int, decided_by: Mapping[str, Any]) -> None:
         """Refuse to continue a run of another version, or with inputs that have changed; all reasons at once."""
-        manifest, file = self.read_manifest(), str(self.path / "manifest.json")
+        manifest, file = self.read_manifest(), str(self.path / MANIFEST)
         if not isinstance(manifest, dict) or manifest.get("format_version") != FORMAT_VERSION:
             found = manifest.get("format_version") if isinstance(manifest, dict) else None
             what = f"a run directory of format {found}; this version continues format {FORMAT_VERSION}."
@@ -186,7 +196,7 @@ class RunDirectory:
     def _refuse(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         problems = [
             Problem(
-                f"this run cannot be continued: {name} was {old}, and is {new} now.", file=f"{self.path}/manifest.json"
+                f"this run cannot be continued: {name} was {old}, and is {new} now.", file=str(self.path / MANIFEST)
             )
             for name, old, new in differences(before, now)
         ]
@@ -195,23 +205,23 @@ class RunDirectory:
             raise UserError([*problems, Problem(advice)])
 
     def read_manifest(self) -> dict[str, Any]:
-        manifest: dict[str, Any] = read_json(self.path / "manifest.json")
+        manifest: dict[str, Any] = read_json(self.path / MANIFEST)
         return manifest
 
     def write_results(self, results: Mapping[str, Any], *, durable: bool = True) -> None:
-        write_json(self.path / "results.json", dict(results), durable=durable and self._durable)
+        write_json(self.path / RESULTS, dict(results), durable=durable and self._durable)
 
     def read_results(self) -> dict[str, Any]:
-        results: dict[str, Any] = read_json(self.path / "results.json")
+        results: dict[str, Any] = read_json(self.path / RESULTS)
         return results
 
     def forget_counterexamples(self) -> None:
         """Those that an interrupted run had listed: it goes on, and lists them anew."""
-        for file in (*self.counterexamples(), *(self.path / "shrunk").glob("*.json")):
+        for file in (*self.counterexamples(), *(self.path / SHRUNK).glob("*.json")):
             file.unlink()
 
     def write_counterexample(
-        self, counterexample: Counterexample, rank: int, folder: str = "counterexamples", *, of_several: bool = False
+        self, counterexample: Counterexample, rank: int, folder: str = COUNTEREXAMPLES, *, of_several: bool = False
     ) -> Path:
         """Store it under its rank; a file that already has that rank and key is replaced.
 
@@ -224,12 +234,12 @@ class RunDirectory:
         return path
 
     def counterexamples(self) -> list[Path]:
-        return sorted((self.path / "counterexamples").glob("*.json"))
+        return sorted((self.path / COUNTEREXAMPLES).glob("*.json"))
 
 
 def readable_manifest(directory: str | Path) -> dict[str, Any]:
     """Read the manifest of a run that is only looked at; refuse another format rather than misread it."""
-    file = Path(directory) / "manifest.json"
+    file = Path(directory) / MANIFEST
     manifest = read_json(file)
     if not isinstance(manifest, dict) or "format_version" not in manifest:
         raise UserError(Problem("not the manifest of a run (it has no format_version).", file=str(file)))
@@ -287,8 +297,8 @@ def differences(before: Any, now: Any, name: str = "") -> Iterator[tuple[str, st
 
 def _can_be_run_in(path: Path) -> bool:
     """A run was begun there, or there is only what one may have left whose manifest never came to the disk."""
-    left = {"counterexamples", "events.jsonl", "observations.jsonl", "workers.log", "fans.npz"}
-    return (path / "manifest.json").is_file() or (
+    left = {COUNTEREXAMPLES, EVENTS, OBSERVATIONS, WORKERS_LOG, FANS}
+    return (path / MANIFEST).is_file() or (
         path.is_dir() and all(part.name in left or part.name.startswith(".") for part in path.iterdir())
     )
 

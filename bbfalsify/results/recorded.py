@@ -10,6 +10,7 @@ from bbfalsify.core.errors import Problem, UserError
 from bbfalsify.core.foreign_files import is_file, is_folder
 from bbfalsify.records.json_files import read_json
 from bbfalsify.records.run_directory import readable_manifest
+from bbfalsify.records.run_files import CAMPAIGN, MANIFEST, RESULTS
 from bbfalsify.records.stored import Stored
 from bbfalsify.results.falsify_result import FalsificationResult
 from bbfalsify.results.run_result import RunResult
@@ -42,7 +43,7 @@ def recorded_results(path: str | Path) -> tuple[Path, dict[str, Any]]:
     data = read_json(file)
     if not isinstance(data, dict):
         raise UserError(Problem("not the results of a run.", file=str(file)))
-    of_a_run = is_file(file.parent / "manifest.json")
+    of_a_run = is_file(file.parent / MANIFEST)
     if of_a_run:
         readable_manifest(file.parent)
     result_from_json(RunResult, data, file=str(file))  # says what is wrong with it
@@ -54,13 +55,13 @@ def recorded_results(path: str | Path) -> tuple[Path, dict[str, Any]]:
 
 def _results_file(path: Path) -> Path:
     """The results file; a campaign of several runs has one for each of them."""
-    if is_file(path / "campaign.json"):
+    if is_file(path / CAMPAIGN):
         text = f"the directory of a campaign of several runs; name one of them, such as {path / 'runs' / '0001'}."
         raise UserError(Problem(text, file=str(path)))
-    if is_file(path / "manifest.json") and not is_file(path / "results.json"):
+    if is_file(path / MANIFEST) and not is_file(path / RESULTS):
         text = "this run has no results yet: it was interrupted, or is still going on ('run --resume' continues it)."
         raise UserError(Problem(text, file=str(path)))
-    return path / "results.json" if is_folder(path) else path
+    return path / RESULTS if is_folder(path) else path
 
 
 _PATHS = ("run_directory", "file", "model", "typical")

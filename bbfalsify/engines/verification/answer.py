@@ -46,7 +46,7 @@ class Answer:
     """holds, violated or undecided."""
     effort: Effort
     why: str | None = None
-    """Why it is undecided."""
+    """Why it is undecided, or why the trace may not be the best."""
     trace: ConcreteTrace | None = None
     """A run that shows it: to a target, or one that goes on for ever."""
     ending: Ending | None = None

@@ -20,8 +20,9 @@ class VerifySettings(Settings):
         default=PORTFOLIO, choices=(PORTFOLIO, *ORDERS),
     )  # fmt: skip
     trace: str = setting(
-        "some takes the first trace, shortest one with the fewest steps: breadth first, without walks.",
-        default="some", choices=("some", "shortest"),
+        "some takes the first trace, shortest one with the fewest steps (breadth first), fastest one that ends "
+        "earliest (in the order of time); the last two without walks.",
+        default="some", choices=("some", "shortest", "fastest"),
     )  # fmt: skip
     memory: float = setting(
         "Most memory for the states of one query; when it is used up, the answer is undecided.",
@@ -36,3 +37,5 @@ class VerifySettings(Settings):
     def conflicts(self) -> Iterator[tuple[str, str]]:
         if self.trace == "shortest" and self.heuristic not in (PORTFOLIO, "bfs"):
             yield "trace", f"cannot be 'shortest' with {self.heuristic}, which goes deep first."
+        if self.trace == "fastest" and self.heuristic != PORTFOLIO:
+            yield "trace", f"cannot be 'fastest' with {self.heuristic}: the earliest states come first."

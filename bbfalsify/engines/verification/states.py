@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from bbfalsify.core.errors import UserError
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, follow, met
 from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED, Answer, Effort
 from bbfalsify.logic.reach_query import ReachQuery
@@ -36,9 +37,13 @@ class StateVerification:
     def __init__(self, network: Network, query: ReachQuery, *, order: Order, most_bytes: float, seed: int = 0) -> None:
         self.network, self.query = network, query
         deadlocks = query.dead is not None and query.dead != query.alive
-        self.tables = zone_tables(
-            network, Question(query.alive, query.dead if deadlocks else None, deadlocks, bisimilar=deadlocks)
-        )
+        if deadlocks and order is Order.EARLIEST:
+            raise UserError(
+                f"query '{query.text}': the fastest trace to a deadlock cannot be found; take the shortest."
+            )
+        dead = query.dead if deadlocks else None
+        timed = order is Order.EARLIEST
+        self.tables = zone_tables(network, Question(query.alive, dead, deadlocks, bisimilar=deadlocks, timed=timed))
         self.explorer = Explorer(self.tables, order=order, most_bytes=most_bytes, seed=seed)
 
     @property
@@ -49,15 +54,20 @@ class StateVerification:
         try:
             explored = self.explorer.run(lambda explorer: go_on(Effort.of(explorer)))
             if explored.path is not None:
-                return self._confirmed(explored.path)
+                why = None if explored.outcome is Outcome.MET else self._stopped(explored.outcome)
+                return self._confirmed(explored.path, why)
         except ZoneProblem as problem:
             return Answer(UNDECIDED, self.effort, str(problem))
         if explored.outcome is Outcome.ALL:
             return Answer(HOLDS if self.query.universal else VIOLATED, self.effort)
-        return Answer(UNDECIDED, self.effort, why_stopped(explored.outcome, self.tables, self.effort))
+        return Answer(UNDECIDED, self.effort, self._stopped(explored.outcome))
 
-    def _confirmed(self, path: tuple[int, ...]) -> Answer:
-        """The answer that a path gives, once the exact interpreter has followed it."""
+    def _stopped(self, outcome: Outcome) -> str:
+        return why_stopped(outcome, self.tables, self.effort)
+
+    def _confirmed(self, path: tuple[int, ...], slower: str | None = None) -> Answer:
+        """The answer that a path gives, once the exact interpreter has followed it; `slower`: why a trace that was
+        asked to be the fastest may not be."""
         timed = timed_path(self.tables, path)
         try:
             if timed is None:
@@ -66,7 +76,8 @@ class StateVerification:
         except (NotAllowed, ModelRuntimeError) as problem:
             why = f"a symbolic path of {len(path)} steps was not confirmed by the exact interpreter: {problem}"
             return Answer(UNDECIDED, self.effort, why)
-        return Answer(VIOLATED if self.query.universal else HOLDS, self.effort, trace=trace)
+        faster = None if slower is None else f"there may be a faster trace: {slower}"
+        return Answer(VIOLATED if self.query.universal else HOLDS, self.effort, faster, trace=trace)
 
     def _trace(self, timed: TimedPath) -> ConcreteTrace:
         replayer = Replayer(self.network)

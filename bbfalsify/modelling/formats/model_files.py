@@ -6,6 +6,7 @@ model = model_text(path, problems)                    only the texts, for `conve
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -55,10 +56,16 @@ def files_of(path: Path) -> list[Path]:
     """The file itself, and the one that it names as its `model`."""
     if path.suffix.lower() not in (".yaml", ".yml"):
         return [path]
-    data = read_yaml(path).data
-    named = data.get("model") if isinstance(data, dict) else None
+    named = _named_model(path, hashlib.sha256(path.read_bytes()).digest())
     other = path.parent / named if isinstance(named, str) else None
     return [path] if other is None or not is_file(other) else [path, other]
+
+
+@functools.lru_cache(maxsize=64)  # every run of a campaign asks
+def _named_model(path: Path, digest: bytes) -> object:
+    """The model that a profile with this content names."""
+    data = read_yaml(path).data
+    return data.get("model") if isinstance(data, dict) else None
 
 
 def model_hash(path: str | Path | None) -> str | None:

@@ -4,7 +4,7 @@ in that of a campaign (its runs one below the other, with what tells them apart 
     counterexamples.csv   the ranked list
     requirements.csv      outcome, expectation, probabilities
     convergence.csv       of falsifications: how the list grew during the search
-    simulations.csv       of falsifications: every use of the system, its verdict, robustness and time of violation
+    simulations.csv       of falsifications: every simulation but repetitions: verdict, robustness, time of violation
 
 With pyarrow (`pip install 'bbfalsify[tables]'`), `write_tables(…, parquet=True)` writes Parquet beside them.
 """

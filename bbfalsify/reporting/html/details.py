@@ -14,13 +14,14 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.trace import Trace, thinned
 from bbfalsify.records.counterexample import Counterexample
+from bbfalsify.records.run_files import FANS
 from bbfalsify.reporting.formatting import interval, number, replay_command, values_text
 from bbfalsify.reporting.html.curves import moments_of
 from bbfalsify.reporting.html.limits import limits_of
 from bbfalsify.reporting.html.signals import exact, fan_points, packed_fan, points_for, thin_line
 from bbfalsify.reporting.terminal.counterexamples import MEANINGS
 from bbfalsify.results.falsify_result import FalsificationResult, RankedCounterexample
-from bbfalsify.running.falsify.fans import FILE, Fan, read_fans
+from bbfalsify.running.falsify.fans import Fan, read_fans
 
 if TYPE_CHECKING:
     from bbfalsify.logic.stl.formula import Formula
@@ -39,9 +40,9 @@ class Details:
         self.notes: list[str] = []
         self.files = [row.file for row in result.counterexamples if row.file is not None]
         self._fans: dict[tuple[str, int], Fan] = {}
-        if (directory / FILE).is_file():
+        if (directory / FANS).is_file():
             try:
-                self._fans = {(fan.requirement, fan.rank): fan for fan in read_fans(directory / FILE)}
+                self._fans = {(fan.requirement, fan.rank): fan for fan in read_fans(directory / FANS)}
             except UserError as error:
                 self.notes += map(str, error.problems)
         self._fan_points = fan_points(self._fans.values())

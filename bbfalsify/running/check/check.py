@@ -31,6 +31,7 @@ from bbfalsify.modelling import Network, Profile
 from bbfalsify.records.json_files import write_atomically
 from bbfalsify.records.observations import ObservationLog, load_observations
 from bbfalsify.records.recording import Recording
+from bbfalsify.records.run_files import MODEL
 from bbfalsify.results.check_result import CheckResult
 from bbfalsify.running.check.check_conclusions import (
     checked,
@@ -88,7 +89,7 @@ def check(
     files_of = write_counterexamples(record.path, task, progress, probabilities)
     model = None
     if record.path is not None and progress.hypothesis is not None:
-        model = str(record.path / "model.dot")
+        model = str(record.path / MODEL)
         write_atomically(Path(model), dot_text(replace(progress.hypothesis, name=box.name)))
     result = CheckResult(
         name=name,

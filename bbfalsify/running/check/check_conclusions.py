@@ -20,6 +20,7 @@ from bbfalsify.logic.ltl import vacuity
 from bbfalsify.modelling import Network, Profile
 from bbfalsify.records.counterexample import SeedRecord
 from bbfalsify.records.run_directory import versions
+from bbfalsify.records.run_files import COUNTEREXAMPLES
 from bbfalsify.records.word_counterexample import PropertyRecord, WordCounterexample
 from bbfalsify.results.check_result import Cause, CheckedRequirement, UseRisk
 from bbfalsify.running.check.check_task import Task
@@ -128,7 +129,7 @@ def write_counterexamples(
     files: dict[int, str] = {}
     for number, violation in progress.violations.items() if folder is not None else ():
         claim, lasso = task.claims[number], violation.lasso
-        path = Path(folder or "", "counterexamples", f"{claim.id}.json")
+        path = Path(folder or "", COUNTEREXAMPLES, f"{claim.id}.json")
         WordCounterexample(
             PropertyRecord(claim.id, claim.text or claim.property.text, claim.property.form, claim.property.source),
             lasso.prefix,

@@ -10,6 +10,7 @@ from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.logic import Requirement
 from bbfalsify.records.accepted import Acceptances, Judged
 from bbfalsify.records.counterexample import Counterexample, SeedRecord
+from bbfalsify.records.run_files import COUNTEREXAMPLES, SHRUNK
 from bbfalsify.results.falsify_modes import FailureMode, RequirementModes
 from bbfalsify.results.falsify_result import RankedCounterexample, failure_of
 from bbfalsify.results.self_check import Meetings
@@ -37,7 +38,7 @@ class Listing:
 
         def write_core(core: Finding, rank: int) -> str | None:
             seed = SeedRecord(stages.task.seed, core.query)
-            return self._write(content_of(core, requirement, stages.task, seed), rank, "shrunk")
+            return self._write(content_of(core, requirement, stages.task, seed), rank, SHRUNK)
 
         self.rows += shrunk_rows(
             rows, listed, stages.shrinking, stages.task.options.confidence, stages.usage, write_core
@@ -48,7 +49,7 @@ class Listing:
         stages, requirement = self._stages, self._stages.task.requirements[number]
         ranks = {finding: rank for rank, finding in enumerate(stages.scribe.listed(number), start=1)}
         files = {row.rank: row.file for row in self.rows if row.requirement == requirement.id and row.file is not None}
-        return stages.naming.result(number, requirement.id, ranks, files, stages.task.units)
+        return stages.naming.result(number, requirement.id, ranks, files, stages.task)
 
     def _row(self, finding: Finding, requirement: Requirement, rank: int, insights: Insights) -> RankedCounterexample:
         task, memory = self._stages.task, self._stages.memory
@@ -56,7 +57,7 @@ class Listing:
         seed = SeedRecord(task.seed, finding.query) if known is None else known.stored.counterexample.seed
         content = content_of(finding, requirement, task, seed)
         self._found.append((finding, content))
-        file = self._write(content, rank, "counterexamples")
+        file = self._write(content, rank, COUNTEREXAMPLES)
         met = self._met.get(finding)
         is_known, confidence = known is not None, task.options.confidence
         return row_of(

@@ -28,9 +28,9 @@ from bbfalsify.engines.falsification.evidence import FanTrace
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.records.json_files import write_atomically
+from bbfalsify.records.run_files import FANS
 from bbfalsify.running.driver import Driver
 
-FILE = "fans.npz"
 _WORTH_COMPRESSING = 1 << 14
 """Bytes; with fewer, a block or two of the disk is no gain for twice the time."""
 
@@ -57,7 +57,7 @@ def draw_fans(folder: Path, rankings: Sequence[tuple[str, Sequence[Finding]]], u
         for name, ranking in rankings:
             for rank, finding in enumerate(ranking, start=1):
                 fans.append((name, rank, complete(finding.estimated.evidence.fan, usage, driver)))
-    write_fans(folder / FILE, fans)
+    write_fans(folder / FANS, fans)
 
 
 def complete(fan: Sequence[FanTrace], usage: Usage, driver: Driver) -> list[FanTrace]:

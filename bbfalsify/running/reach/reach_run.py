@@ -28,6 +28,7 @@ from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import file_name
+from bbfalsify.records.run_files import COUNTEREXAMPLES
 from bbfalsify.results.reach_result import QueryResult, ReachResult, TraceGroup
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.questions import Question, QuestionRun
@@ -130,7 +131,7 @@ class _ReachRun(QuestionRun[QueryResult, ReachResult]):
         if self.record.path is None:
             return None
         name = f"{file_name(question.id)}-trace{mark}.json" if self.several else f"trace{mark}.json"
-        file = self.record.path / "counterexamples" / name
+        file = self.record.path / COUNTEREXAMPLES / name
         # Which heuristic found it stands where users of the command line look for it.
         about = {
             **self.about, "requirement": question.id, "asked": self.settings.as_json(), "query": result.query.text,

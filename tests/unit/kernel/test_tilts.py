@@ -42,14 +42,17 @@ def test_weights_correct_what_tilts_distort():
 
 
 def test_fitting_moves_the_law_to_the_chosen_walks_and_keeps_noise_out():
-    """Chosen: walks whose first action is on, so the first delay exceeds 4: quantile above 1/2."""
+    """Chosen: walks whose first action is on, so the first delay exceeds 4: quantile above 1/2.
+
+    The fit keeps 0.3 of the histogram before it, of which half is below 1/2, and 0.05 of the uniform law.
+    """
     own = Tilts.uniform(LABELS, 2, 8)
     made = tilted_walks(MODEL, SEEDS, own, 4.0, 100)
     counts = np.array([bins for _, bins in made])
     on = np.array([walk.actions(MODEL)[0] == "on" for walk, _ in made])
     fitted = own.fitted(counts[on], np.ones(int(on.sum())), least=0.05)
     first = fitted.shares[0, 0]
-    assert first.sum() == pytest.approx(1.0) and first[fitted.ends[0, 0, 1:] <= 0.5].sum() < 0.05
+    assert first.sum() == pytest.approx(1.0) and first[fitted.ends[0, 0, 1:] <= 0.5].sum() < 0.18
     noise = own.fitted(counts, np.ones(len(counts)), least=0.05)
     assert np.array_equal(noise.shares, own.shares)
 

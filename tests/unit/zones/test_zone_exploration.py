@@ -110,3 +110,29 @@ def test_the_graph_as_an_explicit_system():
         depth += 1
     assert depth == 6
     assert level[0].locations in {("cs", "cs"), *(s.locations for s in level)}
+
+
+def test_the_fastest_trace_is_not_the_shortest():
+    """Two ways to B: one step after 9 time units, or three steps after 2 + 2."""
+    b = NetworkBuilder("m")
+    b.declare("clock x;")
+    p = b.automaton("P")
+    for name in ("A", "B", "C", "D"):
+        p.location(name)
+    p.edge("A", "B", guard="x >= 9")
+    p.edge("A", "C", guard="x >= 2", update="x = 0")
+    p.edge("C", "D", guard="x > 1", update="x = 1")
+    p.edge("D", "B", guard="x >= 2")
+    b.instance("P")
+    network = b.build()
+    assert answered(network, "E<> P.B").trace.time == 9
+    fastest = answered(network, "E<> P.B", order=Order.EARLIEST).trace
+    assert len(fastest.steps) == 3 and 4 < fastest.time < 5
+    assert answered(network, "A[] P.B imply x < 20", order=Order.EARLIEST).trace.time > 4
+
+
+def test_without_a_target_the_order_of_time_is_a_proof_too():
+    network, family = named_model("fischer:4")
+    assert answered(network, family.query, order=Order.EARLIEST).verdict == HOLDS
+    with pytest.raises(UserError, match="fastest trace to a deadlock"):
+        answered(network, "A[] not deadlock", order=Order.EARLIEST)
