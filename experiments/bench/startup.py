@@ -1,4 +1,4 @@
-"""CPU seconds that the command line needs before it does anything, and a small search in all: `python experiments/bench/startup.py`.
+"""CPU seconds of the command line before it does anything, and of a small search: `python experiments/bench/startup.py`.
 
 Each command runs five times in a fresh process; the smallest user + system time counts, as noise only adds.
 """
