@@ -1,4 +1,4 @@
-"""CPU seconds of the command line before it does anything, and of a small search: `python experiments/bench/startup.py`.
+"""CPU seconds before a command does anything, and of a small search: `python experiments/bench/startup.py`.
 
 Each command runs five times in a fresh process; the smallest user + system time counts, as noise only adds.
 """
