@@ -37,7 +37,6 @@ from numba.core.compiler import Compiler
 from numba.misc.appdirs import AppDirs
 
 
-
 def _load_array_functions() -> None:
     """Import numba's array functions without `scipy.linalg`, a quarter of a second and 15 MB of every process.
 
