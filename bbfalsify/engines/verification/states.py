@@ -125,7 +125,8 @@ def check_memory(tables: ZoneTables, most_bytes: float) -> None:
     if most_bytes < least:
         raise UserError(
             f"`memory` is {most_bytes / 1e6:g} MB, too little for {LEAST_STATES} states of this model: "
-            f"{tables.size - 1} clocks need {bytes_of_state(tables):,} bytes per state. Give at least {math.ceil(least / 1e6)} MB."
+            f"{tables.size - 1} clocks need {bytes_of_state(tables):,} bytes per state. "
+            f"Give at least {math.ceil(least / 1e6)} MB."
         )
 
 
