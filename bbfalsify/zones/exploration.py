@@ -256,5 +256,18 @@ def add_state(T, F, S, X, R, Z, D, W, found, nodes, discrete, stored, work, wait
 
 def warm_up() -> None:
     """Compile everything, or load it from the cache."""
-    for function in (explore, begin, expand, target_zone, stuck_zone, add_state, cut_and_settle, fill_rows):
+    from bbfalsify.zones.bit_states import begin_bits, explore_bits
+
+    for function in (
+        begin_bits,
+        explore_bits,
+        explore,
+        begin,
+        expand,
+        target_zone,
+        stuck_zone,
+        add_state,
+        cut_and_settle,
+        fill_rows,
+    ):
         function.prepare()

@@ -78,13 +78,14 @@ class Explorer:
         self.progress = np.zeros(listed.P_SIZE, np.int64)
         self.progress[listed.P_FREE], self.progress[listed.P_RANDOM] = -1, seed & ((1 << 60) - 1)
         self.progress[listed.P_LATEST] = listed.NEVER
-        size = tables.size**2
-        self.nodes = np.zeros((_FIRST, listed.NODE_WIDTH), np.int32)
-        self.rows = np.zeros((_FIRST, int(tables.Z[at.Z_WIDTH]) + 1), np.int32)
-        self.matrices = np.zeros((_FIRST, size), np.int32)
-        self.waiting = np.zeros(_FIRST, np.int32)
-        self.table = np.zeros(4 * _FIRST, np.int64)
-        self.links = np.zeros((_FIRST if equality else 1, 3), np.int32)
+        size, width = tables.size**2, int(tables.Z[at.Z_WIDTH]) + 1
+        first = int(min(_FIRST, most_bytes // bytes_of_state(tables)))
+        self.nodes = np.zeros((first, listed.NODE_WIDTH), np.int32)
+        self.rows = np.zeros((first, width), np.int32)
+        self.matrices = np.zeros((first, size), np.int32)
+        self.waiting = np.zeros(2 * first, np.int32)
+        self.table = np.zeros(4 * first, np.int64)
+        self.links = np.zeros((first if equality else 1, 3), np.int32)
         self._begun = False
 
     # --- figures ---
@@ -238,6 +239,11 @@ class Explorer:
         if count > 1 and not any(changed):
             self.space.grow()  # the room for successors was too small
         return True
+
+
+def bytes_of_state(tables: ZoneTables) -> int:
+    """Bytes of a symbolic state with everything that is kept beside it."""
+    return 4 * (tables.size**2 + int(tables.Z[at.Z_WIDTH]) + 1 + listed.NODE_WIDTH + 2 + 8 + 3)
 
 
 def _longer(array: np.ndarray, length: int) -> np.ndarray:

@@ -63,6 +63,8 @@ def test_a_budget_that_is_used_up_is_undecided(cli):
     [row] = done.json["queries"]
     assert done.code == 4 and row["verdict"] == "undecided"
     assert "memory is used up" in row["why"] and row["states"] > 0
+    plain = cli("verify", "--example", "fischer:8", "--memory", "1", "--walks", "0", "--fallback", "none", "--json")
+    assert plain.code == 4 and "bit-state" in row["why"] and "bit-state" not in plain.json["queries"][0]["why"]
 
 
 def test_models_without_zones_are_refused_by_name(cli, tmp_path: Path):

@@ -19,7 +19,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, follow
 from bbfalsify.engines.reachability.endless_runs import STUCK, Ending, Endings
 from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED, Answer, Effort
-from bbfalsify.engines.verification.states import GoOn, named_moves, why_stopped
+from bbfalsify.engines.verification.states import GoOn, check_memory, named_moves, why_stopped
 from bbfalsify.logic.reach_query import LivenessQuery, simplified
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
@@ -45,6 +45,7 @@ class LastingVerification:
             raise UserError(f"query '{query.text}': a run without end is not the fastest; take the shortest trace.")
         kept = simplified(query.avoided, negated=True)
         self.tables = zone_tables(network, Question(alive=query.trigger, kept=kept, bisimilar=True))
+        check_memory(self.tables, most_bytes)
         self.order, self.most_bytes, self.seed = order, most_bytes, seed
         self._starting: Explorer | None = None
         """With a premise: all states of the model."""

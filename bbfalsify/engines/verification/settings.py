@@ -25,8 +25,13 @@ class VerifySettings(Settings):
         default="some", choices=("some", "shortest", "fastest"),
     )  # fmt: skip
     memory: float = setting(
-        "Most memory for the states of one query; when it is used up, the answer is undecided.",
+        "Most memory for the states of one query; when it is used up, nothing is proved any more.",
         default=2000.0, at_least=1, unit="MB",
+    )  # fmt: skip
+    fallback: str = setting(
+        "When the memory is used up: bits searches on within it and keeps three bits of each state, which finds traces "
+        "of E<> and A[] (with trace some) and proves nothing; none ends undecided.",
+        default="bits", choices=("none", "bits"),
     )  # fmt: skip
     timeout: float | None = setting(
         "Seconds for each query; the seconds of a budget are for all queries together.",

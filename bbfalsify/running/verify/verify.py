@@ -141,7 +141,8 @@ def _prepared(
     most_bytes = settings.memory * 1e6
     if isinstance(query, LivenessQuery):
         return LastingVerification(network, query, order=order, most_bytes=most_bytes, seed=seed)
-    return StateVerification(network, query, order=order, most_bytes=most_bytes, seed=seed)
+    bits = settings.fallback == "bits" and settings.trace == "some"  # it goes deep: its traces are not the best
+    return StateVerification(network, query, order=order, most_bytes=most_bytes, bits=bits, seed=seed)
 
 
 def _walked(

@@ -50,6 +50,22 @@ def test_memory_and_time_make_it_undecided():
     assert work.effort.states == 3458
 
 
+def test_bits_go_on_when_the_memory_is_used_up():
+    """300 kB hold a fifth of the states."""
+    network, family = named_model("fischer:6")
+    full = answered(network, family.query, most_bytes=300_000, bits=True, seed=1)
+    assert full.verdict == UNDECIDED and "bit-state hashing then visited" in full.why and "proves nothing" in full.why
+    assert full.effort.states > 3458
+    deep = answered(network, "E<> id == 1 && forall (i : id_t) !P(i).A && !P(i).cs", most_bytes=100_000, bits=True)
+    assert deep.verdict == HOLDS and deep.found_by == "zones, bit-state hashing"
+
+
+def test_a_memory_below_some_states_is_refused():
+    network, family = named_model("fischer:30")
+    with pytest.raises(UserError, match="too little for 64 states of this model: 30 clocks"):
+        answered(network, family.query, most_bytes=100_000)
+
+
 def one_process(declarations, *edges, invariant=None):
     b = NetworkBuilder("m")
     b.declare(declarations)
