@@ -9,7 +9,7 @@ from bbfalsify.jit import jit
 
 @jit
 def merged_times(grid, duration, walk_times, steps, times, offsets):
-    """Merge the grid, the times of each walk up to the duration, and the duration; offsets[i] is where walk i begins."""
+    """Merge the grid, the times of each walk up to the duration, and the duration; walk i begins at offsets[i]."""
     place = 0
     for walk in range(len(steps)):
         offsets[walk] = place

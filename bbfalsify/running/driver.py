@@ -172,7 +172,7 @@ class Driver:
         if not all(answer.ok for answer in answers):
             self._alone = True
             return None
-        for part, answer in zip(parts, answers, strict=False):
+        for answer in answers:
             assert answer.uses is not None
             self._simulations += answer.uses.executed
             self._failures.count(answer)

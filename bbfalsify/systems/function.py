@@ -82,7 +82,9 @@ class FunctionSystem:
         step = capabilities.step_s if step is None else step
         if step is not None and (isinstance(step, bool) or not isinstance(step, int | float) or not step > 0):
             raise UserError(f"system '{self.name}': step must be a positive number, found {step!r}.")
-        self.capabilities = replace(capabilities, seedable=takes_seed, batch=takes_list or self._many is not None, step_s=step)
+        self.capabilities = replace(
+            capabilities, seedable=takes_seed, batch=takes_list or self._many is not None, step_s=step
+        )
         names = [port.name for port in (*self.inputs, *self.outputs)]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
@@ -102,7 +104,7 @@ class FunctionSystem:
         if getattr(sys.modules.get(module), name, None) is self:
             return _find, (module, name)
         names = ("inputs", "outputs", "name", "capabilities", "parameters")
-        more = {"batch": self._many} if self._many is not None else {}
+        more: dict[str, Any] = {"batch": self._many} if self._many is not None else {}
         return partial(type(self), **{name: getattr(self, name) for name in names}, **more), (self.function,)
 
     def __repr__(self) -> str:

@@ -57,6 +57,8 @@ def held_stimuli(usage: Usage, walks: Walks) -> Iterator[Stimulus]:
     actions = [usage.model.actions[a] for a in range(len(usage.model.actions))]
     moments, named = walks.times.tolist(), labels.tolist()
     constant = usage.values.values(None).parameters
-    for i, (begin, end, n) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), happened.tolist(), strict=True)):
+    for i, (begin, end, n) in enumerate(
+        zip(offsets[:-1].tolist(), offsets[1:].tolist(), happened.tolist(), strict=True)
+    ):
         events = tuple(zip(moments[i][:n], [actions[a] for a in named[i][:n]], strict=True))
         yield Stimulus(times[begin:end], {name: values[begin:end] for name, values in inputs}, events, constant)

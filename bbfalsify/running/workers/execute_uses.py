@@ -1,7 +1,7 @@
 """Many uses become one answer, inside a worker process: executed in one call, checked and judged in one call.
 
-Whatever goes wrong (the call fails, an output has the wrong length or is no number, a comparison is undefined) makes the
-whole answer a failure.  The uses are then asked for one by one, so that the one that fails is known.
+Whatever goes wrong (the call fails, an output has the wrong length or is no number, a comparison is undefined) makes
+the whole answer a failure.  The uses are then asked for one by one, so that the one that fails is known.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _signals(
     lengths = [len(stimulus.times) for stimulus in stimuli]
     signals = {}
     for port in assignment.outputs:
-        values = [answer.get(port.name) if isinstance(answer, Mapping) else None for answer in outputs]
+        values: list[Any] = [answer.get(port.name) if isinstance(answer, Mapping) else None for answer in outputs]
         if not all(_plain(value, length) for value, length in zip(values, lengths, strict=True)):
             return None
         signals[port.name] = np.concatenate(values) if values else np.zeros(0)
