@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 def falsify(
     system: System,
     profile: Profile | str | Path,
-    requirements: StlLike | Sequence[StlLike],
+    requirements: StlLike | Path | Sequence[StlLike | Path],
     *,
     horizon: float,
     options: Options | None = None,
@@ -76,8 +76,8 @@ def falsify(
 ) -> FalsificationResult:
     """Search for counterexamples, confirm them, estimate how probable each is, and store them best first.
 
-    `profile` may be its file, a requirement its formula (`"always(T <= 75)"`); such a requirement is called R1, R2, …,
-    by its place.
+    `profile` may be its file, a requirement its formula (`"always(T <= 75)"`) or a specification file
+    (`"specs/heater.yaml"`), whose requirements all count; a formula is called R1, R2, …, by its place.
 
     `max_time` (seconds) ends the search; the estimates of what it found are still made, but nothing is shrunk then.
     `budget` bounds the whole run: what was found but not estimated when it is used up is listed as such.  With
@@ -112,7 +112,7 @@ def falsify(
     return run(
         system,
         profile,
-        requirements,
+        _with_files_read(system, requirements),
         Settings(horizon, period, options or Options(), baseline, max_time),
         budget=budget or Budget(),
         seed=seed,
@@ -130,6 +130,24 @@ def falsify(
         ),
         recording=Recording(out, directory, name, tuple(listeners), configuration, system_record),
     )
+
+
+def _with_files_read(system: System, given: Any) -> list[StlLike]:
+    """Replace the specification files among requirements by what they hold; a formula never ends with .yaml."""
+    from bbfalsify.campaigns.requirements.stl import load_requirements
+    from bbfalsify.logic import Formula, Requirement
+    from bbfalsify.systems import System
+
+    ports = (*system.inputs, *system.outputs) if isinstance(system, System) else None
+    read: list[Any] = []
+    alone = isinstance(given, str | Path | Formula | Requirement) or not isinstance(given, Iterable)
+    for item in [given] if alone else given:
+        if isinstance(item, Path) or (isinstance(item, str) and item.strip().endswith((".yaml", ".yml"))):
+            planned = load_requirements(item, signals=None if ports is None else [port.name for port in ports])
+            read += [p.requirement for p in planned]
+        else:
+            read.append(item)
+    return read
 
 
 def check(

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
 
 _WHOLE = 2.0**53
 _NARROWEST = 2.0**-40
@@ -57,6 +56,8 @@ class Tilts:
         of many rows would spoil the likelihood ratio.  Every row keeps the share `least` of the uniform law.  Bins
         become narrow where the numbers are.
         """
+        from scipy import special  # a third of a second; most walks are not tilted
+
         worth, widths = effective_samples(weights), self.widths
         seen = ((weights / weights.sum()) @ counts.astype(float)).reshape(self.shares.shape)
         numbers = seen.sum(axis=2, keepdims=True)

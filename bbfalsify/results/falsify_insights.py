@@ -185,6 +185,29 @@ class Covered:
 
 
 @dataclass(frozen=True)
+class DrawnEdge(Stored):
+    """A branch of an edge of the profile."""
+
+    number: int
+    """Its number among the branches of all automata."""
+    source: str
+    target: str
+    action: str
+    times: int
+    """Times that walks have taken it."""
+
+
+@dataclass(frozen=True)
+class DrawnAutomaton(Stored):
+    """An automaton of the profile, as a report draws it."""
+
+    name: str
+    initial: str
+    locations: tuple[str, ...]
+    edges: tuple[DrawnEdge, ...]
+
+
+@dataclass(frozen=True)
 class Coverage(Stored):
     """Use of the profile's parts by the walks of a run."""
 
@@ -194,10 +217,12 @@ class Coverage(Stored):
     edges: tuple[Covered, ...] = ()
     branches: tuple[Covered, ...] = ()
     actions: tuple[Covered, ...] = ()
+    automata: tuple[DrawnAutomaton, ...] = ()
+    """The profile, with the times of walks under its own law, else of the search."""
 
     def as_json(self) -> dict[str, Any]:
         data = super().as_json()
-        parts = {part: never_taken(getattr(self, part)) for part in data if part != "walks"}
+        parts = {part: never_taken(getattr(self, part)) for part in data if part not in ("walks", "automata")}
         return data | {"never_taken": {part: [c.name for c in rows] for part, rows in parts.items()}}
 
 

@@ -32,6 +32,8 @@ class FailureMode(Stored):
     """File of the most probable of them."""
     avoided_by: str | None = None
     """The nearest use that passes, which differs in one delay, value or action; None where none was found."""
+    path: tuple[int, ...] = ()
+    """Numbers of the branches of the profile's automata that a typical use takes, up to the violation."""
     rank_changes: Swap | None = None
     """The smallest change of one parameter of the profile that makes it as probable as a neighbour in the ranking."""
 

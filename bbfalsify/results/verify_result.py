@@ -23,7 +23,7 @@ class VerifyRow(Stored):
     verdict: str = "undecided"
     """holds, violated or undecided: the truth of the query, whichever form it has."""
     why: str | None = "not asked"
-    """Why it is undecided."""
+    """Why it is undecided, or why the trace may not be the best."""
     in_words: str = "undecided: not asked"
     found_by: str | None = None
     """zones, or the heuristic of a random walk."""

@@ -262,10 +262,12 @@ class Driver:
         self._simulations += times
         self.symbols += times * _symbols(query)
 
-    def rerun(self, queries: Sequence[AnyQuery]) -> list[Answer]:
-        """Answer again what was asked before, to confirm it: outside the budget, and recorded with whole traces."""
+    def rerun(self, queries: Sequence[AnyQuery], *, counted: bool = False) -> list[Answer]:
+        """Answer again what was asked before, to confirm it: never refused, and recorded with whole traces."""
         if self.stop_reason is StopReason.INTERRUPTED:
             raise BudgetSpent(StopReason.INTERRUPTED)
+        for query in queries if counted else ():
+            self._count(query, 1)
         try:
             return [
                 self._failures.meaning(query, answer)

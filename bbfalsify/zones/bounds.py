@@ -75,12 +75,15 @@ def join(found: LowerUpper, other: LowerUpper, without: Iterable[int] = ()) -> b
 def per_location(own: list[LowerUpper], edges: Iterable[tuple[int, int, ClockEffects]]) -> list[LowerUpper]:
     """Constants that matter in each location of a process, from those used in it and its edges (source, target)."""
     matter = [dict(constants) for constants in own]
-    edges = list(edges)
-    grew = True
-    while grew:
-        grew = False
-        for source, target, effects in edges:
-            grew = join(matter[source], matter[target], effects.reset) or grew
+    arriving: list[list[tuple[int, ClockEffects]]] = [[] for _ in own]
+    for source, target, effects in edges:
+        arriving[target].append((source, effects))
+    grown = dict.fromkeys(range(len(own)))  # locations whose constants the ones before them have not seen
+    while grown:
+        target, _ = grown.popitem()
+        for source, effects in arriving[target]:
+            if join(matter[source], matter[target], effects.reset):
+                grown[source] = None
     return matter
 
 

@@ -1,4 +1,4 @@
-"""Difference bound matrices, compiled: n × n bounds on differences of clocks, in one flat int32 array.
+"""Difference bound matrices, compiled: n × n bounds on differences of clocks in one flat int32 array.
 
 Entry (i, j) bounds xᵢ − xⱼ; clock 0 is the constant 0.  A bound is 2·c + 1 for ≤ c and 2·c for < c, so that smaller
 numbers are tighter bounds; INFINITE is none.  All functions take and keep matrices in canonical form (no bound follows

@@ -15,6 +15,8 @@ import numpy as np
 
 from bbfalsify.zones import exploration as kernel
 from bbfalsify.zones import layout as at
+from bbfalsify.zones import passed_list as listed
+from bbfalsify.zones import waiting_list as orders
 from bbfalsify.zones.workspace import Workspace, ZoneProblem
 from bbfalsify.zones.zone_tables import ZoneTables
 
@@ -34,9 +36,16 @@ class Order(StrEnum):
     BREADTH = "bfs"
     DEPTH = "dfs"
     RANDOM_DEPTH = "rdfs"
+    EARLIEST = "earliest"
+    """Least time first; the target that is met is one with the least time of all."""
 
 
-_ORDERS = {Order.BREADTH: kernel.BREADTH, Order.DEPTH: kernel.DEPTH, Order.RANDOM_DEPTH: kernel.RANDOM_DEPTH}
+_ORDERS = {
+    Order.BREADTH: orders.BREADTH,
+    Order.DEPTH: orders.DEPTH,
+    Order.RANDOM_DEPTH: orders.RANDOM_DEPTH,
+    Order.EARLIEST: orders.EARLIEST,
+}
 
 
 @dataclass(frozen=True)
@@ -61,18 +70,22 @@ class Explorer:
         targets: bool = True,
         seed: int = 0,
     ) -> None:
-        """With `equality`, states are only merged with equal ones, not covered by larger ones."""
+        """With `equality`, states are merged with equal ones, not covered by larger ones; a state in which a run may
+        last is a target then, and `links` are the transitions."""
         self.tables, self.order, self.most_bytes, self.targets = tables, order, most_bytes, targets
-        self.merging = kernel.EQUALITY if equality else kernel.INCLUSION
+        self.merging = listed.EQUALITY if equality else listed.INCLUSION
         self.space = Workspace.of(tables)
-        self.progress = np.zeros(kernel.P_SIZE, np.int64)
-        self.progress[kernel.P_FREE], self.progress[kernel.P_RANDOM] = -1, seed & ((1 << 60) - 1)
-        size = tables.size**2
-        self.nodes = np.zeros((_FIRST, kernel.NODE_WIDTH), np.int32)
-        self.rows = np.zeros((_FIRST, int(tables.Z[at.Z_WIDTH]) + 1), np.int32)
-        self.matrices = np.zeros((_FIRST, size), np.int32)
-        self.waiting = np.zeros(_FIRST, np.int32)
-        self.table = np.zeros(4 * _FIRST, np.int64)
+        self.progress = np.zeros(listed.P_SIZE, np.int64)
+        self.progress[listed.P_FREE], self.progress[listed.P_RANDOM] = -1, seed & ((1 << 60) - 1)
+        self.progress[listed.P_LATEST] = listed.NEVER
+        size, width = tables.size**2, int(tables.Z[at.Z_WIDTH]) + 1
+        first = int(min(_FIRST, most_bytes // bytes_of_state(tables)))
+        self.nodes = np.zeros((first, listed.NODE_WIDTH), np.int32)
+        self.rows = np.zeros((first, width), np.int32)
+        self.matrices = np.zeros((first, size), np.int32)
+        self.waiting = np.zeros(2 * first, np.int32)
+        self.table = np.zeros(4 * first, np.int64)
+        self.links = np.zeros((first if equality else 1, 3), np.int32)
         self._begun = False
 
     # --- figures ---
@@ -80,107 +93,157 @@ class Explorer:
     @property
     def visited(self) -> int:
         """States whose successors were computed."""
-        return int(self.progress[kernel.P_VISITED])
+        return int(self.progress[listed.P_VISITED])
 
     @property
     def stored(self) -> int:
         """States that are kept: those that no other covers."""
-        return int(self.progress[kernel.P_NODES] - self.progress[kernel.P_COVERED])
+        return int(self.progress[listed.P_NODES] - self.progress[listed.P_COVERED])
+
+    @property
+    def count(self) -> int:
+        """Nodes made so far, covered ones included."""
+        return int(self.progress[listed.P_NODES])
 
     @property
     def transitions(self) -> int:
-        return int(self.progress[kernel.P_TRANSITIONS])
+        return int(self.progress[listed.P_TRANSITIONS])
 
     @property
     def left(self) -> int:
         """States that wait for being expanded."""
-        place = int(self.progress[kernel.P_NEXT])
-        return int(self.progress[kernel.P_NODES]) - place if self.order is Order.BREADTH else place
+        place = int(self.progress[listed.P_NEXT])
+        return int(self.progress[listed.P_NODES]) - place if self.order is Order.BREADTH else place
+
+    @property
+    def node_met(self) -> int:
+        """The node that met the target, or at which a problem was met."""
+        return int(self.progress[listed.P_MET])
+
+    @property
+    def lasts(self) -> int:
+        """How a run lasts at that node: LASTS_WAITING or LASTS_STUCK."""
+        return int(self.progress[listed.P_KIND])
+
+    def edges(self) -> np.ndarray:
+        """Rows (node, node, number of the successor)."""
+        return self.links[: int(self.progress[listed.P_LINKS])]
 
     @property
     def depth(self) -> int:
-        return int(self.progress[kernel.P_DEPTH])
+        return int(self.progress[listed.P_DEPTH])
 
     @property
     def bytes(self) -> int:
-        return sum(a.nbytes for a in (self.nodes, self.rows, self.matrices, self.waiting, self.table))
+        return sum(a.nbytes for a in (self.nodes, self.rows, self.matrices, self.waiting, self.table, self.links))
 
     @property
     def used_bytes(self) -> int:
         """Bytes of the states themselves, without room for more."""
-        nodes, rows, matrices = (int(self.progress[i]) for i in (kernel.P_NODES, kernel.P_ROWS, kernel.P_MATRICES))
+        nodes, rows, matrices = (int(self.progress[i]) for i in (listed.P_NODES, listed.P_ROWS, listed.P_MATRICES))
         return nodes * self.nodes[0].nbytes + rows * (self.rows[0].nbytes + 32) + matrices * self.matrices[0].nbytes
 
     # --- the search ---
 
     @property
     def _arrays(self) -> tuple[np.ndarray, ...]:
-        return *self.space.arrays, self.nodes, self.rows, self.matrices, self.table, self.waiting, self.progress
+        return *self.space.arrays, self.nodes, self.rows, self.matrices, self.table, self.waiting
 
     def add(self) -> bool:
         """Add the state in the first record of the work space; return True if it meets the target."""
         self._make_room(1)
-        outcome = int(kernel.add_state(*self._arrays, _ORDERS[self.order], self.merging, int(self.targets)))
+        how = _ORDERS[self.order], self.merging, int(self.targets)
+        outcome = int(kernel.add_state(*self._arrays, self.progress, *how))
         if outcome < 0:
             raise self.space.problem(outcome)
         return outcome == kernel.MET
 
     def run(self, go_on: Callable[[Explorer], bool] = lambda explorer: True) -> Explored:
         """Explore until a target is met, nothing is left, memory is used up, or `go_on` says no."""
-        if not self._begun:
+        if not self._begun and self.count == 0:
             self._begun = True
             if self.space.begin() and self.add():
                 return Explored(Outcome.MET, ())
-        limit = 64
+        limit, how = 64, (_ORDERS[self.order], self.merging, int(self.targets))
         while True:
-            outcome = int(kernel.explore(*self._arrays, limit, _ORDERS[self.order], self.merging, int(self.targets)))
+            outcome = int(kernel.explore(*self._arrays, self.links, self.progress, limit, *how))
             if outcome == at.NO_ROOM:
                 if not self._make_room(len(self.space.found) // int(self.tables.Z[at.Z_RECORD])):
-                    return Explored(Outcome.MEMORY)
+                    return Explored(Outcome.MEMORY, self._best())
                 continue
             if outcome < 0:
                 raise ZoneProblem(f"{self.space.problem(outcome)}")
             if outcome == kernel.DONE:
                 return Explored(Outcome.ALL)
             if outcome == kernel.MET:
-                return Explored(Outcome.MET, self.path(int(self.progress[kernel.P_MET])))
+                return Explored(Outcome.MET, self.path(self.node_met))
             if not go_on(self):
-                return Explored(Outcome.STOPPED)
+                return Explored(Outcome.STOPPED, self._best())
             limit = AT_ONCE
 
+    def _best(self) -> tuple[int, ...] | None:
+        """In the order of time: the path to the earliest target so far."""
+        return self.path(self.node_met) if self.progress[listed.P_LATEST] < listed.NEVER else None
+
     def path(self, node: int) -> tuple[int, ...]:
-        """Numbers of the successors from the initial state to a node."""
+        """Numbers of the successors from the first state to a node."""
         choices = []
-        while self.nodes[node, kernel.N_PARENT] >= 0:
-            choices.append(int(self.nodes[node, kernel.N_CHOICE]))
-            node = int(self.nodes[node, kernel.N_PARENT])
+        while self.nodes[node, listed.N_PARENT] >= 0:
+            choices.append(int(self.nodes[node, listed.N_CHOICE]))
+            node = int(self.nodes[node, listed.N_PARENT])
         return tuple(reversed(choices))
+
+    def root(self, node: int) -> int:
+        """The node without parent from which a node was reached."""
+        while self.nodes[node, listed.N_PARENT] >= 0:
+            node = int(self.nodes[node, listed.N_PARENT])
+        return node
+
+    def state(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+        """Row and matrix of a node that is not covered."""
+        n, record = self.tables.size, self.nodes[node]
+        return self.rows[record[listed.N_ROW], :-1], self.matrices[record[listed.N_MATRIX]].reshape(n, n)
+
+    def kept(self) -> list[int]:
+        """The nodes that no other covers."""
+        flags = self.nodes[: self.count, listed.N_FLAGS]
+        return [int(node) for node in np.flatnonzero((flags & listed.COVERED) == 0)]
 
     def _make_room(self, count: int) -> bool:
         """Make room for more; return False if memory does not suffice."""
         used = self.progress
         wanted = []
         for array, place in (
-            (self.nodes, kernel.P_NODES), (self.rows, kernel.P_ROWS), (self.matrices, kernel.P_MATRICES),
+            (self.nodes, listed.P_NODES), (self.rows, listed.P_ROWS), (self.matrices, listed.P_MATRICES),
         ):  # fmt: skip
             wanted.append(len(array) if used[place] + count < len(array) else len(array) + max(len(array) // 2, count))
-        waiting = len(self.waiting)
-        if self.order is not Order.BREADTH and used[kernel.P_NEXT] + count >= waiting:
-            waiting += max(waiting // 2, count)
-        grown = wanted[0] * self.nodes[0].nbytes + wanted[1] * self.rows[0].nbytes + 4 * waiting
+        waiting, links = len(self.waiting), len(self.links)
+        if self.merging == listed.EQUALITY and used[listed.P_LINKS] + count >= links:
+            links += max(links // 2, count)
+        if self.order is not Order.BREADTH and 2 * (used[listed.P_NEXT] + count) >= waiting:  # a heap has pairs
+            waiting += max(waiting // 2, 2 * count)
+        grown = wanted[0] * self.nodes[0].nbytes + wanted[1] * self.rows[0].nbytes + 4 * waiting + 12 * links
         if grown + wanted[2] * self.matrices[0].nbytes + 32 * wanted[1] > self.most_bytes:
             return False
-        changed = [wanted[0] > len(self.nodes), wanted[1] > len(self.rows), wanted[2] > len(self.matrices)]
+        changed = [
+            wanted[0] > len(self.nodes), wanted[1] > len(self.rows), wanted[2] > len(self.matrices),
+            waiting > len(self.waiting), links > len(self.links),
+        ]  # fmt: skip
         self.nodes, self.rows, self.matrices = (
             _longer(array, length) for array, length in zip((self.nodes, self.rows, self.matrices), wanted, strict=True)
         )
-        self.waiting = _longer(self.waiting, waiting)
+        self.waiting, self.links = _longer(self.waiting, waiting), _longer(self.links, links)
         if 4 * len(self.rows) > len(self.table):
             self.table = np.zeros(4 * len(self.rows), np.int64)
-            kernel.fill_rows(self.tables.Z, self.space.found, self.rows, self.table, self.progress)
-        if not any(changed) and waiting == len(self.waiting) and count > 1:
+            listed.fill_rows(self.tables.Z, self.space.found, self.rows, self.table, self.progress)
+        if count > 1 and not any(changed):
             self.space.grow()  # the room for successors was too small
         return True
+
+
+def bytes_of_state(tables: ZoneTables) -> int:
+    """Bytes of a symbolic state with everything that is kept beside it."""
+    return 4 * (tables.size**2 + int(tables.Z[at.Z_WIDTH]) + 1 + listed.NODE_WIDTH + 2 + 8 + 3)
 
 
 def _longer(array: np.ndarray, length: int) -> np.ndarray:

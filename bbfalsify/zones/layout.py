@@ -43,8 +43,9 @@ from __future__ import annotations
     Z_CELLS,
     Z_PIECES,  # most pieces of a state that is cut
     Z_LEAST,  # bounds that hold in all locations: places of the query's constants
+    Z_TIME,  # clock that measures the time, 0 for none
     Z_SIZE,
-) = range(31)
+) = range(32)
 
 NO_EXTRAPOLATION, LOWER_UPPER, MAXIMUM = range(3)
 

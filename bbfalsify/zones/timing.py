@@ -8,8 +8,8 @@ a distance of 1/(number of moments).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -34,85 +34,114 @@ class TimedPath:
 
 
 _Step = tuple[Moves, Details]
+State = tuple[np.ndarray, np.ndarray]
+"""Row and matrix."""
 
 
-def timed_path(tables: ZoneTables, path: tuple[int, ...], *, targets: bool = True) -> TimedPath | None:
-    """Find a run along a path of the explorer, to a target if `targets`; None: there is none (the path is spurious)."""
-    exact = _exact(tables)
-    wanted = _followed(tables, path)
-    space = Workspace.of(exact)
+def timed_path(tables: ZoneTables, path: tuple[int, ...]) -> TimedPath | None:
+    """Find a run along a path of the explorer to a target; None: there is none (the path is spurious)."""
+    exact = Workspace.of(exact_tables(tables))
+    ways = [Move(exact, *move) for move in followed(tables, path)]
+    return find_run(exact, ways, _ending)
+
+
+@dataclass(frozen=True)
+class Move:
+    """A transition that a run must take."""
+
+    space: Workspace
+    moves: Moves
+    row: bytes
+
+    def taken(self, state: State) -> list[tuple[State, _Step]]:
+        """Every way to take it from a state: the state after it, and what it requires of the moments."""
+        space = self.space
+        space.load(*state)
+        return [
+            (space.state(k), (self.moves, space.details(k)))
+            for k in range(1, space.expand(detailed=True) + 1)
+            if space.moves(k) == self.moves and space.state(k)[0].tobytes() == self.row
+        ]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A moment at which a run must satisfy a case of the target; from then on it keeps the condition of the tables."""
+
+    space: Workspace
+    case: int
+
+    def taken(self, state: State) -> list[tuple[State, _Step]]:
+        space, n = self.space, self.space.tables.size
+        space.load(*state)
+        outcome = int(exploration.cut_and_settle(*space.arrays, self.case))
+        if outcome < 0:
+            raise space.problem(outcome)
+        if outcome == 0:
+            return []
+        cell, same = space.matrix(at.M_CELL), list(range(n))
+        passes = bool(space.W[space.tables.Z[at.Z_PASSES]])
+        return [(space.state(1), ((), Details(True, passes, cell, cell, same, [0] * n)))]
+
+
+def find_run(
+    space: Workspace, ways: Sequence[Move | Cut], ending: Callable[[Workspace], np.ndarray | None]
+) -> TimedPath | None:
+    """Find moments for a run from the initial state that goes these ways; `space` works without widening."""
     space.begin()
-    passes = bool(space.W[exact.Z[at.Z_PASSES]])
-    for steps, end in _runs(exact, wanted, targets):
-        moments = _solve(exact, steps, end, passes)
+    passes = bool(space.W[space.tables.Z[at.Z_PASSES]])
+    last = ways[-1].space if ways else space
+    pending: list[tuple[int, State, _Step | None]] = [(0, space.state(0), None)]
+    steps: list[_Step] = []
+    for _ in range(MOST_TRIES):
+        if not pending:
+            return None
+        depth, state, step = pending.pop()
+        del steps[max(depth - 1, 0) :]
+        if step is not None:
+            steps.append(step)
+        if depth < len(ways):
+            pending += [(depth + 1, *taken) for taken in reversed(ways[depth].taken(state))]
+            continue
+        last.load(*state)
+        end = ending(last)
+        moments = None if end is None else _solve(space.tables, steps, end, passes)
         if moments is not None:
-            return TimedPath(tuple(moves for moves, _ in steps), tuple(moments[:-1]), moments[-1])
+            timed = [(moves, time) for (moves, _), time in zip(steps, moments, strict=False) if moves]
+            return TimedPath(tuple(moves for moves, _ in timed), tuple(time for _, time in timed), moments[-1])
     return None
 
 
-def _exact(tables: ZoneTables) -> ZoneTables:
+def exact_tables(tables: ZoneTables) -> ZoneTables:
     """The same tables without widening."""
-    from dataclasses import replace
-
     Z = tables.Z.copy()
     Z[at.Z_EXTRAPOLATION] = at.NO_EXTRAPOLATION
     return replace(tables, Z=Z)
 
 
-def _followed(tables: ZoneTables, path: tuple[int, ...]) -> list[tuple[Moves, bytes]]:
-    """Moves and row of each transition of a path."""
+def followed(tables: ZoneTables, path: tuple[int, ...], first: State | None = None) -> list[tuple[Moves, bytes]]:
+    """Moves and row of each transition of a path of the explorer, from the initial state or another."""
     space = Workspace.of(tables)
-    space.begin()
+    if first is None:
+        space.begin()
+    else:
+        space.load(*first)
     found = []
     for choice in path:
-        detailed = bool(tables.Z[at.Z_DEADLOCKS])
-        space.expand(detailed=detailed)
+        space.expand(detailed=bool(tables.Z[at.Z_DEADLOCKS] or tables.Z[at.Z_KEPT] >= 0))
         row, matrix = space.state(choice + 1)
         found.append((space.moves(choice + 1), row.tobytes()))
         space.load(row, matrix)
     return found
 
 
-def _runs(
-    tables: ZoneTables, wanted: list[tuple[Moves, bytes]], targets: bool
-) -> Iterator[tuple[list[_Step], np.ndarray]]:
-    """Sequences of exact zones with these moves, each with the zone in which it may end."""
-    space = Workspace.of(tables)
-    space.begin()
-    pending: list[tuple[int, tuple[np.ndarray, np.ndarray], _Step | None]] = [(0, space.state(0), None)]
-    steps: list[_Step] = []
-    for _ in range(MOST_TRIES):
-        if not pending:
-            return
-        depth, state, step = pending.pop()
-        del steps[max(depth - 1, 0) :]
-        if step is not None:
-            steps.append(step)
-        space.load(*state)
-        if depth == len(wanted):
-            end = _ending(space, targets)
-            if end is not None:
-                yield steps, end
-            continue
-        moves, row = wanted[depth]
-        alike = [
-            k for k in range(1, space.expand(detailed=True) + 1)
-            if space.moves(k) == moves and space.state(k)[0].tobytes() == row
-        ]  # fmt: skip
-        for k in reversed(alike):
-            pending.append((depth + 1, space.state(k), (moves, space.details(k))))
-
-
-def _ending(space: Workspace, targets: bool) -> np.ndarray | None:
-    """A zone of targets in the state of the first record; the whole zone without targets."""
-    if not targets:
-        return space.state(0)[1]
+def _ending(space: Workspace) -> np.ndarray | None:
+    """A zone of targets in the state of the first record."""
     count = space.expand(detailed=True) if space.tables.Z[at.Z_DEADLOCKS] else -1
     outcome = int(exploration.target_zone(*space.arrays, count))
     if outcome < 0:
         raise space.problem(outcome)
-    size = space.tables.size
-    return space.D[at.M_CELL * size**2 : (at.M_CELL + 1) * size**2].reshape(size, size).copy() if outcome else None
+    return space.matrix(at.M_CELL) if outcome else None
 
 
 def _solve(tables: ZoneTables, steps: list[_Step], end: np.ndarray, time_passes_first: bool) -> list[Fraction] | None:

@@ -63,7 +63,7 @@ class Workspace:
         S[kernel.INTEGERS : kernel.INTEGERS + network.integer_count] = network.initial_integers()
         for slot, value in enumerate(network.initial_reals()):
             X[kernel.CLOCKS + 3 * slot] = float(value)
-        pieces = 3 * int(Z[at.Z_PIECES]) if Z[at.Z_DEADLOCKS] else 0
+        pieces = 3 * int(Z[at.Z_PIECES]) if Z[at.Z_DEADLOCKS] or Z[at.Z_KEPT] >= 0 else 0
         D = np.zeros((at.M_PIECES + pieces + 1) * n * n, np.int32)
         return cls(tables, walker, D, np.zeros(tables.work, np.int64), np.zeros(int(Z[at.Z_RECORD]) * 32, np.int32))
 
@@ -85,6 +85,11 @@ class Workspace:
             self.found[place : place + width].copy(),
             self.found[place + width : place + width + n * n].reshape(n, n).copy(),
         )
+
+    def matrix(self, number: int) -> np.ndarray:
+        """A copy of one of the matrices that are worked with."""
+        n = self.tables.size
+        return self.D[number * n * n : (number + 1) * n * n].reshape(n, n).copy()
 
     def moves(self, record: int) -> tuple[tuple[int, int], ...]:
         """Edges, by their number in the network, and branches of all that took part."""

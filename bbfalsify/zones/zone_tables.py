@@ -21,10 +21,10 @@ from bbfalsify.kernel.guard_tables import GuardTables
 from bbfalsify.kernel.model_tables import CompiledModel, compile_network
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
-from bbfalsify.modelling.network.network import Network
+from bbfalsify.modelling.network.network import Network, Variable
 from bbfalsify.modelling.network.visit import Bounds, subexpressions
 from bbfalsify.zones import layout as at
-from bbfalsify.zones.bounds import ClockEffects, LowerUpper, everywhere, include, join, per_location
+from bbfalsify.zones.bounds import UNKNOWN, ClockEffects, LowerUpper, everywhere, include, join, per_location
 from bbfalsify.zones.conditions import Atom, Case, Clock, Conditions, NoZones
 from bbfalsify.zones.dbm import LARGEST
 from bbfalsify.zones.refusals import without_zones
@@ -48,6 +48,8 @@ class Question:
     """Condition that runs must keep; states without it are not entered."""
     bisimilar: bool = False
     """Widen only to states from which the same can happen: needed where the absence of transitions matters."""
+    timed: bool = False
+    """Add a clock that measures the time: states that are only later are covered by earlier ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,7 @@ class ZoneTables:
     clocks: tuple[str, ...]
     """Names of clocks 1 … n − 1; clock 0 is the constant 0."""
     slots: tuple[int, ...]
-    """Their slots; −1 for the constant and for the time, if it is measured."""
+    """Their slots; −1 for the constant."""
     integers: tuple[int, ...]
     """Slots of the integers in a row."""
     work: int
@@ -78,6 +80,9 @@ def zone_tables(network: Network, question: Question = Question()) -> ZoneTables
     problems = without_zones(network)
     if problems:
         raise UserError(problems)
+    if question.timed:
+        measured = Variable("time", Kind.CLOCK, network.real_count)
+        network = replace(network, variables=(*network.variables, measured), real_count=network.real_count + 1)
     return _Packer(network, question).tables()
 
 
@@ -188,6 +193,8 @@ class _Packer:
         for _ in copies:
             for targets, sources, _plain in copies:
                 used |= set(sources) if used & set(targets) else set()
+        if self.question.timed:
+            used.add(self.network.real_count - 1)
         self.slots = [-1, *sorted(used)]
         self.number = {slot: number for number, slot in enumerate(self.slots)}
 
@@ -236,6 +243,8 @@ class _Packer:
         least: LowerUpper = {}
         for cases in asked:
             include(least, cases, self.scale, self._range_of)
+        if self.question.timed:  # only upper bounds: whether the target is met by some moment
+            least[self.network.real_count - 1] = -1, UNKNOWN
         flat = [effect for branches in effects for effect in branches]
         if any(effect.copies for effect in flat):
             join(least, everywhere([*constants, least], flat))
@@ -272,6 +281,7 @@ class _Packer:
         words[at.Z_DEAD] = self._condition(dead, "the query") if dead else -1
         words[at.Z_DEADLOCKS] = int(self.question.deadlocks)
         words[at.Z_KEPT] = -1 if kept is None else self._condition(kept, "the query")
+        words[at.Z_TIME] = n - 1 if self.question.timed else 0
         words[at.Z_PIECES] = max(8, min(MOST_PIECES, _MEMORY_OF_PIECES // (n * n)))
         words[at.Z_MOVES] = words[at.Z_WIDTH] + n * n
         words[at.Z_DETAILS] = words[at.Z_MOVES] + 1 + 2 * processes

@@ -26,8 +26,8 @@ from bbfalsify.core.query import Answer, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification.accelerator import Search, WalkPlan
-from bbfalsify.engines.falsification.guided import GuidedSearch, open_guide
+from bbfalsify.engines.falsification.guided import GuidedRuns, open_guide
+from bbfalsify.engines.falsification.search import Search, WalkPlan, search_first
 from bbfalsify.engines.falsification.space import ProfileSpace
 
 SYSTEMS = {"AT": "automatic_transmission", "CC": "chasing_cars", "PM": "pacemaker"}
@@ -87,12 +87,9 @@ def ours(bench: Bench, guide: str, seed: int, budget: int, clock: Clock) -> int 
         return [Answer(SimulationStatus.OK, (judgement,)) for judgement in judgements]
 
     first = clock.simulations
-    space, search, seeds = ProfileSpace(bench.usage), Search(), SeedTree(seed)
-    guided = GuidedSearch(
-        ask, bench.usage, search, WalkPlan(1, budget, 1), space, open_guide(guide, space, search, 1, seeds), seeds,
-        Found(),
-    )  # fmt: skip
-    guided.run(1, lambda: False)
+    space, search, seeds, plan = ProfileSpace(bench.usage), Search(), SeedTree(seed), WalkPlan(1, budget, 1)
+    guided = GuidedRuns(ask, bench.usage, search, plan, space, open_guide(guide, space, search, 1, seeds), seeds)
+    search_first(bench.usage, search, plan, guided, requirements=1, listener=Found())
     return violated_at[0] if violated_at else None
 
 

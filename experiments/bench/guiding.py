@@ -14,7 +14,8 @@ import numpy as np
 from in_process import open_campaign
 
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.accelerator import Search, WalkPlan, accelerate
+from bbfalsify.engines.falsification.accelerator import Accelerator
+from bbfalsify.engines.falsification.search import Search, WalkPlan, search_first
 
 VARIANTS = {
     "plain": {},
@@ -39,11 +40,9 @@ def study(campaign: str, wanted: int, budget: int, seeds: int) -> None:
     for name, options in VARIANTS.items():
         walks, missed, lengths = [], 0, []
         for seed in range(1, seeds + 1):
-            search = Search()
-            accelerate(
-                bench.ask, bench.usage, search, WalkPlan(wanted, budget, 22, **options),
-                requirements=bench.requirements, seeds=SeedTree(seed).child("search"), listener=Silent(),
-            )  # fmt: skip
+            search, plan = Search(), WalkPlan(wanted, budget, 22, **options)
+            source = Accelerator(bench.ask, bench.usage, search, plan, SeedTree(seed).child("search"))
+            search_first(bench.usage, search, plan, source, requirements=bench.requirements, listener=Silent())
             enough = len(search.findings) >= wanted
             missed += not enough
             walks.append(search.findings[wanted - 1].iteration if enough else budget)

@@ -176,11 +176,11 @@ def test_budget_zero_and_horizon_zero_are_defined(cli, heater):
     assert {tuple(c["actions"]) for c in now.json["counterexamples"]} == {("on",), ("off",)}
 
 
-def test_guiding_and_adaptive_duration_still_find_the_failures(cli, heater):
+def test_outlier_guiding_and_adaptive_duration_still_find_the_failures(cli, heater):
     called = cli(
         "falsify", "--system", heater / "system.py:heater", "--profile", heater / "profile.yaml", "-q", "--json",
         "--require", "always[0:20](T <= 75)", "--horizon", "20", "--simulations", "660", "--seed", "1",
-        "--passes", "2", "--traces", "5", "--guiding", "--adaptive-duration",
+        "--passes", "2", "--traces", "5", "--guide", "outlier", "--adaptive-duration",
     )  # fmt: skip
     found = {tuple(c["actions"]) for c in called.json["counterexamples"]}
     assert called.code == 1 and len(found) == 4

@@ -1,6 +1,7 @@
 """Continuous integration with a store and accepted failures: what is printed, what the exit code says."""
 
 import json
+import re
 
 import pytest
 
@@ -45,7 +46,10 @@ def test_modes_are_accepted_by_name_and_followed_over_the_runs_of_a_store(cli, h
     lines = (tmp_path / "store" / "modes.jsonl").read_text().splitlines()
     assert [[m["name"] for m in json.loads(line)["modes"]] for line in lines] == [names] * 3
     page = next((tmp_path / "runs").glob("*-3")) / "report.html"
-    assert "over the runs of the store" in page.read_text()
+    text = page.read_text()
+    assert "over the runs of the store" in text
+    drawn = text.split("mode 1 in the profile: ")[1].split("</details>")[0]
+    assert 'class="taken"' in drawn and re.search(r"on/\d+ %", drawn), "the way of a typical use, and frequencies"
 
 
 def test_a_new_failure_an_expired_entry_and_a_stale_one(cli, heater, tmp_path):

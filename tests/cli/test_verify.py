@@ -37,11 +37,34 @@ def test_several_queries_and_their_exit_codes(cli):
     assert cli("verify", "--example", "fischer:2", "--query", "A[] not deadlock").code == 0
 
 
+def test_the_fastest_trace(cli):
+    """Four steps are enough for a train to cross while another waits, and ten time units are needed."""
+    query = "E<> Train(1).Cross && Train(0).Stop"
+    done = cli("verify", "--example", "train-gate:4", "--query", query, "--trace", "fastest")
+    assert done.code == 1 and "10 time units" in done.out
+    wrong = cli("verify", "--example", "train-gate:4", "--trace", "fastest", "--heuristic", "dfs")
+    assert wrong.code == 2 and "cannot be 'fastest' with dfs" in wrong.err
+
+
+def test_queries_about_whole_runs(cli):
+    """The first train may wait for ever; one that approaches crosses."""
+    queries = ["A<> Train(0).Cross", "Train(0).Appr --> Train(0).Cross", "E[] Train(0).Safe", "E[] not Train(0).Safe"]
+    options = [word for query in queries for word in ("--query", query)]
+    done = cli("verify", "--example", "train-gate:2", *options, "--json")
+    rows = done.json["queries"]
+    assert [row["verdict"] for row in rows] == ["violated", "holds", "holds", "violated"]
+    assert [row["trace"] is not None for row in rows] == [True, False, True, False]
+    one = cli("verify", "--example", "train-gate:2", *options[:2])
+    assert one.code == 1 and "then waits for ever" in one.out
+
+
 def test_a_budget_that_is_used_up_is_undecided(cli):
     done = cli("verify", "--example", "fischer:8", "--memory", "1", "--walks", "0", "--json")
     [row] = done.json["queries"]
     assert done.code == 4 and row["verdict"] == "undecided"
     assert "memory is used up" in row["why"] and row["states"] > 0
+    plain = cli("verify", "--example", "fischer:8", "--memory", "1", "--walks", "0", "--fallback", "none", "--json")
+    assert plain.code == 4 and "bit-state" in row["why"] and "bit-state" not in plain.json["queries"][0]["why"]
 
 
 def test_models_without_zones_are_refused_by_name(cli, tmp_path: Path):

@@ -1,5 +1,7 @@
 """Failure modes of the heater against their closed forms."""
 
+import functools
+import itertools
 import math
 
 import numpy as np
@@ -9,12 +11,16 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
-from bbfalsify.engines.falsification.engine import estimate_finding
+from bbfalsify.engines.falsification.engine import estimate_finding, pass_plan
+from bbfalsify.engines.falsification.estimating import PassPlan, estimate
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.estimating import estimate_modes
+from bbfalsify.engines.falsification.modes.learning import learn
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.ranks import rank_changes
-from bbfalsify.engines.falsification.modes.sampling import PlainUses
+from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks, learning_uses
+from bbfalsify.engines.falsification.modes.strata import allocated, draw, owner_of, simulate
+from bbfalsify.engines.falsification.modes.use import use_of
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.usage import Usage, WalkDraft
 from bbfalsify.kernel import compile_network
@@ -22,6 +28,7 @@ from tests.heater import EXACT, FOURTH_OFF, FOURTH_ON, HEATING, profile, three_u
 
 FOUR, THREE = Pattern(("on",) * 4), Pattern(("on",) * 3)
 TRUTH = {FOUR: (1 - FOURTH_ON) / 256, THREE: (3 * FOURTH_OFF + FOURTH_ON) / 256}
+OPTIONS = Options(passes=10, traces=100, fan=0)
 HOLDS = Judgement(Verdict.SATISFIED, 1.0)
 
 
@@ -44,24 +51,31 @@ def judge(walk, stop):
     off = next((i for i, a in enumerate(actions) if i > first and a == "off"), None)
     end = math.inf if off is None else walk.times[off]
     moment = float(walk.times[first]) + HEATING
-    return Judgement(Verdict.VIOLATED, -1.0, moment) if moment <= min(end, stop, 20.0) else HOLDS
+    stop = 20.0 if stop is None else min(stop, 20.0)
+    return Judgement(Verdict.VIOLATED, -1.0, moment) if moment <= min(end, stop) else HOLDS
 
 
 def ask(queries):
     return [Answer(SimulationStatus.OK, (judge(query.source.walk, query.source.stop),)) for query in queries]
 
 
-def one_run(seed):
-    seeds, nothing = SeedTree(seed), Stimulus(np.zeros(1), {})
-    options = Options(passes=10, traces=100, fan=0)
+def estimated_rows(seeds):
+    nothing = Stimulus(np.zeros(1), {})
     rows = []
     for number, word in enumerate(EXACT, start=1):
         timed = tuple((float(k), a) for k, a in enumerate(word))
         finding = Finding(0, word, timed, nothing, HOLDS, SimulationStatus.OK, number)
-        estimate_finding(ask, USAGE, finding, options, seeds.child("estimate"))
+        estimate_finding(ask, USAGE, finding, OPTIONS, seeds.child("estimate"))
         rows.append(finding)
-    unlisted = PlainUses(USAGE, 0, frozenset(EXACT), 800)
-    return estimate_modes(USAGE, [FOUR, THREE], rows, unlisted, 0.95, seeds.child("occurrences"))
+    return rows
+
+
+def one_run(seed):
+    seeds = SeedTree(seed)
+    rows = estimated_rows(seeds)
+    strata = draw(USAGE, [FOUR, THREE], [200, 200, 400], 20_000, seeds.child("occurrences"))
+    simulate(ask, USAGE, 0, frozenset(EXACT), strata)
+    return estimate_modes(USAGE, [FOUR, THREE], rows, strata, 0.95)
 
 
 @pytest.mark.slow
@@ -79,6 +93,58 @@ def test_intervals_of_modes_cover():
         covered.append(found.total.low <= sum(EXACT.values()) <= found.total.high)
     assert len(covered) == 900
     assert np.mean(covered) >= 0.93
+
+
+@functools.cache
+def reference_uses():
+    """Many violating uses along each word, which say how a word's probability divides among any patterns."""
+    plan, found = PassPlan(40, 1_000, "conditional", 0.95), {}
+    for row in estimated_rows(SeedTree(0)):
+        evidence = estimate(ask, USAGE, row, plan, SeedTree(99), "reference").evidence
+        walks, times = itertools.chain(*evidence.walks), np.concatenate(evidence.kept_times).tolist()
+        found[row.actions] = [use_of(USAGE, walk, time) for walk, time in zip(walks, times, strict=True)]
+    return found
+
+
+@functools.cache
+def truth_of(patterns):
+    """The probability of each mode of a decision list."""
+    values = np.zeros(len(patterns) + 1)
+    for word, uses in reference_uses().items():
+        owners = [owner_of(patterns, use) for use in uses]
+        values += EXACT[word] * np.bincount(owners, minlength=len(patterns) + 1) / len(owners)
+    return dict(zip(patterns, values.tolist(), strict=False))
+
+
+def learned_run(seed):
+    """Learn patterns, then estimate them, as a run does; return the modes and the decision list."""
+    seeds = SeedTree(seed)
+    rows = estimated_rows(seeds)
+    plain = PlainUses(USAGE, 0, frozenset(EXACT), 360)
+    for walk in everyday_walks(USAGE, seeds.child("plain"), 360):
+        plain.add(walk, Answer(SimulationStatus.OK, (judge(walk, None),)))
+    bad, good = learning_uses(ask, USAGE, rows, plain, pass_plan(OPTIONS), seeds.child("learning"))
+    patterns = tuple(learn(bad, good))
+    strata = draw(USAGE, patterns, allocated(patterns, bad, good, 360), 20_000, seeds.child("occurrences"))
+    simulate(ask, USAGE, 0, frozenset(EXACT), strata)
+    return estimate_modes(USAGE, patterns, rows, strata, 0.95), patterns
+
+
+@pytest.mark.slow
+def test_intervals_of_learned_modes_cover():
+    """H0: the intervals of patterns that were learned cover in 95 % of the cases.
+
+    200 runs of two modes: fewer than 92.5 % of the intervals cover by chance in less than 5 % of all test runs (those
+    of a run go together: counted as 200 independent ones); a coverage of 88 % is found in more than 95 % of them.  The
+    truth is exact where patterns have no conditions, else known to 1 % from 1,000 violating uses along each word.
+    """
+    covered = []
+    for seed in range(200):
+        found, patterns = learned_run(seed)
+        truth = truth_of(patterns)
+        covered += [mode.probability.low <= truth[mode.pattern] <= mode.probability.high for mode in found.modes]
+    assert len(covered) >= 400
+    assert np.mean(covered) >= 0.925
 
 
 def test_the_weight_that_swaps_two_modes_is_where_their_closed_forms_cross():
@@ -106,4 +172,30 @@ def test_two_modes_explain_the_heater():
         error = (mode.probability.high - mode.probability.low) / 4
         assert mode.probability.value == pytest.approx(TRUTH[mode.pattern], abs=5 * error)
     assert sum(mode.share.value for mode in found.modes) == pytest.approx(1.0)
-    assert found.other.value == 0.0 and found.unseen == pytest.approx(1 - 0.05 ** (1 / 800), rel=1e-3)
+    assert found.other.value == 0.0
+    # 400 simulations of uses without a pattern met no violation; seven of eight uses have none.
+    assert found.unseen == pytest.approx(7 / 8 * (1 - 0.05 ** (1 / 400)), rel=0.03)
+
+
+def test_strata_alone_estimate_all_violations_without_bias():
+    """No word is listed, so everything comes from the strata: the total of one run lies within 5 standard errors of the
+    closed form (a false alarm in 1e-6 of all seeds), and its interval is less than half as wide as by plain simulation.
+    """
+    strata = draw(USAGE, [FOUR, THREE], [1_000, 1_000, 2_000], 40_000, SeedTree(7))
+    simulate(ask, USAGE, 0, frozenset(), strata)
+    total = estimate_modes(USAGE, [FOUR, THREE], [], strata, 0.95).total
+    truth, error = sum(EXACT.values()), (total.high - total.low) / 4
+    assert total.value == pytest.approx(truth, abs=5 * error)
+    assert error < 0.5 * math.sqrt(truth / 4_000)
+    assert strata.simulated == total.samples <= 4_000
+
+
+def test_simulations_go_where_verdicts_vary():
+    seeds = SeedTree(3)
+    walks = list(everyday_walks(USAGE, seeds, 3_000))
+    verdicts = [judge(walk, None) for walk in walks]
+    bad = [use_of(USAGE, w, v.first_violation_time) for w, v in zip(walks, verdicts, strict=True) if v is not HOLDS]
+    good = [use_of(USAGE, w) for w, v in zip(walks, verdicts, strict=True) if v is HOLDS]
+    wanted = allocated([FOUR, THREE], bad, good, 400)
+    assert 400 <= sum(wanted) <= 402 and wanted[2] >= 200 and min(wanted[:2]) > 10
+    assert allocated([], bad, good, 400) == [400]

@@ -4,6 +4,7 @@ import importlib
 import os
 import re
 import resource
+import subprocess
 import sys
 import time
 from multiprocessing import get_context
@@ -182,3 +183,16 @@ def test_compiled_functions_are_in_the_rooms_that_the_digest_covers():
     taken = r"bbfalsify\.jit import .*\bjit\b|numba_types import .*\b(compiled|inlined)\b"
     files = [f for f in package.rglob("*.py") if re.search(taken, f.read_text())]
     assert {f.parent.relative_to(package).as_posix() for f in files} == set(jit_module.COMPILED_ROOMS)
+
+
+def test_linear_algebra_is_imported_when_compiled_code_needs_it():
+    code = (
+        "import sys, numba, numpy as np, bbfalsify.jit\n"
+        "assert 'scipy.linalg' not in sys.modules\n"
+        "a = np.array([[2.0, 1.0], [0.0, 4.0]])\n"
+        "product = numba.njit(lambda a: a @ np.linalg.inv(a))(a)\n"
+        "assert np.allclose(product, np.eye(2)), product\n"
+        "import scipy\n"
+        "assert np.allclose(scipy.linalg.inv(a) @ a, np.eye(2))\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

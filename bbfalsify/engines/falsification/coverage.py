@@ -14,7 +14,7 @@ import numpy as np
 
 from bbfalsify.kernel import CompiledModel, Walk, Walks, WalkStatus
 from bbfalsify.modelling.profiles.profile_parameters import branch_names, edge_names
-from bbfalsify.results.falsify_insights import Coverage, Covered
+from bbfalsify.results.falsify_insights import Coverage, Covered, DrawnAutomaton, DrawnEdge
 
 
 @dataclass
@@ -87,4 +87,29 @@ def coverage_of(model: CompiledModel, visits: Mapping[str, Visits]) -> Coverage:
         for action, numbers in zip(model.actions, carries, strict=True)
     ]
     walks = {kind: v.walks for kind, v in met.items()}
-    return Coverage(walks, tuple(locations), tuple(edges), tuple(branches), tuple(actions))
+    times = next((met[kind].branches for kind in ("simulation", "search") if kind in met), None)
+    return Coverage(walks, tuple(locations), tuple(edges), tuple(branches), tuple(actions), _automata(model, times))
+
+
+def _automata(model: CompiledModel, times: np.ndarray | None) -> tuple[DrawnAutomaton, ...]:
+    """The automata of the profile with the times of each branch; receiving edges are not counted and left out."""
+    first_branch, _ = _offsets(model)
+    found = []
+    for p, process in enumerate(model.network.processes):
+        names, edges = [location.name for location in process.locations], []
+        for e, edge in enumerate(process.edges):
+            number = model.edge_number(p, e)
+            action = int(model.edge_action[number])
+            for k, branch in enumerate(edge.branches) if action >= 0 else ():
+                at = int(first_branch[number]) + k
+                taken = 0 if times is None else int(times[at])
+                edges.append(DrawnEdge(at, names[edge.source], names[branch.target], model.actions[action], taken))
+        found.append(DrawnAutomaton(process.name, names[process.initial], tuple(names), tuple(edges)))
+    return tuple(found)
+
+
+def path_of(model: CompiledModel, walk: Walk) -> tuple[int, ...]:
+    """The numbers of the branches that a walk takes."""
+    first_branch, _ = _offsets(model)
+    branches = np.zeros_like(walk.edges) if walk.branches is None else walk.branches
+    return tuple((first_branch[walk.edges] + branches).tolist())

@@ -23,18 +23,19 @@ from typing import Protocol
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.accelerator import Listener, Search, WalkPlan, accelerate
+from bbfalsify.engines.falsification.accelerator import Accelerator
 from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.estimating import PassPlan, check_estimator, estimate
 from bbfalsify.engines.falsification.exact_moments import only_at_exact_moments
 from bbfalsify.engines.falsification.few_words import count_words
 from bbfalsify.engines.falsification.finding import Finding
-from bbfalsify.engines.falsification.guide_table import ACCELERATOR, AUTO, FOR_VALUES
-from bbfalsify.engines.falsification.guided import GuidedSearch, open_guide
+from bbfalsify.engines.falsification.guide_table import ACCELERATOR, AUTO, FOR_VALUES, OUTLIER, OVER_WALKS
+from bbfalsify.engines.falsification.guided import GuidedRuns, open_guide
 from bbfalsify.engines.falsification.judging_again import Again, Sampling, judge_again
 from bbfalsify.engines.falsification.passing import Passing
 from bbfalsify.engines.falsification.probable import ProbableSearch
 from bbfalsify.engines.falsification.ranking import close_rows, further_passes, order_row, ranking
+from bbfalsify.engines.falsification.search import Listener, Search, Source, WalkPlan, search_first
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.splitting import importance_split
@@ -166,37 +167,19 @@ def _search(
     seeds: SeedTree,
 ) -> Callable[[], None]:
     """Choose the search that the options ask for."""
-    limit = search.iterations + options.simulations
-    kinds = options.delays, options.guiding, options.adaptive_duration
+    limit = search.spent + options.simulations
+    kinds = options.delays, options.guide == OUTLIER, options.adaptive_duration
     plan = WalkPlan(options.counterexamples, limit, options.batch, *kinds, options.patience)
     search.possible = count_words(usage, options.counterexamples - 1, seeds.child("words"))
-    guided = None
+    space, guided = ProfileSpace(usage), None
     if (guide := chosen_guide(usage, options)) is not None:
-        space = ProfileSpace(usage)
-        guided = GuidedSearch(
-            ask,
-            usage,
-            search,
-            replace(plan, batch=options.proposals),
-            space,
-            open_guide(guide, space, search, requirements, seeds),
-            seeds,
-            listener,
-        )
-        if space.fixed or options.search == "first":
-            return partial(guided.run, requirements, out_of_time)
-    if options.search == "first":
-        return partial(
-            accelerate,
-            ask,
-            usage,
-            search,
-            plan,
-            requirements=requirements,
-            seeds=seeds,
-            listener=listener,
-            out_of_time=out_of_time,
-        )
+        opened = open_guide(guide, space, search, requirements, seeds)
+        guided = GuidedRuns(ask, usage, search, replace(plan, batch=options.proposals), space, opened, seeds)
+    if space.fixed or options.search == "first":
+        source: Source = guided or Accelerator(ask, usage, search, plan, seeds)
+        own = plan if guided is None else guided.plan
+        heard = partial(search_first, usage, search, own, source, listener=listener, out_of_time=out_of_time)
+        return partial(heard, requirements=requirements)
     exact = supports_conditional(usage.model) is None  # whatever the estimator: it only steers the search
     probable = ProbableSearch(
         ask,
@@ -215,11 +198,11 @@ def _search(
 
 
 def chosen_guide(usage: Usage, options: Options) -> str | None:
-    """The guide of the search; None: the accelerator on automata, which is a search of its own."""
+    """The guide that proposes quantiles; None for one that walks through automata itself."""
     guide = options.guide
     if guide == AUTO:
         guide = FOR_VALUES if usage.values.width else ACCELERATOR
-    return None if guide == ACCELERATOR and usage.profile.has_actions else guide
+    return None if guide in OVER_WALKS and usage.profile.has_actions else guide
 
 
 def order_similar(

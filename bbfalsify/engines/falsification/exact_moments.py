@@ -11,7 +11,7 @@ probability.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -31,62 +31,49 @@ RUNS = 4
 """Runs per size."""
 
 
-def only_at_exact_moments(ask: Ask, usage: Usage, finding: Finding, seeds: SeedTree) -> bool:
+def only_at_exact_moments(ask: Ask, usage: Usage, finding: Finding, seeds: SeedTree, most: int | None = None) -> bool:
     """Tell whether a finding's walk sits at ends of windows, and no run a little inside them violates with its key.
 
-    False where that cannot be told: the law of the next action is not computed, or the system failed or is flaky.
+    Runs are made one after the other, at most so many, until one keeps the key.  False where it cannot be told: the law
+    of the next action is not computed, the system failed or is flaky, or more runs would be needed.
     """
     walk, told = finding.walk, finding.simulation is SimulationStatus.OK and finding.status == "confirmed"
     if walk is None or not told or supports_conditional(usage.model) is not None:
         return False
     own = seeds.child("exact", finding.requirement, finding.name)
-    follower = WordFollower(usage.model)
-    quantiles = _at_ends(follower, finding, walk, own)
-    if quantiles is None:
-        return False
-    # A common word keeps its key in the first runs: the others are not made.
-    for size in SIZES:
-        nearby = [replace(near, values=walk.values) for near in _moved(follower, finding, walk, quantiles, size, own)]
-        if _keeps_its_key(ask, usage, finding, nearby, own.child("moment", str(size)), str(size)):
+    for j, near in enumerate(_nearby(WordFollower(usage.model), finding, walk, own)):
+        if near is None or j == most or _keeps_key(ask, usage, finding, replace(near, values=walk.values), j, own):
             return False
     return True
 
 
-def _keeps_its_key(
-    ask: Ask, usage: Usage, finding: Finding, nearby: Sequence[Walk], seeds: SeedTree, size: str
-) -> bool:
-    """Tell whether one of these runs violates with the finding's key, or fails, which says nothing."""
-    walks = whole_moments(usage.model, nearby, seeds)
-    queries = [
-        Query(
-            f"exact/{finding.requirement}/{finding.name}/{size}/{j}",
-            usage.draft(near, stop=float(near.times[-1])),
-            seed_name=finding.query,
-        )
-        for j, near in enumerate(walks)
-    ]
-    for near, answer in zip(walks, ask(queries) if queries else (), strict=True):
-        if not answer.ok or not answer.judgements:
-            return True
-        seen = answer.judgements[finding.requirement]
-        if seen.verdict is not Verdict.VIOLATED:
-            continue
-        steps = violating_step(near.times, seen.first_violation_time)
-        if tuple(near.actions(usage.model)[:steps]) == finding.actions:
-            return True
-    return False
+def _keeps_key(ask: Ask, usage: Usage, finding: Finding, near: Walk, number: int, seeds: SeedTree) -> bool:
+    """Execute a run; tell whether it violates with the key of the finding, or failed."""
+    [near] = whole_moments(usage.model, [near], seeds.child("moment", number))
+    name = f"exact/{finding.requirement}/{finding.name}/{number}"
+    [answer] = ask([Query(name, usage.draft(near, stop=float(near.times[-1])), seed_name=finding.query)])
+    if not answer.ok or not answer.judgements:
+        return True
+    seen = answer.judgements[finding.requirement]
+    steps = violating_step(near.times, seen.first_violation_time)
+    return seen.verdict is Verdict.VIOLATED and tuple(near.actions(usage.model)[:steps]) == finding.actions
 
 
-def _at_ends(follower: WordFollower, finding: Finding, walk: Walk, seeds: SeedTree) -> np.ndarray | None:
-    """Quantiles of the walk's delays; None if none of them sits at an end, and the word is possible elsewhere."""
+def _nearby(follower: WordFollower, finding: Finding, walk: Walk, seeds: SeedTree) -> Iterator[Walk | None]:
+    """Runs of the word a little inside the ends at which the walk sits; a None if it sits at none.
+
+    There are none at all if the profile allows the word at no other moments.
+    """
     retraced = _retrace(follower, finding, walk, seeds.child("retrace"))
     known = () if retraced is None else retraced.quantiles
-    if retraced is not None and not np.array_equal(retraced.walk.edges, walk.edges[: len(known)]):
-        return None
+    other_edges = retraced is not None and not np.array_equal(retraced.walk.edges, walk.edges[: len(known)])
     impossible = len(known) < len(finding.actions)
     quantiles = np.array([*known, *[0.5] * (len(finding.actions) - len(known))])
     ends = (quantiles <= 0.0) | (quantiles >= LATEST)
-    return quantiles if ends.any() or impossible else None
+    if other_edges or (not ends.any() and not impossible):
+        yield None
+    else:
+        yield from _moved(follower, finding, walk, quantiles, seeds)
 
 
 def _retrace(follower: WordFollower, finding: Finding, walk: Walk, seeds: SeedTree) -> Followed | None:
@@ -101,17 +88,18 @@ def _retrace(follower: WordFollower, finding: Finding, walk: Walk, seeds: SeedTr
 
 
 def _moved(
-    follower: WordFollower, finding: Finding, walk: Walk, quantiles: np.ndarray, size: float, seeds: SeedTree
+    follower: WordFollower, finding: Finding, walk: Walk, quantiles: np.ndarray, seeds: SeedTree
 ) -> Iterator[Walk]:
     """Runs with delays moved from the ends; those that the profile does not allow are left out."""
-    for number in range(RUNS):
-        own = seeds.child(str(size), number)
-        moves = size * own.child("moves").rng().random(len(quantiles))
-        places = np.where(quantiles <= 0.0, moves, np.where(quantiles >= LATEST, 1 - moves, quantiles))
-        wishes = [
-            Wish(action, float(place), like=(walk, k))
-            for k, (action, place) in enumerate(zip(finding.actions, places, strict=True), start=1)
-        ]
-        run = follower.follow(wishes, own)
-        if run is not None:
-            yield run.walk
+    for size in SIZES:
+        for number in range(RUNS):
+            own = seeds.child(str(size), number)
+            moves = size * own.child("moves").rng().random(len(quantiles))
+            places = np.where(quantiles <= 0.0, moves, np.where(quantiles >= LATEST, 1 - moves, quantiles))
+            wishes = [
+                Wish(action, float(place), like=(walk, k))
+                for k, (action, place) in enumerate(zip(finding.actions, places, strict=True), start=1)
+            ]
+            run = follower.follow(wishes, own)
+            if run is not None:
+                yield run.walk

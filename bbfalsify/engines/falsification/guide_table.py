@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from bbfalsify.core.choices import GuideFactory
 
 ENTRY_POINTS = "bbfalsify.guides"
-AUTO, ACCELERATOR, NONE, PORTFOLIO = "auto", "accelerator", "none", "portfolio"
+AUTO, ACCELERATOR, OUTLIER, NONE, PORTFOLIO = "auto", "accelerator", "outlier", "none", "portfolio"
 _GUIDES = "bbfalsify.engines.falsification.guides"
 BUILT_IN = {
     ACCELERATOR: "bbfalsify.engines.falsification.plain_guides:AcceleratorGuide",
+    OUTLIER: "bbfalsify.engines.falsification.plain_guides:OutlierGuide",
     NONE: "bbfalsify.engines.falsification.plain_guides:PlainGuide",
     PORTFOLIO: f"{_GUIDES}.portfolio:Portfolio",
     "coarse_to_fine": f"{_GUIDES}.coarse_to_fine:CoarseToFine",
@@ -27,6 +28,8 @@ BUILT_IN = {
     "trust_region": f"{_GUIDES}.trust_region:TrustRegion",
     "cross_entropy": f"{_GUIDES}.cross_entropy:CrossEntropy",
 }
+OVER_WALKS = (ACCELERATOR, OUTLIER)
+"""Guides that walk through automata themselves (`accelerator.py`): they choose edges and delays, not quantiles."""
 FOR_VALUES = PORTFOLIO
 """The guide that `auto` means for a profile with signals or parameters."""
 

@@ -1,4 +1,4 @@
-"""Search guided by scores: ask the guide, execute, tell the guide.
+"""Runs that a guide proposes: ask the guide, execute, tell the guide.
 
     proposals = guide.ask(batch)            quantiles of choices (`core/choices.py`)
     runs      = the profile's runs with these choices, completed by chance (`space.py`)
@@ -6,9 +6,7 @@
     guide.tell(choices really made, scores)
 
 The seed and the answers determine everything, so a run is resumed by its recorded answers, and the number of workers
-changes nothing.  The search ends when every requirement has its distinct counterexamples, when the guide has nothing
-left to try, or with its budget.  A profile without actions has one key, so one counterexample per requirement is all
-that there is to be listed.
+changes nothing.
 """
 
 from __future__ import annotations
@@ -22,11 +20,11 @@ from bbfalsify.core.choices import Guide
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import StopReason
-from bbfalsify.engines.falsification.accelerator import Listener, Run, Search, WalkPlan, shortest_failing
-from bbfalsify.engines.falsification.finding import query_name
+from bbfalsify.engines.falsification.failing_runs import shortest_failing
+from bbfalsify.engines.falsification.finding import Finding, query_name
 from bbfalsify.engines.falsification.guide_table import ACCELERATOR, PORTFOLIO, guide_factory
 from bbfalsify.engines.falsification.guides.scores import Scores
+from bbfalsify.engines.falsification.search import Run, Search, WalkPlan
 from bbfalsify.engines.falsification.space import PlayedRun, ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import WalkStatus
@@ -55,7 +53,9 @@ def open_guide(name: str, space: ProfileSpace, search: Search, requirements: int
 
 
 @dataclass
-class GuidedSearch:
+class GuidedRuns:
+    """Execution of the proposals of a guide (a `Source`)."""
+
     ask: Ask
     usage: Usage
     search: Search
@@ -63,54 +63,28 @@ class GuidedSearch:
     space: ProfileSpace
     guide: Guide
     seeds: SeedTree
-    listener: Listener
     score: Score = field(default_factory=Scores)
 
-    def run(self, requirements: int, out_of_time: Callable[[], bool]) -> None:
-        search, wanted = self.search, self.plan.wanted
-        if self.space.fixed:
-            search.possible = 1  # a use without actions has one key, also where one counterexample is wanted
-        search.begin(requirements)
-        for finding in search.carried:
-            if search.add(finding, wanted):
-                self.listener.found(finding)
-        while search.stopped is None:
-            if all(self.plan.settled(search, r) for r in range(requirements)):
-                search.stopped = StopReason.COMPLETED
-            elif search.iterations >= self.plan.simulations:
-                search.stopped = StopReason.BUDGET_SIMULATIONS
-            elif out_of_time():
-                search.stopped = StopReason.BUDGET_TIME
-            else:
-                self._turn(wanted, requirements)
+    def found(self, finding: Finding) -> bool:
+        return False
 
-    def _turn(self, wanted: int, requirements: int) -> None:
-        count = min(self.plan.batch, self.plan.simulations - self.search.iterations)
-        before = self.search.iterations
-        for run in self.proposed(count, requirements):
-            for finding in self.search.read(self.usage, run, wanted):
-                self.listener.found(finding)
-        if self.search.iterations == before:
-            self.search.stopped = StopReason.COMPLETED
-
-    def proposed(self, count: int, requirements: int) -> list[Run]:
+    def runs(self, count: int, missing: Sequence[int]) -> list[Run]:
         """Execute at most so many proposals of the guide and tell it; none if it has nothing left to try."""
-        search = self.search
+        search, requirements = self.search, len(self.search.known)
         proposals = self.guide.ask(count)[:count]
-        first = search.iterations + 1
+        numbers = self.plan.next(search, len(proposals))
         played = {
             number: self.space.run(proposal, self.seeds.child("play", number).word())
-            for number, proposal in enumerate(proposals, start=first)
+            for number, proposal in zip(numbers, proposals, strict=True)
         }
-        search.iterations += len(proposals)
         runs = self._execute({n: p for n, p in played.items() if p.walk.status is WalkStatus.REACHED_END})
         search.zeno_walks += len(played) - len(runs)
         scores = np.full((len(played), requirements), np.inf)
-        rows = [number - first for number in runs]
+        rows = [numbers.index(number) for number in runs]
         scores[rows] = self.score([run.answer for run in runs.values()], requirements)
         if proposals:
             self.guide.tell([p.choices for p in played.values()], scores)
-        return [shortest_failing(self.ask, self.usage, run) for run in runs.values()]
+        return [shortest_failing(search.counting(self.ask), self.usage, run) for run in runs.values()]
 
     def _execute(self, played: dict[int, PlayedRun]) -> dict[int, Run]:
         queries = [Query(query_name(number), self.usage.draft(p.walk), shortfalls=True) for number, p in played.items()]

@@ -1,9 +1,9 @@
 """Find counterexamples sooner by guiding and by adaptive duration (Paper D, sections 5.1 and 5.2).
 
-Guiding.  In a run that did not violate, actions are promising if the robustness after them falls more than one standard
-deviation below its mean, and the next run prefers them; every second run is unguided, so that no local minimum traps
-the search.  The robustness is that of the formula *inside* a top-level `always` (that of the `always` itself is
-monotone and has no outliers); the monitor returns those moments with its judgement.
+Outlier guiding (`guide: outlier`).  In a run that did not violate, actions are promising if the robustness after them
+falls more than one standard deviation below its mean, and the next run prefers them; every second run is unguided, so
+that no local minimum traps the search.  The robustness is that of the formula *inside* a top-level `always` (that of
+the `always` itself is monotone and has no outliers); the monitor returns those moments with its judgement.
 
 Adaptive duration.  Short counterexamples are more probable and easier to debug.  After one is found, the next runs end
 at the time of its certain violation; if they find nothing for a while, they become 10 % longer.  That time includes the

@@ -24,23 +24,15 @@ import numpy as np
 
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import StopReason
-from bbfalsify.engines.falsification.accelerator import (
-    Accelerator,
-    Listener,
-    Run,
-    Search,
-    WalkPlan,
-    moving,
-    shortest_failing,
-)
+from bbfalsify.engines.falsification.accelerator import Accelerator, moving
 from bbfalsify.engines.falsification.cylinders import Cylinders
+from bbfalsify.engines.falsification.failing_runs import shortest_failing
 from bbfalsify.engines.falsification.finding import Finding, query_name
 from bbfalsify.engines.falsification.genealogy import Split
-from bbfalsify.engines.falsification.guided import GuidedSearch
-from bbfalsify.engines.falsification.guiding import AdaptiveDuration
+from bbfalsify.engines.falsification.guided import GuidedRuns
 from bbfalsify.engines.falsification.instants import whole_moments
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
+from bbfalsify.engines.falsification.search import Listener, Run, Search, WalkPlan, search_until_stopped
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.engines.falsification.word_pool import Key, Pool, Word
@@ -78,7 +70,7 @@ class ProbableSearch:
     """Share of plain walks."""
     seeds: SeedTree
     listener: Listener
-    guided: GuidedSearch | None = None
+    guided: GuidedRuns | None = None
     """Proposes some of the runs."""
     pools: list[Pool] = field(init=False, default_factory=list)
     _rounds: list[int] = field(init=False, default_factory=list)
@@ -92,34 +84,25 @@ class ProbableSearch:
         for finding in self._before:
             search.plain.know(finding.requirement, finding.actions)
         self.pools = [Pool(self.plan.wanted) for _ in range(requirements)]
-        self._duration = AdaptiveDuration(self.usage.duration)
-        words = self.seeds.words(self.plan.simulations)
-        self._accelerator = Accelerator(self.ask, self.usage, search, words, self.plan)
+        self._accelerator = Accelerator(self.ask, self.usage, search, self.plan, self.seeds)
         self._cylinders = Cylinders(self.usage.model, self.seeds.child("cylinder"))
         self._plain_seeds = self.seeds.child("plain").rng()
         for pool in self.pools:
             pool.improved = search.iterations
         for finding in search.carried:
             if finding.walk is not None and finding.iteration is not None:
-                self._add(finding, finding.walk, finding.iteration)
+                self._add(finding, finding.walk)
         if search.carried:
             self._weigh()
             self._list()
         try:
-            while search.stopped is None:
-                if all(self._settled(number, pool) for number, pool in enumerate(self.pools)):
-                    search.stopped = StopReason.COMPLETED
-                elif search.iterations >= self.plan.simulations:
-                    search.stopped = StopReason.BUDGET_SIMULATIONS
-                elif out_of_time():
-                    search.stopped = StopReason.BUDGET_TIME
-                else:
-                    self._round()
+            search_until_stopped(search, self.plan, self._settled, self._round, out_of_time)
         finally:  # an interrupted search keeps what it has
             search.convergence = [pool.convergence(self._rounds) for pool in self.pools]
 
-    def _settled(self, requirement: int, pool: Pool) -> bool:
+    def _settled(self, requirement: int) -> bool:
         """True if a list does not improve any more; one that cannot be filled need not be full."""
+        pool = self.pools[requirement]
         if self.search.has_all(requirement):
             return True
         enough = pool.full or (self.search.possible is not None and bool(pool.found))
@@ -127,12 +110,9 @@ class ProbableSearch:
 
     # ------------------------------------------------------------------ a round
 
-    def _round(self) -> None:
-        until = self.usage.duration
-        if self.plan.adaptive_duration:
-            until = self._duration.limit(list(range(len(self.pools))))
+    def _round(self, missing: Sequence[int]) -> None:
         plain = round(self._share("plain", self.plan.batch * self.plain_walks))
-        for run in self._accelerator.runs(self._next(self.plan.batch - plain), until):
+        for run in self._accelerator.runs(self.plan.batch - plain, range(len(self.pools))):
             self._read(run)
         sources = {"plain": self._plain(plain), "guided": self._guided(), "along": self._along_words()}
         self._weigh()
@@ -147,12 +127,6 @@ class ProbableSearch:
     def _share(self, source: str, size: float) -> float:
         return size / QUIET_SHARE if source in self._quiet else size
 
-    def _next(self, count: int) -> range:
-        """Numbers for the next simulations, as far as the budget goes."""
-        first = self.search.iterations + 1
-        self.search.iterations = min(self.search.iterations + max(count, 0), self.plan.simulations)
-        return range(first, self.search.iterations + 1)
-
     def _read(self, run: Run, *, plain: bool = False) -> list[Finding]:
         known_before = self.search.remembered
         violated = list(self.search.violations(self.usage, run))
@@ -161,19 +135,19 @@ class ProbableSearch:
             self.search.plain.count(keys, judged=bool(run.answer.judgements))
         findings = [f for f in violated if f.actions not in known_before[f.requirement]]
         for finding in findings:
-            self._add(finding, run.walk, run.iteration)
+            self._add(finding, run.walk)
         return findings
 
-    def _add(self, finding: Finding, walk: Walk, iteration: int) -> None:
+    def _add(self, finding: Finding, walk: Walk) -> None:
         if finding.actions not in self.search.known[finding.requirement]:
             self.search.plain.know(finding.requirement, finding.actions)
             self.search.known[finding.requirement].add(finding.actions)
-            self._duration.found(finding.requirement, finding.judgement.first_violation_time, iteration)
+            self._accelerator.learn(finding)
         places = [tuple(row) for row in walk.locations[: len(finding.actions) + 1].tolist()]
         self.pools[finding.requirement].add(finding, places)
 
     def _plain(self, count: int) -> range:
-        iterations = self._next(count)
+        iterations = self.plan.next(self.search, count)
         if not iterations:
             return iterations
         words = self._plain_seeds.integers(0, 2**64, size=len(iterations), dtype=np.uint64)
@@ -191,10 +165,9 @@ class ProbableSearch:
         first = self.search.iterations + 1
         if self.guided is not None:
             last = self.search.iterations + round(self._share("guided", self.plan.batch * GUIDED_SHARE))
-            last, size = min(last, self.plan.simulations), self.guided.plan.batch
-            while self.search.iterations < last:
+            while (left := min(last - self.search.iterations, self.plan.simulations - self.search.spent)) > 0:
                 before = self.search.iterations
-                for run in self.guided.proposed(min(size, last - before), len(self.pools)):
+                for run in self.guided.runs(min(self.guided.plan.batch, left), ()):
                     self._read(run)
                 if self.search.iterations == before:
                     break
@@ -205,7 +178,7 @@ class ProbableSearch:
         stimuli = [self.usage.stimulus(w, stop=float(w.times[-1]) if stop else None) for w in walks.values()]
         answers = self.ask([Query(query_name(i), s) for i, s in zip(walks, stimuli, strict=True)])
         for (iteration, walk), stimulus, answer in zip(walks.items(), stimuli, answers, strict=True):
-            yield shortest_failing(self.ask, self.usage, Run(iteration, walk, stimulus, answer))
+            yield shortest_failing(self.search.counting(self.ask), self.usage, Run(iteration, walk, stimulus, answer))
 
     # ------------------------------------------------------------------ runs along words
 
@@ -224,7 +197,7 @@ class ProbableSearch:
         for pool in self.pools:
             for gain, word in pool.worth_running(contested=contested):
                 promised[word.actions] = max(gain, promised.get(word.actions, 0.0))
-        count = min(count, self.plan.simulations - self.search.iterations)
+        count = max(0, min(count, self.plan.simulations - self.search.spent))
         chosen = sorted(promised, key=lambda key: (-promised[key], len(key), key))[: count // RUNS]
         walks: dict[int, Walk] = {}
         tried: list[tuple[Key, float, range]] = []
@@ -237,7 +210,7 @@ class ProbableSearch:
             traces = continued(self.usage.model, traces, FURTHER, drawn.child("further"))
             traces = whole_moments(self.usage.model, traces, drawn.child("moment"))
             traces = self.usage.values.drawn(traces, drawn)
-            numbers = self._next(len(traces))
+            numbers = self.plan.next(self.search, len(traces))
             walks |= dict(zip(numbers, traces, strict=True))
             for walk in traces:
                 self.search.visits.add_walk(self.usage.model, walk)
@@ -293,6 +266,6 @@ class ProbableSearch:
         for pool in self.pools:
             for finding in pool.newly_listed(self.search.iterations):
                 brought.add(finding.iteration or 0)
-                self.listener.found(finding)
+                self.search.report(finding, self.listener)
         self.listener.advanced(self.search, [pool.mass() for pool in self.pools])
         return brought

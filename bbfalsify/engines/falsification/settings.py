@@ -20,7 +20,10 @@ class Options(Settings):
     """Search and estimation: all that the engine itself is told."""
 
     counterexamples: int = _search("Counterexamples to list for each requirement.", default=10, at_least=1)
-    simulations: int = _search("Budget of the search.", default=2000, at_least=0, unit="simulations")
+    simulations: int = _search(
+        "Budget of the search, with the confirmations of what it finds.",
+        default=2000, at_least=0, unit="simulations",
+    )  # fmt: skip
     passes: int = _estimation(
         "Independent passes, the basis of the intervals; rows whose intervals overlap get a quarter as many again, "
         "which decide their order. 0 only finds: nothing is estimated or shrunk.",
@@ -45,7 +48,8 @@ class Options(Settings):
         default="probable", choices=("probable", "first"),
     )  # fmt: skip
     guide: str = _search(
-        "Who proposes the next runs: accelerator and none learn nothing, others learn from every simulation; auto is "
+        "Who proposes the next runs: accelerator and none learn nothing, outlier prefers in every second walk the "
+        "actions after which the walk before came close to a violation, others learn from every simulation; auto is "
         "accelerator for a profile of automata, and the best one for signals and parameters.", default="auto",
     )  # fmt: skip
     proposals: int = _search(
@@ -64,9 +68,6 @@ class Options(Settings):
         "Where in a window the search puts an action: cycle takes eleven distributions in turn, two_points only the "
         "ends of the window.", default="cycle", choices=("cycle", "two_points"),
     )  # fmt: skip
-    guiding: bool = _search(
-        "In every second walk, prefer the actions after which the walk before came close to a violation.", default=False
-    )
     adaptive_duration: bool = _search(
         "Once something is found, search within the time it took; grow again when nothing comes.", default=False
     )
@@ -82,6 +83,10 @@ class Options(Settings):
         "Name failure modes: patterns that violating uses share; costs three tenths of the estimates' simulations.",
         default=True,
     )
+    mode_simulations: int | None = _estimation(
+        "Fresh simulations per requirement that estimate the modes and the probability of any violation.",
+        default=None, at_least=1, unit="simulations", metavar="N", absent="9 % of the estimates",
+    )  # fmt: skip
     fan: int = setting(
         "Traces per counterexample whose signals are kept for pictures; 0 keeps none.",
         default=40, at_least=0, option=False,

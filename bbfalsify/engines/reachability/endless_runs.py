@@ -131,8 +131,8 @@ class Endings:
             states.append(state)
         return states
 
-    def first(self, replayer: Replayer, steps: list[TraceStep]) -> Ending | None:
-        """The earliest way to go on for ever along these steps."""
+    def first(self, replayer: Replayer, steps: list[TraceStep], waits: Fraction = Fraction(0)) -> Ending | None:
+        """The earliest way to go on for ever along these steps, and a wait after the last one."""
         since = 0
         """The condition is avoided from this state on."""
         triggered: int | None = None
@@ -153,7 +153,7 @@ class Endings:
                 stay = replayer.delays(state)
                 if stay and stay[-1].high is None:
                     return Ending(WAITING, place)
-                if place == len(steps) and not replayer.transitions(state):
+                if place == len(steps) and not replayer.transitions(replayer.wait(state, waits)):
                     return Ending(STUCK, place)
             if place < len(steps) and any(window.low <= steps[place].delay for window in meets):
                 since, triggered, seen = place + 1, None, {}

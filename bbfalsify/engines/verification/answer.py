@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace
 from bbfalsify.engines.reachability.endless_runs import Ending
 from bbfalsify.zones import Explorer
+from bbfalsify.zones.bit_search import BitSearch
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
 
@@ -22,6 +23,11 @@ class Effort:
     depth: int = 0
     waiting: int = 0
     memory_mb: float = 0.0
+
+    @classmethod
+    def of_bits(cls, search: BitSearch) -> Effort:
+        memory = round(search.bytes / 1e6, 3)
+        return cls(search.visited, 0, search.transitions, search.depth, search.left, memory)
 
     @classmethod
     def of(cls, explorer: Explorer) -> Effort:
@@ -46,7 +52,7 @@ class Answer:
     """holds, violated or undecided."""
     effort: Effort
     why: str | None = None
-    """Why it is undecided."""
+    """Why it is undecided, or why the trace may not be the best."""
     trace: ConcreteTrace | None = None
     """A run that shows it: to a target, or one that goes on for ever."""
     ending: Ending | None = None

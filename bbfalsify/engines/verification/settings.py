@@ -20,12 +20,18 @@ class VerifySettings(Settings):
         default=PORTFOLIO, choices=(PORTFOLIO, *ORDERS),
     )  # fmt: skip
     trace: str = setting(
-        "some takes the first trace, shortest one with the fewest steps: breadth first, without walks.",
-        default="some", choices=("some", "shortest"),
+        "some takes the first trace, shortest one with the fewest steps (breadth first), fastest one that ends "
+        "earliest (in the order of time); the last two without walks.",
+        default="some", choices=("some", "shortest", "fastest"),
     )  # fmt: skip
     memory: float = setting(
-        "Most memory for the states of one query; when it is used up, the answer is undecided.",
+        "Most memory for the states of one query; when it is used up, nothing is proved any more.",
         default=2000.0, at_least=1, unit="MB",
+    )  # fmt: skip
+    fallback: str = setting(
+        "When the memory is used up: bits searches on within it and keeps three bits of each state, which finds traces "
+        "of E<> and A[] (with trace some) and proves nothing; none ends undecided.",
+        default="bits", choices=("none", "bits"),
     )  # fmt: skip
     timeout: float | None = setting(
         "Seconds for each query; the seconds of a budget are for all queries together.",
@@ -36,3 +42,5 @@ class VerifySettings(Settings):
     def conflicts(self) -> Iterator[tuple[str, str]]:
         if self.trace == "shortest" and self.heuristic not in (PORTFOLIO, "bfs"):
             yield "trace", f"cannot be 'shortest' with {self.heuristic}, which goes deep first."
+        if self.trace == "fastest" and self.heuristic != PORTFOLIO:
+            yield "trace", f"cannot be 'fastest' with {self.heuristic}: the earliest states come first."

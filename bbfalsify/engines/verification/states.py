@@ -10,9 +10,12 @@ used: only states from which the same can happen are put together.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
+from bbfalsify.core.errors import UserError
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, follow, met
 from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED, Answer, Effort
 from bbfalsify.logic.reach_query import ReachQuery
@@ -21,11 +24,13 @@ from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
 from bbfalsify.modelling.reference.state import Move
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
 from bbfalsify.zones import Explorer, Question, zone_tables
-from bbfalsify.zones.explorer import Order, Outcome
+from bbfalsify.zones.bit_search import BitSearch
+from bbfalsify.zones.explorer import Order, Outcome, bytes_of_state
 from bbfalsify.zones.timing import Moves, TimedPath, timed_path
 from bbfalsify.zones.workspace import ZoneProblem
 from bbfalsify.zones.zone_tables import ZoneTables
 
+LEAST_STATES = 64
 GoOn = Callable[[Effort], bool]
 """Told how far an exploration is; False stops it."""
 
@@ -33,31 +38,68 @@ GoOn = Callable[[Effort], bool]
 class StateVerification:
     """The exploration for one query; `run` can be called again after it was stopped."""
 
-    def __init__(self, network: Network, query: ReachQuery, *, order: Order, most_bytes: float, seed: int = 0) -> None:
+    def __init__(
+        self, network: Network, query: ReachQuery, *, order: Order, most_bytes: float, bits: bool = False, seed: int = 0
+    ) -> None:
+        """With `bits`, the search goes on when the memory is used up: three bits are kept of each state."""
         self.network, self.query = network, query
+        self._most_bytes, self._seed, self._with_bits = most_bytes, seed, bits
+        self._bits: BitSearch | None = None
+        self._full = Effort()
+        """Figures of the exploration that used up the memory."""
         deadlocks = query.dead is not None and query.dead != query.alive
-        self.tables = zone_tables(
-            network, Question(query.alive, query.dead if deadlocks else None, deadlocks, bisimilar=deadlocks)
-        )
+        if deadlocks and order is Order.EARLIEST:
+            raise UserError(
+                f"query '{query.text}': the fastest trace to a deadlock cannot be found; take the shortest."
+            )
+        dead = query.dead if deadlocks else None
+        timed = order is Order.EARLIEST
+        self.tables = zone_tables(network, Question(query.alive, dead, deadlocks, bisimilar=deadlocks, timed=timed))
+        check_memory(self.tables, most_bytes)
         self.explorer = Explorer(self.tables, order=order, most_bytes=most_bytes, seed=seed)
 
     @property
     def effort(self) -> Effort:
-        return Effort.of(self.explorer)
+        return Effort.of(self.explorer) if self._bits is None else self._full + Effort.of_bits(self._bits)
 
     def run(self, go_on: GoOn) -> Answer:
         try:
+            if self._bits is not None:
+                return self._with_bits_only(self._bits, go_on)
             explored = self.explorer.run(lambda explorer: go_on(Effort.of(explorer)))
             if explored.path is not None:
-                return self._confirmed(explored.path)
+                why = None if explored.outcome is Outcome.MET else self._stopped(explored.outcome)
+                return self._confirmed(explored.path, why)
         except ZoneProblem as problem:
             return Answer(UNDECIDED, self.effort, str(problem))
         if explored.outcome is Outcome.ALL:
             return Answer(HOLDS if self.query.universal else VIOLATED, self.effort)
-        return Answer(UNDECIDED, self.effort, why_stopped(explored.outcome, self.tables, self.effort))
+        if explored.outcome is Outcome.MEMORY and self._with_bits:
+            self._full = self.effort
+            self.explorer = Explorer(self.tables)  # its states give way to the bits
+            self._bits = BitSearch(self.tables, most_bytes=self._most_bytes, seed=self._seed)
+            return self.run(go_on)
+        return Answer(UNDECIDED, self.effort, self._stopped(explored.outcome))
 
-    def _confirmed(self, path: tuple[int, ...]) -> Answer:
-        """The answer that a path gives, once the exact interpreter has followed it."""
+    def _with_bits_only(self, bits: BitSearch, go_on: GoOn) -> Answer:
+        """The answer of a search that keeps bits of states: a trace, or nothing."""
+        explored = bits.run(lambda search: go_on(self.effort))
+        if explored.path is not None:
+            return replace(self._confirmed(explored.path), found_by="zones, bit-state hashing")
+        ended = "no more were found" if explored.outcome is Outcome.ALL else "the time is up"
+        left_out = f", {bits.left_out:,} were left out" if bits.left_out else ""
+        why = (
+            f"the memory is used up ({self._full.states:,} states explored, {self._full.stored:,} stored); bit-state "
+            f"hashing then visited {bits.visited:,}, {ended}{left_out}: it may miss states and proves nothing"
+        )
+        return Answer(UNDECIDED, self.effort, why)
+
+    def _stopped(self, outcome: Outcome) -> str:
+        return why_stopped(outcome, self.tables, self.effort)
+
+    def _confirmed(self, path: tuple[int, ...], slower: str | None = None) -> Answer:
+        """The answer that a path gives, once the exact interpreter has followed it; `slower`: why a trace that was
+        asked to be the fastest may not be."""
         timed = timed_path(self.tables, path)
         try:
             if timed is None:
@@ -66,7 +108,8 @@ class StateVerification:
         except (NotAllowed, ModelRuntimeError) as problem:
             why = f"a symbolic path of {len(path)} steps was not confirmed by the exact interpreter: {problem}"
             return Answer(UNDECIDED, self.effort, why)
-        return Answer(VIOLATED if self.query.universal else HOLDS, self.effort, trace=trace)
+        faster = None if slower is None else f"there may be a faster trace: {slower}"
+        return Answer(VIOLATED if self.query.universal else HOLDS, self.effort, faster, trace=trace)
 
     def _trace(self, timed: TimedPath) -> ConcreteTrace:
         replayer = Replayer(self.network)
@@ -74,6 +117,17 @@ class StateVerification:
         steps, state = follow(replayer, moves, timed.times, None)
         waits, deadlocked = met(replayer, self.query, state, timed.end - Fraction(state.time))
         return ConcreteTrace(tuple(steps), waits, replayer.wait(state, waits), deadlocked)
+
+
+def check_memory(tables: ZoneTables, most_bytes: float) -> None:
+    """Refuse a limit below some states: even a small search needs room for the successors of one."""
+    least = LEAST_STATES * bytes_of_state(tables)
+    if most_bytes < least:
+        raise UserError(
+            f"`memory` is {most_bytes / 1e6:g} MB, too little for {LEAST_STATES} states of this model: "
+            f"{tables.size - 1} clocks need {bytes_of_state(tables):,} bytes per state. "
+            f"Give at least {math.ceil(least / 1e6)} MB."
+        )
 
 
 def named_moves(network: Network, moves: Moves) -> tuple[Move, ...]:

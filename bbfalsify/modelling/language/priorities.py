@@ -19,18 +19,16 @@ from bbfalsify.modelling.language.scopes import Assembly
 from bbfalsify.modelling.network.effects import EffectAnalysis
 from bbfalsify.modelling.network.effects import Place as Slot
 from bbfalsify.modelling.network.expressions import (
-    Assign,
     AtLocation,
     Call,
     Expression,
     Function,
     Kind,
-    Read,
     Return,
     Statement,
 )
 from bbfalsify.modelling.network.network import Branch, Edge, Network
-from bbfalsify.modelling.network.substitution import NotPlain, substituted
+from bbfalsify.modelling.network.substitution import NotPlain, before
 
 Rank = tuple[int, int]
 """Level of the channel, level of the process."""
@@ -236,21 +234,12 @@ class Priorities:
     def before(self, updates: list[Statement], condition: Expression, line: int | None) -> Expression:
         """The condition before the updates that makes the given one hold after them."""
         try:
-            for update in reversed(updates):
-                if self.effects.statements([update]).writes.isdisjoint(self.effects.expression(condition).reads):
-                    continue
-                if not isinstance(update, Assign) or not isinstance(update.target, Read):
-                    raise NotPlain
-                effects = self.effects.expression(update.value)
-                if effects.writes or effects.random:
-                    raise NotPlain
-                condition = substituted(condition, update.target, update.value)
+            return before(self.effects, updates, condition)
         except NotPlain:
             where = "" if line is None else f" (line {line})"
             self.refuse(f"an edge of higher priority{where} enters a location with an invariant after updates that are "
                         "more than plain assignments")  # fmt: skip
             return TRUE
-        return condition
 
     def refuse(self, why: str) -> None:
         self.assembly.fail(self.place, f"these priorities are not supported: {why}.")

@@ -19,6 +19,7 @@ from bbfalsify.modelling.language.model_text import ModelText, TemplateText
 from bbfalsify.modelling.language.phase_delays import expand_phases
 from bbfalsify.modelling.language.priority_levels import with_priorities
 from bbfalsify.modelling.language.process_instances import ProcessInstances
+from bbfalsify.modelling.language.receiver_choices import with_receiver_choices
 from bbfalsify.modelling.language.resolve_expressions import ExpressionResolver
 from bbfalsify.modelling.language.resolve_names import BROKEN, Context
 from bbfalsify.modelling.language.scopes import Assembly, Frame, Scope, visible_variables
@@ -55,6 +56,7 @@ def assemble(model: ModelText) -> tuple[Network, Assembly]:
         scope=scope,
         as_uppaal=model.as_uppaal,
     )
+    network = with_receiver_choices(network)
     return with_priorities(network, model.channel_priorities, model.process_priorities, assembly), assembly
 
 

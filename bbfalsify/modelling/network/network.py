@@ -18,6 +18,9 @@ one enabled `c?` edge of every other process that has one (a process with none s
 any update; then the sender's branch and updates, then each receiver's in the order of the processes.
 
 Branches.  Where an edge has several, one is drawn in proportion to the weights (evaluated before the updates).
+
+Several receiving edges.  One of the enabled edges of a process is drawn, and every one must be possible to enter; where
+only some are, `language/receiver_choices.py` has given the others a guard.
 """
 
 from __future__ import annotations

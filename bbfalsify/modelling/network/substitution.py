@@ -1,11 +1,13 @@
-"""Replace a variable in an expression by a value."""
+"""Replace a variable in an expression by a value; move a condition from after some updates to before them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bbfalsify.modelling.language.folding import make_binary, make_builtin, make_conditional, make_unary
 from bbfalsify.modelling.network import expressions as ex
+from bbfalsify.modelling.network.effects import EffectAnalysis
 
 
 class NotPlain(Exception):  # noqa: N818  (an answer, not an error)
@@ -42,3 +44,17 @@ def substituted(expression: ex.Expression, variable: ex.Read, value: ex.Expressi
     if variable.index is not None:
         raise NotPlain
     return inside(expression)
+
+
+def before(effects: EffectAnalysis, updates: Sequence[ex.Statement], condition: ex.Expression) -> ex.Expression:
+    """Return the condition that, before the updates, makes the given one hold after them; or raise NotPlain."""
+    for update in reversed(updates):
+        if effects.statements([update]).writes.isdisjoint(effects.expression(condition).reads):
+            continue
+        if not isinstance(update, ex.Assign) or not isinstance(update.target, ex.Read):
+            raise NotPlain
+        value = effects.expression(update.value)
+        if value.writes or value.random:
+            raise NotPlain
+        condition = substituted(condition, update.target, update.value)
+    return condition

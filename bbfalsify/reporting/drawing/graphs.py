@@ -10,7 +10,7 @@ when the mouse rests on it.  The path of a counterexample is drawn heavily, its 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
@@ -64,11 +64,8 @@ class Label:
 
     @property
     def lines(self) -> list[Line]:
-        taken = [
-            Line(f"{_numbers(self.numbers[s])} {_cut(s[0])}/{_cut(s[1])}", "taken")
-            for s in self.steps
-            if s in self.numbers
-        ]
+        ways = sorted((s for s in self.steps if s in self.numbers), key=lambda s: self.numbers[s])
+        taken = [Line(f"{_numbers(self.numbers[s])} {_cut(s[0])}/{_cut(s[1])}", "taken") for s in ways]
         alike: dict[str, list[str]] = {}
         for symbol, answer in (step for step in self.steps if step not in self.numbers):
             alike.setdefault(answer, []).append(symbol)
@@ -87,33 +84,59 @@ class Label:
 def machine_svg(machine: MealyMachine, path: Sequence[str] = ()) -> str:
     """The machine as one SVG; `path` is a word from the initial state on that is to stand out."""
     labels, states_on = _labels(machine, path)
-    loops = {s: labels.pop((s, s), Label((), {})) for s in range(len(machine))}
-    sizes = {s: _box(machine.states[s], loops[s].lines) for s in loops}
-    layout = layered(_distances(machine), sizes, {edge: _size(label.lines) for edge, label in labels.items()})
+    return graph_svg(machine.name, machine.states, machine.initial, labels, states_on)
+
+
+def automaton_svg(
+    name: str, states: Sequence[str], initial: str, steps: Sequence[tuple[str, str, Step]], path: Sequence[int]
+) -> str:
+    """An automaton as one SVG: `steps` are (source, target, (action, how often)), `path` numbers of steps to follow."""
+    number = {state: k for k, state in enumerate(states)}
+    found: dict[tuple[int, int], list[Step]] = {}
+    taken: dict[tuple[int, int], dict[Step, tuple[int, ...]]] = {}
+    for k, (source, target, step) in enumerate(steps):
+        edge = number[source], number[target]
+        found.setdefault(edge, []).append(step)
+        if times := tuple(place for place, way in enumerate(path, start=1) if way == k):
+            taken.setdefault(edge, {})[step] = times
+    labels = {edge: Label(tuple(own), taken.get(edge, {})) for edge, own in found.items()}
+    return graph_svg(name, states, number[initial], labels, {state for edge in taken for state in edge})
+
+
+def graph_svg(
+    name: str, states: Sequence[str], initial: int, labels: Mapping[tuple[int, int], Label], states_on: set[int]
+) -> str:
+    """States and labelled arrows as one SVG; those in `states_on`, and taken arrows, stand out."""
+    loops = {s: labels.get((s, s), Label((), {})) for s in range(len(states))}
+    labels = {edge: label for edge, label in labels.items() if edge[0] != edge[1]}
+    sizes = {s: _box(states[s], loops[s].lines) for s in loops}
+    distances = _distances(initial, len(states), labels)
+    layout = layered(distances, sizes, {edge: _size(label.lines) for edge, label in labels.items()})
     width, height = round(layout.width), round(layout.height)
     # In a page with several drawings each has arrow heads of its own: those of one that is folded away are not drawn.
-    tip = f"tip-{zlib.crc32(repr((machine.name, *path)).encode()):x}"
+    marked = [(edge, dict(label.numbers)) for edge, label in [*labels.items(), *loops.items()]]
+    tip = f"tip-{zlib.crc32(repr((name, marked)).encode()):x}"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="machine" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" font-family="Helvetica, Arial, sans-serif" role="img" '
-        f"aria-label={quoteattr(f'{machine.name}: {len(machine)} states')}>",
+        f"aria-label={quoteattr(f'{name}: {len(states)} states')}>",
         f"<style>{_STYLE}</style>",
         f'<defs><marker id="{tip}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
         'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L10 5L0 10z" fill="context-stroke"/></marker></defs>',
     ]
-    x, y = layout.nodes[machine.initial]
-    left = x - sizes[machine.initial][0] / 2
+    x, y = layout.nodes[initial]
+    left = x - sizes[initial][0] / 2
     parts.append(f'<path class="edge" d="M{left - 30:.1f} {y:.1f}h28" marker-end="url(#{tip})"/>')
     for (source, target), label in sorted(labels.items(), key=lambda item: bool(item[1].numbers)):
         text = _text(label.lines, *layout.labels[source, target])
         parts.append(
             f'<g class="arrow{" on" * bool(label.numbers)}" data-from="{source}" data-to="{target}">'
-            f"<title>{escape(f'{machine.states[source]} → {machine.states[target]}:{chr(10)}{label.tip}')}</title>"
+            f"<title>{escape(f'{states[source]} → {states[target]}:{chr(10)}{label.tip}')}</title>"
             f'<path class="edge" d="{layout.ways[source, target]}" marker-end="url(#{tip})"/>{text}</g>'
         )
     for s, (x, y) in layout.nodes.items():
-        kinds = f"state{' start' * (s == machine.initial)}{' on' * (s in states_on)}"
-        parts.append(_state(machine.states[s], loops[s], (x, y), sizes[s], f'class="{kinds}" data-state="{s}"'))
+        kinds = f"state{' start' * (s == initial)}{' on' * (s in states_on)}"
+        parts.append(_state(states[s], loops[s], (x, y), sizes[s], f'class="{kinds}" data-state="{s}"'))
     return "\n".join([*parts, "</svg>\n"])
 
 
@@ -136,17 +159,20 @@ def _labels(machine: MealyMachine, path: Sequence[str]) -> tuple[dict[tuple[int,
     return {edge: Label(tuple(found), taken.get(edge, {})) for edge, found in steps.items()}, states
 
 
-def _distances(machine: MealyMachine) -> dict[int, int]:
-    """Length of the shortest word to each state."""
-    distance, order = {machine.initial: 0}, [machine.initial]
+def _distances(initial: int, states: int, edges: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Number of arrows of the shortest way to each state."""
+    following: dict[int, list[int]] = {}
+    for source, target in edges:
+        following.setdefault(source, []).append(target)
+    distance, order = {initial: 0}, [initial]
     for state in order:  # grows while it is walked
-        for target in map(int, machine.successor[state]):
+        for target in following.get(state, ()):
             if target not in distance:
                 distance[target] = distance[state] + 1
                 order.append(target)
     last = max(distance.values()) + 1
     # What cannot be reached stands at the end.
-    return distance | {s: last for s in range(len(machine)) if s not in distance}
+    return distance | {s: last for s in range(states) if s not in distance}
 
 
 # --- text ------------------------------------------------------------------------------------------------------------

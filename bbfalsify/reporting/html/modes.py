@@ -8,6 +8,7 @@ from typing import Any
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.odds import odds_interval, percent
 from bbfalsify.records.accepted import ACCEPTED, NEW
+from bbfalsify.reporting.drawing.graphs import automaton_svg
 from bbfalsify.reporting.formatting import interval
 from bbfalsify.reporting.html.parts import anchor, badge, interval_bar
 from bbfalsify.results.falsify_modes import FailureMode, PastMode, PastRun
@@ -16,6 +17,8 @@ from bbfalsify.results.mode_words import rank_change_text
 
 MOST_COLUMNS = 8
 """Modes that a history shows."""
+MOST_DRAWN, MOST_LOCATIONS = 5, 40
+"""Modes whose way through the profile is drawn, and locations of an automaton that is."""
 MOST_ROWS = 12
 """Rows that a mode links to."""
 
@@ -28,7 +31,7 @@ def modes_section(result: FalsificationResult) -> dict[str, Any]:
         for row in result.requirements
         if row.other is not None and row.violation is not None
     ]
-    modes = [_mode(mode, places, top) | _acceptance(result, mode) for mode in result.modes]
+    modes = [_mode(mode, places, top) | _acceptance(result, mode) | _drawings(result, mode) for mode in result.modes]
     return {"modes": modes, "others": others, "histories": _histories(result)}
 
 
@@ -98,6 +101,30 @@ def _mode(mode: FailureMode, places: dict[tuple[str, int], int], top: float) -> 
         "rows": rows[:MOST_ROWS],
         "more": max(0, len(rows) - MOST_ROWS),
     }
+
+
+def _drawings(result: FalsificationResult, mode: FailureMode) -> dict[str, Any]:
+    """The automata of the profile with the way of a typical use; large ones, and those not on it, are left out."""
+    from markupsafe import Markup
+
+    coverage = result.profile_coverage
+    drawn = []
+    for automaton in coverage.automata if coverage is not None and mode.rank <= MOST_DRAWN else ():
+        places = {edge.number: place for place, edge in enumerate(automaton.edges)}
+        path = [places.get(number, -1) for number in mode.path]  # steps of other automata keep their numbers
+        if len(automaton.locations) > MOST_LOCATIONS or not any(place >= 0 for place in path):
+            continue
+        leaving: dict[str, int] = {}
+        for edge in automaton.edges:
+            leaving[edge.source] = leaving.get(edge.source, 0) + edge.times
+        steps = [
+            (e.source, e.target, (e.action, percent(e.times / leaving[e.source]) if leaving[e.source] else "never"))
+            for e in automaton.edges
+        ]
+        name = f"{automaton.name} {mode.requirement} {mode.rank}"
+        svg = automaton_svg(name, automaton.locations, automaton.initial, steps, path)
+        drawn.append((automaton.name, Markup(svg)))  # made by us from escaped text
+    return {"drawings": drawn}
 
 
 def _range(share: Estimate) -> str:

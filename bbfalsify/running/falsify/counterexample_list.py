@@ -49,7 +49,7 @@ class Listing:
         stages, requirement = self._stages, self._stages.task.requirements[number]
         ranks = {finding: rank for rank, finding in enumerate(stages.scribe.listed(number), start=1)}
         files = {row.rank: row.file for row in self.rows if row.requirement == requirement.id and row.file is not None}
-        return stages.naming.result(number, requirement.id, ranks, files, stages.task.units)
+        return stages.naming.result(number, requirement.id, ranks, files, stages.task)
 
     def _row(self, finding: Finding, requirement: Requirement, rank: int, insights: Insights) -> RankedCounterexample:
         task, memory = self._stages.task, self._stages.memory

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from bbfalsify.core.choices import DrawnValue
 from bbfalsify.core.confirmation import Confirmation, ConfirmedTrace
@@ -18,11 +19,11 @@ from bbfalsify.core.events import (
 )
 from bbfalsify.core.query import Query
 from bbfalsify.engines.falsification import smc
-from bbfalsify.engines.falsification.accelerator import Search
 from bbfalsify.engines.falsification.engine import Progress
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.insights import Insights
 from bbfalsify.engines.falsification.judging_again import Again
+from bbfalsify.engines.falsification.search import Search
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement
 from bbfalsify.records.counterexample import ChoiceRecord, Counterexample, SeedRecord
@@ -62,7 +63,8 @@ class Scribe:
 
     def confirm(self, finding: Finding) -> Confirmation:
         query = Query(f"confirm/{finding.requirement}/{finding.name}", finding.stimulus, seed_name=finding.query)
-        finding.confirmation = confirm(self.driver.rerun, query, finding.requirement, finding.judgement)
+        rerun = partial(self.driver.rerun, counted=True)
+        finding.confirmation = confirm(rerun, query, finding.requirement, finding.judgement)
         return finding.confirmation
 
     def advanced(self, search: Search, masses: Sequence[float]) -> None:

@@ -12,6 +12,7 @@ from bbfalsify.core.events import StageStarted
 from bbfalsify.core.query import Answer, Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.coverage import Visits, path_of
 from bbfalsify.engines.falsification.engine import pass_plan
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.avoiding import Avoiding
@@ -24,14 +25,17 @@ from bbfalsify.engines.falsification.modes.sampling import (
     avoiding_simulations,
     learning_passes,
     learning_uses,
+    most_walks,
     plain_simulations,
 )
+from bbfalsify.engines.falsification.modes.strata import allocated, draw, simulate
 from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
 from bbfalsify.results.falsify_insights import Swap
 from bbfalsify.results.falsify_modes import FailureMode, RequirementModes, Unseen
 from bbfalsify.running.falsify.finding_listener import Scribe
+from bbfalsify.running.falsify.task import Task
 
 
 @dataclass
@@ -43,11 +47,14 @@ class Naming:
     """The nearest passing use of each pattern, in words."""
     swaps: dict[int, dict[Pattern, Swap]] = field(default_factory=dict)
     """The change of the profile that changes each pattern's rank."""
+    visits: Visits = field(default_factory=Visits)
+    """Parts of the profile that the plain simulations used."""
 
     def result(
-        self, requirement: int, name: str, ranks: Mapping[Finding, int], files: Mapping[int, str], units: dict[str, str]
+        self, requirement: int, name: str, ranks: Mapping[Finding, int], files: Mapping[int, str], task: Task
     ) -> RequirementModes | None:
         """The modes of a requirement as results hold them."""
+        usage, units = task.usage, task.units
         named = self.modes.get(requirement)
         if named is None:
             return None
@@ -68,6 +75,7 @@ class Naming:
                     counterexamples=own,
                     typical=files.get(own[0]) if own else None,
                     avoided_by=self.avoided[requirement].get(mode.pattern),
+                    path=_path(usage, mode.rows[0]) if own else (),
                     rank_changes=self.swaps[requirement].get(mode.pattern),
                 )
             )
@@ -86,31 +94,39 @@ def name_modes(
     rows = sum(map(len, lists.values()))
     if not lists:
         return
-    plain = plain_simulations(usage, rows, plan)
+    plain, given = plain_simulations(usage, rows, plan), scribe.options.mode_simulations
+    fresh = {number: plain_simulations(usage, len(listed), plan, given) for number, listed in lists.items()}
     learning = rows * learning_passes(usage, plan.passes) * plan.traces
-    avoiding = sum(avoiding_simulations(len(listed), plan) for listed in lists.values())
-    scribe.driver.recorder.record(StageStarted("naming failure modes", learning + 2 * plain + avoiding))
-    known = _simulate_plainly(ask, usage, scribe, lists, plain, "learn", seeds)
-    patterns = {}
+    avoiding = {number: avoiding_simulations(len(listed), plan) for number, listed in lists.items()}
+    simulations = learning + plain + sum(fresh.values()) + sum(avoiding.values())
+    scribe.driver.recorder.record(StageStarted("naming failure modes", simulations))
+    known = _simulate_plainly(ask, usage, scribe, naming, lists, plain, "learn", seeds)
     for number, listed in lists.items():
         bad, good = learning_uses(ask, usage, listed, known[number], plan, seeds.child(number))
-        patterns[number] = learn(bad, good)
+        patterns = learn(bad, good)
         search = Avoiding(ask, usage, number, units, seeds.child(number, "avoiding"))
-        budget = avoiding_simulations(len(listed), plan)
-        naming.avoided[number] = search.of(patterns[number], bad, budget)
-    fresh = _simulate_plainly(ask, usage, scribe, lists, plain, "plain", seeds)
-    for number, listed in lists.items():
-        seeds_of, confidence = seeds.child(number, "occurrences"), scribe.options.confidence
-        found = estimate_modes(usage, patterns[number], listed, fresh[number], confidence, seeds_of)
-        wanted = scribe.options.sensitivity
-        naming.swaps[number] = rank_changes(usage, found.modes, confidence) if wanted else {}
+        naming.avoided[number] = search.of(patterns, bad, avoiding[number])
+        wanted = allocated(patterns, bad, good, fresh[number])
+        most = most_walks(fresh[number], sum(row.estimated.passes.total_traces for row in listed))
+        strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"))
+        simulate(ask, usage, number, frozenset(row.actions for row in listed), strata)
+        confidence = scribe.options.confidence
+        found = estimate_modes(usage, patterns, listed, strata, confidence)
+        naming.swaps[number] = rank_changes(usage, found.modes, confidence) if scribe.options.sensitivity else {}
         naming.modes[number] = found
+
+
+def _path(usage: Usage, row: Finding) -> tuple[int, ...]:
+    """The way of a row's typical trace through the automata of the profile, up to the action after the violation."""
+    walk = row.estimated.evidence.example or row.walk
+    return () if walk is None or not usage.profile.has_actions else path_of(usage.model, walk.prefix(len(row.actions)))
 
 
 def _simulate_plainly(
     ask: Ask,
     usage: Usage,
     scribe: Scribe,
+    naming: Naming,
     lists: Mapping[int, list[Finding]],
     simulations: int,
     name: str,
@@ -127,14 +143,16 @@ def _simulate_plainly(
             of_one.add(walk, answer)
 
     never = smc.SmcOptions(epsilon=1e-12, simulations=simulations)  # so narrow that only the number ends it
+    progress = smc.Progress(on_answer=judged)
     smc.run(
         ask,
         usage,
-        smc.Progress(on_answer=judged),
+        progress,
         never,
         requirements=len(scribe.requirements),
         seeds=seeds.child(name),
         listener=scribe,
         names=f"modes/{name}",
     )
+    naming.visits = progress.visits
     return uses

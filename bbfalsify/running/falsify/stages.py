@@ -181,7 +181,8 @@ class Stages:
         for finding in progress.estimated:
             if (example := finding.estimated.evidence.example) is not None:
                 listed.add_walk(model, example)
-        visits = {"search": progress.search.visits, "simulation": self.plain.visits, "counterexamples": listed}
+        plain = self.plain.visits if self.plain.visits.walks else self.naming.visits
+        visits = {"search": progress.search.visits, "simulation": plain, "counterexamples": listed}
         return coverage_of(model, visits)
 
     def self_check(self) -> tuple[SelfCheck, dict[Finding, Meetings]]:

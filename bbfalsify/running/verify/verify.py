@@ -20,6 +20,7 @@ from bbfalsify.core.seeds import SeedTree, draw_seed
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED, Answer, Effort
+from bbfalsify.engines.verification.lasting import LastingVerification
 from bbfalsify.engines.verification.settings import PORTFOLIO, VerifySettings
 from bbfalsify.engines.verification.states import StateVerification
 from bbfalsify.logic.reach_query import ExtremesQuery, LivenessQuery, ReachQuery, parse_asked
@@ -33,7 +34,7 @@ from bbfalsify.zones.explorer import Order
 BEFORE_WALKS_S = 1.0
 """Seconds of exploration before random walks."""
 
-VerifiedQuery = ReachQuery
+VerifiedQuery = ReachQuery | LivenessQuery
 Watch = Callable[[Effort, float], None]
 """Told the figures so far, and the seconds."""
 
@@ -83,7 +84,7 @@ class Verification:
         return (
             f"{text}: {answer.verdict.upper()}{deadlock}, shown by {len(trace.steps)} steps and "
             f"{float(trace.time):g} time units{after}, found by {answer.found_by}; every step re-checked by the exact "
-            "interpreter"
+            f"interpreter{'' if answer.why is None else f' ({answer.why})'}"
         )
 
 
@@ -92,9 +93,6 @@ def read_verifiable(text: str, network: Network, *, file: str | None = None, lin
     asked = parse_asked(text, network, file=file, line=line)
     if isinstance(asked, ExtremesQuery):
         problem = f"query '{asked.text}': 'bbfalsify reach' looks for extreme values; verify decides conditions."
-        raise UserError(Problem(problem, file, line))
-    if isinstance(asked, LivenessQuery):
-        problem = f"query '{asked.text}': 'bbfalsify reach' looks for endless runs; verify decides E<> and A[]."
         raise UserError(Problem(problem, file, line))
     return asked
 
@@ -112,10 +110,7 @@ def verify(
     network = model if isinstance(model, Network) else load_network(model)
     asked = read_verifiable(query, network)
     seed = draw_seed() if seed is None else seed
-    work = StateVerification(
-        network, asked, order=Order.BREADTH if settings.heuristic == PORTFOLIO else Order(settings.heuristic),
-        most_bytes=settings.memory * 1e6, seed=SeedTree(seed).child("verify").word(),
-    )  # fmt: skip
+    work = _prepared(network, asked, settings, SeedTree(seed).child("verify").word())
     warm_up()  # compiling does not count
     began, used = time.monotonic(), time.process_time()
     ends = None if settings.timeout is None else began + settings.timeout
@@ -135,6 +130,19 @@ def verify(
         found = _walked(network, asked, left, seed, execution, work.effort)
         answer = found if found is not None else work.run(go_on_until(ends))
     return Verification(network, asked, answer, seed, time.monotonic() - began, time.process_time() - used)
+
+
+def _prepared(
+    network: Network, query: VerifiedQuery, settings: VerifySettings, seed: int
+) -> StateVerification | LastingVerification:
+    order = Order.BREADTH if settings.heuristic == PORTFOLIO else Order(settings.heuristic)
+    if settings.trace == "fastest":
+        order = Order.EARLIEST
+    most_bytes = settings.memory * 1e6
+    if isinstance(query, LivenessQuery):
+        return LastingVerification(network, query, order=order, most_bytes=most_bytes, seed=seed)
+    bits = settings.fallback == "bits" and settings.trace == "some"  # it goes deep: its traces are not the best
+    return StateVerification(network, query, order=order, most_bytes=most_bytes, bits=bits, seed=seed)
 
 
 def _walked(

@@ -70,7 +70,7 @@ VALID = [
     (("engine",), "max_time", [None, 3]),
     (("engine",), "columns", "d6"),
     (("engine",), "columns", ["d6", "d8"]),
-    (("engine",), "guiding", [True, False]),
+    (("engine",), "adaptive_duration", [True, False]),
 ]
 WRONG = [
     ((), "seed", "one"),
@@ -94,7 +94,7 @@ WRONG = [
     (("engine",), "horizon", None),
     (("engine",), "columns", ["d7"]),
     (("engine",), "pases", 3),
-    (("engine",), "guiding", "perhaps"),
+    (("engine",), "adaptive_duration", "perhaps"),
     (("engine",), "plain_walks", 1.5),
 ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bbfalsify.engines.falsification.coverage import Visits, coverage_of
+from bbfalsify.engines.falsification.coverage import Visits, coverage_of, path_of
 from bbfalsify.kernel import compile_network, stochastic_walks
 from bbfalsify.modelling import parse_network
 
@@ -69,3 +69,21 @@ def test_walks_that_did_not_reach_the_end_do_not_count():
     visits.add(model, stochastic_walks(model, np.array([1], np.uint64), until=10.0, max_steps=2))
     assert visits.walks == 0
     assert not visits.edges.any() and not visits.locations.any()
+
+
+def test_automata_carry_the_times_of_their_branches_and_walks_their_way():
+    model = compile_network(parse_network(MODEL))
+    walks = stochastic_walks(model, np.arange(1, 8, dtype=np.uint64), until=10.0, max_steps=1000)
+    visits = Visits()
+    visits.add(model, walks)
+    user, ear = coverage_of(model, {"search": visits}).automata
+    assert (user.name, user.initial, user.locations) == ("User", "S", ("S", "T"))
+    assert [(e.source, e.target, e.action) for e in user.edges] == [
+        ("S", "S", "often"), ("S", "T", "never"), ("T", "S", "done"), ("S", "S", "choose"), ("S", "S", "choose"),
+    ]  # fmt: skip
+    assert ear.edges == (), "an edge that receives follows the one that sends"
+    ways = [path_of(model, walks.walk(i)) for i in range(7)]
+    for edge in user.edges:
+        assert edge.times == sum(way.count(edge.number) for way in ways)
+    named = {edge.number: edge.action for edge in user.edges}
+    assert tuple(named[number] for number in ways[0]) == walks.walk(0).actions(model)

@@ -165,8 +165,8 @@ TWO_USERS = heater.PROFILE.replace("inputs:", "system: [User, Other]\ninputs:").
 )
 
 
-def test_guiding_and_other_estimators_work_together_with_it():
-    found = search(guiding=True, adaptive_duration=True, counterexamples=2, simulations=800)
+def test_outlier_guiding_and_other_estimators_work_together_with_it():
+    found = search(guide="outlier", adaptive_duration=True, counterexamples=2, simulations=800)
     assert set(keys(found)) <= set(heater.EXACT)
     # The second user never acts within the horizon, so nothing changes but the estimator that a race needs.
     found = search(usage=usage_of(TWO_USERS), estimator="splitting", counterexamples=2, simulations=800)

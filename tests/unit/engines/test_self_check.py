@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bbfalsify import falsify
-from bbfalsify.engines.falsification import accelerator, estimating, probable, smc
+from bbfalsify.engines.falsification import estimating, probable, search, smc
 from bbfalsify.engines.falsification.self_check import FALSE_ALARMS, PlainWalks, contradictions
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
@@ -72,7 +72,7 @@ def test_a_key_attributed_to_the_wrong_step_is_called_wrong_loudly(monkeypatch, 
     assert fine.self_check.contradictions == () and fine.self_check.rows == len(fine.counterexamples)
     first = fine.counterexamples[0].as_json()["met_by_plain_walks"]
     assert first["walks"] > (300 if baseline else 20) and 0.1 < first["met"] / first["walks"] < 0.4
-    for module in (accelerator, estimating, smc):
+    for module in (search, estimating, smc):
         monkeypatch.setattr(module, "violating_step", lambda times, t: int(np.searchsorted(times, t)) + 1)
     for module in (estimating, probable):
         monkeypatch.setattr(module, "whole_moments", lambda model, walks, seeds: list(walks))

@@ -7,11 +7,12 @@ from bbfalsify.core.choices import HIGHEST, Label, Space
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
-from bbfalsify.engines.falsification.accelerator import Search, WalkPlan
 from bbfalsify.engines.falsification.engine import Progress, run
-from bbfalsify.engines.falsification.guided import MOST_CHOICES, GuidedSearch, open_guide
+from bbfalsify.engines.falsification.guided import MOST_CHOICES, GuidedRuns, open_guide
+from bbfalsify.engines.falsification.guides.portfolio import Portfolio
 from bbfalsify.engines.falsification.guides.scores import Scores
 from bbfalsify.engines.falsification.plain_guides import AcceleratorGuide, PlainGuide
+from bbfalsify.engines.falsification.search import Search, WalkPlan, search_first
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.engines.falsification.space import ProfileSpace
 from bbfalsify.engines.falsification.usage import Usage
@@ -181,7 +182,8 @@ def search_with(guide, space, *, simulations=50, batch=4, wanted=10):
         return [judged(60.0 - float(q.stimulus.inputs["throttle"][0])) for q in queries]
 
     plan = WalkPlan(wanted, simulations, batch)
-    GuidedSearch(ask, space.usage, search, plan, space, guide, SeedTree(1), listing).run(1, lambda: False)
+    source = GuidedRuns(ask, space.usage, search, plan, space, guide, SeedTree(1))
+    search_first(space.usage, search, plan, source, requirements=1, listener=listing)
     return search, listing
 
 
@@ -223,6 +225,15 @@ def test_a_guide_that_cannot_manage_many_choices_is_replaced_and_that_is_said(mo
     search = Search()
     assert isinstance(open_guide("none", space, search, 1, SeedTree(0)), AcceleratorGuide)
     assert "more than the guide 'none' manages (10000): 'accelerator' took over" in search.notes[0]
+
+
+def test_outlier_guiding_needs_actions():
+    search = Search()
+    assert isinstance(open_guide("outlier", space_of(FIXED), search, 1, SeedTree(0)), Portfolio)
+    assert search.notes == [
+        "the guide 'outlier' prefers actions after which a run came close, and this profile has no actions: "
+        "'portfolio' took over"
+    ]
 
 
 def test_a_search_for_probable_words_takes_proposals_of_a_guide_too(monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bbfalsify.automata.mealy import MealyMachine
-from bbfalsify.reporting.drawing.graphs import LINE, machine_svg, text_width
+from bbfalsify.reporting.drawing.graphs import LINE, automaton_svg, machine_svg, text_width
 
 STATES, SYMBOLS = ("start", "greeted", "mail", "recipient", "content"), ("helo", "mail", "rcpt", "data", "quit")
 NUMBER = r"(-?[\d.]+)"
@@ -128,3 +128,13 @@ def test_symbols_that_are_answered_alike_share_a_line_and_what_has_no_room_is_co
     drawing = machine_svg(MealyMachine.from_transitions(table, "s"))
     lines = re.findall(r"<tspan[^>]*>([^<]*)</tspan>", drawing)
     assert lines == [*(f"symbol{4 * k} +3/answer{k}" for k in range(3)), "+12 more"]
+
+
+def test_an_automaton_shows_how_often_each_action_follows_and_numbers_a_way():
+    steps = [("S", "S", ("on", "70 %")), ("S", "T", ("off", "30 %")), ("T", "S", ("on", "100 %"))]
+    drawing = automaton_svg("User", ("S", "T"), "S", steps, (0, 1, -1, 2, 0))
+    taken = re.findall(r'<tspan class="taken"[^>]*>([^<]*)</tspan>', drawing)
+    assert sorted(taken) == ["1, 5: on/70 %", "2: off/30 %", "4: on/100 %"]
+    assert drawing.count('class="arrow on"') == 2 and len(re.findall(r'class="state[^"]* on"', drawing)) == 2
+    plain = automaton_svg("User", ("S", "T"), "S", steps, ())
+    assert "taken" not in re.sub("<style>.*</style>", "", plain, flags=re.S) and "on/70 %" in plain

@@ -3,6 +3,8 @@
 import csv
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,17 @@ def test_no_room_is_said_in_words(campaign, tmp_path):
     (copy / "tables").write_text("in the way")
     with pytest.raises(WritingFailed, match="tables: cannot be written"):
         write_campaign_tables(copy)
+
+
+def test_parquet_holds_every_kind_of_cell_and_imports_no_pandas(tmp_path):
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from bbfalsify.reporting.exports.table_files import _parquet\n"
+        f"with _parquet(Path({str(tmp_path / 'x.parquet')!r}), dict(a=str, b=float, c=int)) as write:\n"
+        "    write([('größer', 0.1, 2**62), (None, None, None), ('', float('inf'), -1)] * 3)\n"
+        "assert 'pandas' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    rows = [tuple(row.values()) for row in parquet.read_table(tmp_path / "x.parquet").to_pylist()]
+    assert rows == [("größer", 0.1, 2**62), (None, None, None), ("", float("inf"), -1)] * 3

@@ -47,3 +47,33 @@ def test_texts_mean_what_the_objects_mean():
     by_object = falsify(HEATER, profile, objects, horizon=20, options=few, seed=1, out=None)
     assert [row.id for row in by_text.requirements] == ["R1", "R2"]
     assert by_text.counterexamples and by_text.counterexamples == by_object.counterexamples
+
+
+def test_a_specification_file_stands_for_its_requirements(tmp_path):
+    few = Options(simulations=100, passes=0)
+    file = tmp_path / "spec.yaml"
+    file.write_text(
+        "format_version: 1\nrequirements:\n"
+        f"  - {{id: hot, text: too hot, stl: '{FORMULA}'}}\n  - {{id: cold, stl: 'always(T >= -1)'}}\n"
+    )
+    results = [
+        falsify(HEATER, FOLDER / "profile.yaml", given, horizon=20, options=few, seed=1, out=None)
+        for given in (str(file), file, [file, "always(T <= 200)"])
+    ]
+    assert [[row.id for row in result.requirements] for result in results] == [["hot", "cold"]] * 2 + [
+        ["hot", "cold", "R3"]
+    ]
+    assert results[0].requirements[0].text == "too hot"
+    assert results[0].counterexamples and results[0].counterexamples == results[1].counterexamples
+
+
+def test_a_specification_file_that_is_missing_or_wrong_is_named_with_its_line(tmp_path):
+    def refused(given):
+        with pytest.raises(UserError) as error:
+            falsify(HEATER, FOLDER / "profile.yaml", given, horizon=20, out=None)
+        return str(error.value)
+
+    assert "there is no specification file 'specs/none.yaml'" in refused("specs/none.yaml")
+    file = tmp_path / "spec.yaml"
+    file.write_text("format_version: 1\nrequirements:\n  - {id: hot, stl: 'always(t <= 75)'}\n")
+    assert "spec.yaml:3" in (said := refused(file)) and "unknown signal 't'" in said

@@ -8,7 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbfalsify.kernel.numba_types import entry_point
-from bbfalsify.zones import dbm
+from bbfalsify.zones.dbm import (
+    AT_MOST_ZERO,
+    INFINITE,
+    assigned,
+    before,
+    constrain,
+    copied,
+    extrapolate,
+    let_pass,
+    subtract,
+    tighten,
+)
 from tests.drawing import examples
 
 N = 3
@@ -18,28 +29,28 @@ GRID = [(a / 2, b / 2) for a in range(13) for b in range(13)]
 @entry_point
 def operate(D, W, n, i, j, b, mode):
     if mode == 0:
-        return 1 if dbm.constrain(D, 0, n, i, j, b) else 0
+        return 1 if constrain(D, 0, n, i, j, b) else 0
     if mode == 1:
-        dbm.let_pass(D, 0, n)
+        let_pass(D, 0, n)
     elif mode == 2:
-        dbm.before(D, 0, n)
+        before(D, 0, n)
     elif mode == 3:
-        dbm.assigned(D, 0, n * n, n, W, 0, n)
-        dbm.copied(D, n * n, 0, n)
+        assigned(D, 0, n * n, n, W, 0, n)
+        copied(D, n * n, 0, n)
     elif mode == 4:
-        return 1 if dbm.tighten(D, 0, n) else 0
+        return 1 if tighten(D, 0, n) else 0
     elif mode == 5:
-        dbm.extrapolate(D, 0, n, W, 0, 2 * n)
+        extrapolate(D, 0, n, W, 0, 2 * n)
     else:
-        return dbm.subtract(D, 0, n, n * n, 1, 2 * n * n, 3 * n * n, 20)
+        return subtract(D, 0, n, n * n, 1, 2 * n * n, 3 * n * n, 20)
     return 1
 
 
 def full():
-    D = np.full(40 * N * N, dbm.INFINITE, np.int32)
+    D = np.full(40 * N * N, INFINITE, np.int32)
     for i in range(N):
-        D[i * N + i] = dbm.AT_MOST_ZERO
-        D[i] = dbm.AT_MOST_ZERO
+        D[i * N + i] = AT_MOST_ZERO
+        D[i] = AT_MOST_ZERO
     return D
 
 
@@ -49,7 +60,7 @@ def inside(D, point, place=0):
         for j in range(N):
             b = int(D[place + N * i + j])
             difference = values[i] - values[j]
-            if b != dbm.INFINITE and not (difference <= b >> 1 if b & 1 else difference < b >> 1):
+            if b != INFINITE and not (difference <= b >> 1 if b & 1 else difference < b >> 1):
                 return False
     return True
 

@@ -50,6 +50,22 @@ def test_memory_and_time_make_it_undecided():
     assert work.effort.states == 3458
 
 
+def test_bits_go_on_when_the_memory_is_used_up():
+    """300 kB hold a fifth of the states."""
+    network, family = named_model("fischer:6")
+    full = answered(network, family.query, most_bytes=300_000, bits=True, seed=1)
+    assert full.verdict == UNDECIDED and "bit-state hashing then visited" in full.why and "proves nothing" in full.why
+    assert full.effort.states > 3458
+    deep = answered(network, "E<> id == 1 && forall (i : id_t) !P(i).A && !P(i).cs", most_bytes=100_000, bits=True)
+    assert deep.verdict == HOLDS and deep.found_by == "zones, bit-state hashing"
+
+
+def test_a_memory_below_some_states_is_refused():
+    network, family = named_model("fischer:30")
+    with pytest.raises(UserError, match="too little for 64 states of this model: 30 clocks"):
+        answered(network, family.query, most_bytes=100_000)
+
+
 def one_process(declarations, *edges, invariant=None):
     b = NetworkBuilder("m")
     b.declare(declarations)
@@ -110,3 +126,29 @@ def test_the_graph_as_an_explicit_system():
         depth += 1
     assert depth == 6
     assert level[0].locations in {("cs", "cs"), *(s.locations for s in level)}
+
+
+def test_the_fastest_trace_is_not_the_shortest():
+    """Two ways to B: one step after 9 time units, or three steps after 2 + 2."""
+    b = NetworkBuilder("m")
+    b.declare("clock x;")
+    p = b.automaton("P")
+    for name in ("A", "B", "C", "D"):
+        p.location(name)
+    p.edge("A", "B", guard="x >= 9")
+    p.edge("A", "C", guard="x >= 2", update="x = 0")
+    p.edge("C", "D", guard="x > 1", update="x = 1")
+    p.edge("D", "B", guard="x >= 2")
+    b.instance("P")
+    network = b.build()
+    assert answered(network, "E<> P.B").trace.time == 9
+    fastest = answered(network, "E<> P.B", order=Order.EARLIEST).trace
+    assert len(fastest.steps) == 3 and 4 < fastest.time < 5
+    assert answered(network, "A[] P.B imply x < 20", order=Order.EARLIEST).trace.time > 4
+
+
+def test_without_a_target_the_order_of_time_is_a_proof_too():
+    network, family = named_model("fischer:4")
+    assert answered(network, family.query, order=Order.EARLIEST).verdict == HOLDS
+    with pytest.raises(UserError, match="fastest trace to a deadlock"):
+        answered(network, "A[] not deadlock", order=Order.EARLIEST)

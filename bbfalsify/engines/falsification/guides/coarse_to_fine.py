@@ -40,7 +40,7 @@ def few_stretches(layout: Layout, rng: np.random.Generator) -> np.ndarray:
     run = np.empty(layout.size)
     for row in layout.rows:
         pieces = len(row)
-        count = int(rng.integers(1, pieces + 1))
+        count = round(pieces ** rng.random())  # one or two stretches as often as three or more
         begins = np.zeros(pieces, np.int64)
         begins[rng.choice(np.arange(1, pieces), count - 1, replace=False)] = 1
         run[row] = levels(count, rng)[np.cumsum(begins)]
@@ -78,6 +78,22 @@ class FewStretches:
 
     def ask(self, count: int) -> list[np.ndarray]:
         return [few_stretches(self.layout, self.rng) for _ in range(count)]
+
+    def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
+        """Nothing is learned."""
+
+
+class ManyStretches:
+    """Independent pieces, half of them at an end of the range."""
+
+    any_length = True
+
+    def __init__(self, space: Space, requirements: int, seed: SeedTree) -> None:
+        self.layout = fixed_layout(space, "coarse_to_fine")
+        self.rng = seed.rng()
+
+    def ask(self, count: int) -> list[np.ndarray]:
+        return [levels(self.layout.size, self.rng) for _ in range(count)]
 
     def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
         """Nothing is learned."""

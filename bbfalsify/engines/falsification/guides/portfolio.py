@@ -2,9 +2,9 @@
 
 Nobody knows beforehand which guide suits a requirement: constant corners violate some at once, others need many draws,
 others careful steps.  So the first turns are given out by a fixed list, in which corners alternate with draws.  Later
-every fourth turn is a draw, and the others go to the learning guides, by Thompson sampling over the probability that a
-turn brings one of the best scores so far, with forgetting.  While most scores are the same there is nothing to learn
-from, and all turns are draws.
+every fourth turn is a draw (every second one, while no score has improved for long), and the others go to the learning
+guides, by Thompson sampling over the probability that a turn brings one of the best scores so far, with forgetting.
+While most scores are the same there is nothing to learn from, and all turns are draws.
 
 (The bandit is Thompson's of 1933, the reward by rank is that of Fialho et al. 2010; the list and the rule for equal
 scores are our own.)
@@ -20,24 +20,29 @@ from bbfalsify.core.choices import ChoiceSequence, Guide, GuideFactory, Space
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.guides.cma_es import CmaEs
-from bbfalsify.engines.falsification.guides.coarse_to_fine import Corners, FewStretches
+from bbfalsify.engines.falsification.guides.coarse_to_fine import Corners, FewStretches, ManyStretches
 from bbfalsify.engines.falsification.guides.cross_entropy import CrossEntropy
 from bbfalsify.engines.falsification.guides.memory import Memory
 from bbfalsify.engines.falsification.guides.stretch_mutation import StretchMutation
 from bbfalsify.engines.falsification.guides.trust_region import TrustRegion
 from bbfalsify.engines.falsification.plain_guides import PlainGuide
 
-DRAWS: dict[str, GuideFactory] = {"corners": Corners, "few_stretches": FewStretches, "plain": PlainGuide}
+DRAWS: dict[str, GuideFactory] = {
+    "corners": Corners,
+    "few_stretches": FewStretches,
+    "many_stretches": ManyStretches,
+    "plain": PlainGuide,
+}
 LEARNERS: dict[str, GuideFactory] = {"trust_region": TrustRegion, "cma_es": CmaEs}
 ANYWHERE: dict[str, GuideFactory] = {"stretch_mutation": StretchMutation, "cross_entropy": CrossEntropy}
 """Learning guides for spaces that no other can search, those of automata and very large ones."""
-FIRST = (
-    ("corners", "few_stretches", "corners", "plain") * 2
-    + ("few_stretches", "few_stretches")
-    + ("plain", "few_stretches") * 2
-)
-LATER = ("few_stretches", "few_stretches", "plain")
-DRAW_EVERY = 4
+FIRST = ("corners", "many_stretches", "corners", "few_stretches", "corners", "plain", "corners", "few_stretches") + (
+    "many_stretches", "few_stretches", "plain", "few_stretches", "many_stretches", "plain",
+)  # fmt: skip
+LATER = ("few_stretches", "plain", "many_stretches", "plain")
+DRAW_EVERY, STALLED_DRAW_EVERY = 4, 2
+STALLED = 12
+"""Simulations without a lower score, after which learning has stalled and draws get more turns."""
 SAME = 0.01
 """Relative difference up to which scores are the same."""
 REWARDED = 0.1
@@ -81,6 +86,8 @@ class Portfolio:
         self.later = cycle(LATER)
         self.turn = 0
         self.at_turn = ""
+        self.improved = 0
+        """Number of simulations at the last improvement."""
 
     def ask(self, count: int) -> list[np.ndarray]:
         while True:
@@ -94,7 +101,8 @@ class Portfolio:
         name = next(self.first, None)
         if name is None:
             self.turn += 1
-            draw = self.turn % DRAW_EVERY == 0 or self._nothing_to_learn()
+            stalled = len(self.memory) - self.improved >= STALLED
+            draw = self.turn % (STALLED_DRAW_EVERY if stalled else DRAW_EVERY) == 0 or self._nothing_to_learn()
             name = next(self.later) if draw else self.bandit.choose()
         return name
 
@@ -111,7 +119,10 @@ class Portfolio:
             bar = np.quantile(values, REWARDED)
             for value in scores[:, self.memory.focus]:
                 self.bandit.learn(own, bool(value < bar))
+        lowest = self.memory.values.min(initial=np.inf)
         self.memory.add(sequences, scores)
+        if self.memory.values.min() < lowest * (1 - SAME):
+            self.improved = len(self.memory)
         # The one whose proposals these are knows them by `tell` directly after `ask`.
         for name in sorted(self.members, key=lambda name: name != own):
             self.members[name].tell(sequences, scores)

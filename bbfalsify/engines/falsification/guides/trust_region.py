@@ -3,7 +3,8 @@ NeurIPS 2019, "TuRBO").
 
 A Gaussian process with a Matérn 5/2 kernel predicts the score of candidates near the best runs, and the candidates with
 the largest expected improvement are simulated.  The region in which candidates lie grows after successes, shrinks after
-failures, and starts anew when it has become too small.
+failures, and starts anew when it has become too small: from what is simulated then, and the time after that again from
+all that is known.
 
 Our own: half of the candidates are stretch mutations (`stretch_mutation.py`), which keep signals piecewise constant;
 scores are learned half as logarithms, because it counts how close to 0 they are, and half as ranks, because plateaus
@@ -88,6 +89,8 @@ class TrustRegion:
         self.length_scales: tuple[float, ...] = LENGTH_SCALES
         self.proposals = 0
         self.asked = False
+        self.since = 0
+        """The first simulation that counts."""
         self._start()
 
     def _start(self) -> None:
@@ -97,6 +100,7 @@ class TrustRegion:
         self.asked = True
         values = self.memory.values
         finite = np.flatnonzero(np.isfinite(values))
+        finite = finite[finite >= self.since]
         if len(finite) < FIRST:
             return [few_stretches(self.layout, self.rng) for _ in range(count)]
         kept = finite[kept_points(values[finite])]
@@ -128,7 +132,7 @@ class TrustRegion:
 
     def tell(self, sequences: list[ChoiceSequence], scores: np.ndarray) -> None:
         own, self.asked = self.asked, False
-        best = float(self.memory.values.min(initial=np.inf))
+        best = float(self.memory.values[self.since :].min(initial=np.inf))
         for value in scores[:, self.memory.focus] if own else ():
             better = value < best
             self.successes, self.failures = (self.successes + 1, 0) if better else (0, self.failures + 1)
@@ -138,6 +142,7 @@ class TrustRegion:
         self.memory.add(sequences, scores)
         if self.memory.focus != focus:
             self._start()
+            self.since = 0
 
     def _resize(self) -> None:
         if self.successes >= SUCCESSES:
@@ -146,6 +151,7 @@ class TrustRegion:
             self.width, self.failures = self.width / FACTOR, 0
         if self.width < NARROWEST:
             self._start()
+            self.since = 0 if self.since else len(self.memory)
             self.memory.move_on()
 
 

@@ -2,7 +2,7 @@
 
 A violation is either on the list (its key is a row) or not.  Rows are estimated by splitting along their words
 (`falsification/estimating.py`), which knows rare ones well; the traces of these passes that violate are divided among
-the modes.  Plain simulations meet what is not on the list, if it is common.  So for every mode
+the modes.  Stratified simulations (`strata.py`) meet what is not on the list, if it is common.  So for every mode
 
     P(mode) = Σ over rows P(row) · share of its violating traces in the mode  +  unlisted violations of the mode met
 
@@ -22,23 +22,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.pattern import Pattern
-from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks
-from bbfalsify.engines.falsification.modes.use import Use, use_of
+from bbfalsify.engines.falsification.modes.strata import Strata, matches, owner
+from bbfalsify.engines.falsification.modes.use import use_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
 from bbfalsify.stats.estimates import part_of
 from bbfalsify.stats.intervals import Passes, clopper_pearson, total_estimate
 
-METHOD = "listed by splitting, others by plain simulation"
-WALKS = 500
-"""Walks at a time that count how often patterns occur …"""
-PER_TRACE, MOST_WALKS = 5, 20_000
-"""… at most so many for each trace of the estimates, and in all …"""
-ENOUGH = 200
-"""… until each occurred so often."""
+METHOD = "listed by splitting, others by stratified simulation"
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,40 +63,31 @@ class Modes:
 
 
 def estimate_modes(
-    usage: Usage,
-    patterns: Sequence[Pattern],
-    rows: Sequence[Finding],
-    unlisted: PlainUses,
-    confidence: float,
-    seeds: SeedTree,
+    usage: Usage, patterns: Sequence[Pattern], rows: Sequence[Finding], strata: Strata, confidence: float
 ) -> Modes:
-    """Divide all violations among the patterns."""
-    simulations = unlisted.simulations
+    """Divide all violations among the patterns: those of listed words, and those that fresh simulations met."""
     divided = [_divide(usage, patterns, row) for row in rows]
-    met = _count(patterns, [_matches(patterns, use) for use in unlisted.violating])
-    none, nothing = len(patterns), np.zeros(len(patterns) + 1)
-    beside = met.assigned if unlisted.violating else nothing
+    met = _Met.of(patterns, strata)
+    none = len(patterns)
 
-    def known(parts: Sequence[Passes], hits: float) -> Estimate:
-        return _sum(parts, hits, simulations, confidence)
+    def known(parts: Sequence[Passes], hits: np.ndarray) -> Estimate:
+        return _sum(parts, strata, hits, confidence)
 
-    total = known([row.estimated.passes for row in rows], float(beside.sum()) + unlisted.unlocated)
-    most = min(MOST_WALKS, PER_TRACE * sum(row.estimated.passes.total_traces for row in rows))
-    occurring = _occurrences(usage, patterns, most, confidence, seeds)
+    total = known([row.estimated.passes for row in rows], met.assigned.sum(axis=1) + met.unlocated)
     found = []
     for number, pattern in enumerate(patterns):
         own = [d.passes(number) for d in divided if d.assigned[:, number].any()]
-        probability = known(own, beside[number])
-        if not own and not beside[number]:
+        if not own and not met.assigned[:, number].any():
             continue  # only chance made it
+        probability = known(own, met.assigned[:, number])
         any_order = [d.matching_passes(number) for d in divided if d.matching[:, number].any()]
-        failing = known(any_order, met.matching[number] if unlisted.violating else 0.0)
+        failing = known(any_order, met.matching[:, number])
         mostly = [row for row, d in zip(rows, divided, strict=True) if d.belongs_to() == number]
         found.append(
             EstimatedMode(
                 pattern,
                 probability,
-                part_of(failing, occurring[number]),
+                part_of(failing, _occurrence(strata, number, confidence)),
                 part_of(probability, total),
                 tuple(mostly),
                 tuple((d.passes(number), d.walks(number)) for d in divided if d.assigned[:, number].any()),
@@ -111,11 +95,44 @@ def estimate_modes(
         )
     found.sort(key=lambda mode: (-mode.probability.value, mode.pattern.core))
     rest = [d.passes(none) for d in divided if d.assigned[:, none].any()]
-    other = known(rest, float(beside[none]) + unlisted.unlocated)
-    if not rest and not beside[none] and not unlisted.unlocated:
+    beside = met.assigned[:, none] + met.unlocated
+    other = known(rest, beside)
+    if not rest and not beside.any():
         other = replace(other, value=0.0, method=f"{METHOD}, none seen")
-    unseen = clopper_pearson(float(beside[none]), simulations, 2 * confidence - 1)[1] if simulations else None
+    unseen = strata.unseen(beside.tolist(), confidence) if strata.simulated else None
     return Modes(tuple(found), other, total, unseen)
+
+
+def _occurrence(strata: Strata, number: int, confidence: float) -> Estimate:
+    """Probability that a use matches a pattern, by walks that no system executes."""
+    count = float(strata.occurring[number])
+    low, high = clopper_pearson(count, strata.drawn, confidence)
+    value = count / strata.drawn if count else high
+    return Estimate(value, low, high, confidence, "walks of the profile", strata.drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class _Met:
+    """Unlisted violations that fresh simulations met, by stratum."""
+
+    assigned: np.ndarray
+    """[strata, patterns + 1]: by the mode that they belong to; the last column has those of none."""
+    matching: np.ndarray
+    """[strata, patterns]: by every pattern that they match."""
+    unlocated: np.ndarray
+    """[strata]: failed simulations, which count as violations of no mode."""
+
+    @staticmethod
+    def of(patterns: Sequence[Pattern], strata: Strata) -> _Met:
+        assigned = np.zeros((len(strata.parts), len(patterns) + 1))
+        matching = np.zeros((len(strata.parts), len(patterns)))
+        unlocated = np.zeros(len(strata.parts))
+        for number, part in enumerate(strata.parts):
+            if part.uses is not None:
+                counted = _count(patterns, [matches(patterns, use) for use in part.uses.violating])
+                assigned[number], matching[number] = counted.assigned, counted.matching
+                unlocated[number] = part.uses.unlocated
+        return _Met(assigned, matching, unlocated)
 
 
 # ---------------------------------------------------------------------- rows and counts
@@ -153,11 +170,11 @@ def _divide(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> _Divided
     for r, (walks, times) in enumerate(zip(evidence.walks, evidence.kept_times, strict=True)):
         if not walks:
             continue
-        seen = [_matches(patterns, use_of(usage, w, float(t))) for w, t in zip(walks, times, strict=True)]
+        seen = [matches(patterns, use_of(usage, w, float(t))) for w, t in zip(walks, times, strict=True)]
         scale = passes.hits[r] / len(walks)  # of many traces only some were kept
         counted = _count(patterns, seen)
         assigned[r], matching[r] = counted.assigned * scale, counted.matching * scale
-        owned[r] = [(_owner(row), walk) for row, walk in zip(seen, walks, strict=True)]
+        owned[r] = [(owner(row), walk) for row, walk in zip(seen, walks, strict=True)]
     return _Divided(passes, assigned, matching, owned)
 
 
@@ -167,56 +184,27 @@ class _Counted:
     matching: np.ndarray
 
 
-def _matches(patterns: Sequence[Pattern], use: Use) -> np.ndarray:
-    return np.array([pattern.matches(use) for pattern in patterns], bool)
-
-
-def _owner(matches: np.ndarray) -> int:
-    """The first pattern that matches; the number after the last if none does."""
-    return int(np.argmax(matches)) if matches.any() else len(matches)
-
-
 def _count(patterns: Sequence[Pattern], matches: Sequence[np.ndarray]) -> _Counted:
     assigned, matching = np.zeros(len(patterns) + 1), np.zeros(len(patterns))
     for row in matches:
-        assigned[_owner(row)] += 1
+        assigned[owner(row)] += 1
         matching += row
     return _Counted(assigned, matching)
 
 
-def _sum(parts: Sequence[Passes], hits: float, simulations: int, confidence: float) -> Estimate:
-    """Add the rows' part and what plain simulation met; nothing met gives an upper bound."""
+def _sum(parts: Sequence[Passes], strata: Strata, hits: np.ndarray, confidence: float) -> Estimate:
+    """Add the rows' part and what fresh simulations met; nothing met gives an upper bound."""
     listed = total_estimate(parts, method=METHOD, confidence=confidence) if parts else None
-    if not hits or not simulations:
+    beside = list(strata.limits(hits.tolist(), confidence))
+    if not beside:
         if listed is not None:
             return replace(listed, method=METHOD)
-        high = clopper_pearson(0, simulations, confidence)[1] if simulations else 1.0
-        return Estimate(high, 0.0, high, confidence, f"{METHOD}, upper bound (none met)", simulations)
-    low, high = clopper_pearson(min(hits, simulations), simulations, confidence)
-    share = hits / simulations
-    if listed is None:
-        return Estimate(share, low, high, confidence, METHOD, simulations)
-    value = min(1.0, listed.value + share)
-    below = math.hypot(listed.value - listed.low, share - low)
-    above = math.hypot(listed.high - listed.value, high - share)
-    samples = listed.samples + simulations
+        high = strata.unseen(hits.tolist(), confidence) if strata.simulated else 1.0
+        return Estimate(high, 0.0, high, confidence, f"{METHOD}, upper bound (none met)", strata.simulated)
+    if listed is not None:
+        beside.append((listed.value, listed.low, listed.high))
+    value = min(1.0, sum(v for v, _, _ in beside))
+    below = math.sqrt(sum((v - low) ** 2 for v, low, _ in beside))
+    above = math.sqrt(sum((high - v) ** 2 for v, _, high in beside))
+    samples = strata.simulated + (0 if listed is None else listed.samples)
     return Estimate(value, max(0.0, value - below), min(1.0, value + above), confidence, METHOD, samples)
-
-
-# ---------------------------------------------------------------------- how often a pattern occurs
-
-
-def _occurrences(
-    usage: Usage, patterns: Sequence[Pattern], most: int, confidence: float, seeds: SeedTree
-) -> list[Estimate]:
-    """Probability that a use matches each pattern, by walks that no system executes."""
-    counts, walks, batch = np.zeros(len(patterns)), 0, min(WALKS, most)
-    while patterns and (not walks or walks < most and counts.min() < ENOUGH):
-        for walk in everyday_walks(usage, seeds.child("occurrences", walks), batch):
-            counts += _matches(patterns, use_of(usage, walk))
-        walks += batch
-    found = []
-    for count in counts.tolist():
-        low, high = clopper_pearson(count, walks, confidence)
-        found.append(Estimate(count / walks if count else high, low, high, confidence, "walks of the profile", walks))
-    return found

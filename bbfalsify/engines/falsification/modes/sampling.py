@@ -30,14 +30,24 @@ once to estimate on, and simulations that look for ways to avoid a mode.  A prof
 plain simulations would only repeat: all of its simulations are passes to learn from."""
 
 
+PER_TRACE, MOST_WALKS, PER_SIMULATION = 5, 20_000, 8
+
+
 def learning_passes(usage: Usage, passes: int) -> int:
     """Passes along each row to learn from."""
     return math.ceil((LEARN if usage.profile.has_actions else LEARN + 2 * PLAIN) * passes)
 
 
-def plain_simulations(usage: Usage, rows: int, plan: PassPlan) -> int:
-    """Plain simulations to learn from, and again so many to estimate on."""
-    return math.ceil(PLAIN * rows * plan.passes * plan.traces) if usage.profile.has_actions else 0
+def plain_simulations(usage: Usage, rows: int, plan: PassPlan, given: int | None = None) -> int:
+    """Plain simulations to learn from, and again so many (or the `given` number) to estimate on."""
+    if not usage.profile.has_actions:
+        return 0
+    return math.ceil(PLAIN * rows * plan.passes * plan.traces) if given is None else given
+
+
+def most_walks(simulations: int, traces: int) -> int:
+    """Limit of the walks that divide uses into strata, by the simulations to estimate on and the rows' traces."""
+    return max(PER_SIMULATION * simulations, min(MOST_WALKS, PER_TRACE * traces))
 
 
 def avoiding_simulations(rows: int, plan: PassPlan) -> int:

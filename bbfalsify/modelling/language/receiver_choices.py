@@ -1,0 +1,130 @@
+"""Choose among the receiving edges of a process only those whose target can be entered, if there is one.
+
+Where several edges of a process receive one broadcast, a transition exists for each whose target's invariant holds
+afterwards.  Engines draw among the enabled ones, and do not fire where one of them cannot be entered.  So each edge
+that may be forbidden gets the guard
+
+    my target can be entered  or  no other of these edges is enabled with a target that can be entered
+
+and if none can be entered, the broadcast cannot happen.  Updates that are more than plain assignments, and invariants
+that read locations or what others write in the same transition, are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bbfalsify.modelling.language.folding import FALSE, TRUE, join_all, make_binary, make_unary
+from bbfalsify.modelling.language.priorities import with_guard
+from bbfalsify.modelling.network.effects import EffectAnalysis
+from bbfalsify.modelling.network.effects import Place as Slot
+from bbfalsify.modelling.network.expressions import Binary, Constant, Expression, Kind, Quantifier
+from bbfalsify.modelling.network.network import Edge, Network, Process
+from bbfalsify.modelling.network.substitution import NotPlain, before
+from bbfalsify.modelling.network.visit import conjuncts, subexpressions
+
+_EXCLUDED = {
+    "<": (">=", ">", "=="), "<=": (">",), ">": ("<=", "<", "=="), ">=": ("<",), "==": ("!=", "<", ">"), "!=": ("==",),
+}  # fmt: skip
+"""Comparisons of the same two values of which only one can hold."""
+
+
+def with_receiver_choices(network: Network) -> Network:
+    """Return the network with the guards of receiving edges that may be forbidden."""
+    choices = _Choices(network)
+    processes = tuple(choices.of_process(number, process) for number, process in enumerate(network.processes))
+    return network if processes == network.processes else replace(network, processes=processes)
+
+
+class _Choices:
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.effects = EffectAnalysis(network.functions)
+        self._written: dict[tuple[int, int], frozenset[Slot]] = {}
+
+    def of_process(self, number: int, process: Process) -> Process:
+        groups: dict[tuple[int, int], list[Edge]] = {}
+        for edge in process.edges:
+            if edge.channel is not None and not edge.sends and self.network.channels[edge.channel].broadcast:
+                groups.setdefault((edge.source, edge.channel), []).append(edge)
+        changed = {
+            id(edge): self.guarded(edge, group, number)
+            for group in groups.values()
+            if len(group) > 1
+            for edge in group
+            if any(process.locations[branch.target].invariant is not None for branch in edge.branches)
+        }
+        if not changed:
+            return process
+        return replace(process, edges=tuple(changed.get(id(edge), edge) for edge in process.edges))
+
+    def guarded(self, edge: Edge, group: list[Edge], number: int) -> Edge:
+        """Return the edge with the guard of the module's first lines."""
+        entered = self.entered(number, edge)
+        rivals = [other for other in group if other is not edge and not exclusive(edge.guard, other.guard)]
+        if entered == TRUE or not rivals:
+            return edge
+        possible = [
+            make_binary("&&", TRUE if other.guard is None else other.guard, self.entered(number, other), Kind.BOOL)
+            for other in rivals
+        ]
+        alone = make_unary("!", join_all("||", possible), Kind.BOOL)
+        allowed = entered if alone == FALSE else make_binary("||", entered, alone, Kind.BOOL)
+        size = max((frame_size(part) for part in (allowed, edge.guard)), default=0)
+        return replace(with_guard(edge, allowed), guard_frame_size=max(edge.guard_frame_size, size))
+
+    def entered(self, number: int, edge: Edge) -> Expression:
+        """The condition, before the updates, that every target of the edge can be entered; true if it is not known."""
+        locations = self.network.processes[number].locations
+        conditions: list[Expression] = [TRUE]
+        assert edge.channel is not None
+        for branch in edge.branches:
+            invariant = locations[branch.target].invariant
+            if invariant is None:
+                continue
+            try:
+                condition = before(self.effects, branch.updates, invariant)
+            except NotPlain:
+                return TRUE
+            reads = self.effects.expression(condition).reads
+            if any(store == "l" for store, _ in reads) or not reads.isdisjoint(self.written(number, edge.channel)):
+                return TRUE
+            conditions.append(condition)
+        return join_all("&&", conditions)
+
+    def written(self, number: int, channel: int) -> frozenset[Slot]:
+        """The variables that other processes may write in a broadcast on a channel."""
+        if (number, channel) not in self._written:
+            updates = [
+                update
+                for other, process in enumerate(self.network.processes)
+                for edge in process.edges
+                if other != number and edge.channel == channel
+                for branch in edge.branches
+                for update in branch.updates
+            ]
+            self._written[number, channel] = self.effects.statements(updates).writes
+        return self._written[number, channel]
+
+
+def exclusive(first: Expression | None, second: Expression | None) -> bool:
+    """Tell whether two guards contradict each other in a pair of comparisons."""
+    return any(_contradict(a, b) for a in _comparisons(first) for b in _comparisons(second))
+
+
+def _comparisons(guard: Expression | None) -> Iterator[Binary]:
+    return (part for part in conjuncts(guard) if isinstance(part, Binary) and part.operator in _EXCLUDED)
+
+
+def _contradict(a: Binary, b: Binary) -> bool:
+    if a.left != b.left:
+        return False
+    if a.right == b.right:
+        return b.operator in _EXCLUDED[a.operator]
+    return a.operator == b.operator == "==" and isinstance(a.right, Constant) and isinstance(b.right, Constant)
+
+
+def frame_size(expression: Expression | None) -> int:
+    """The frame slots that the quantifiers of an expression use."""
+    return max((part.slot + 1 for part in subexpressions(expression) if isinstance(part, Quantifier)), default=0)
