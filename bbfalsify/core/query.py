@@ -48,6 +48,70 @@ class Query:
         return self.source if isinstance(self.source, Stimulus) else self.source.stimulus()
 
 
+class Drafts(Protocol):
+    """Compact description of many stimuli; the worker expands it."""
+
+    def __len__(self) -> int: ...
+
+    def some(self, which: slice) -> Drafts: ...
+
+    def stimuli(self) -> list[Stimulus | None]:
+        """One per use; None where a use has none."""
+
+    def parts(self) -> Iterable[np.ndarray]:
+        """The data that determine the stimuli."""
+
+
+@dataclass(frozen=True, eq=False)
+class UsesQuery:
+    """Many uses of a black box that takes batches: executed in one call, judged in one call.
+
+    Use i has the name `{prefix}/{first + i}`, from which its seed is derived, as if it were asked alone.
+    """
+
+    prefix: str
+    first: int
+    source: Drafts
+
+    @property
+    def name(self) -> str:
+        return f"{self.prefix}/{self.first}-{self.first + len(self.source) - 1}"
+
+    def name_of(self, use: int) -> str:
+        return f"{self.prefix}/{self.first + use}"
+
+    def divided(self, size: int) -> list[UsesQuery]:
+        """The same uses in queries of at most so many."""
+        return [
+            UsesQuery(self.prefix, self.first + at, self.source.some(slice(at, at + size)))
+            for at in range(0, len(self.source), size)
+        ]
+
+
+NOT_EXECUTED = -1
+"""In `UseVerdicts.verdicts`: the use has no stimulus."""
+
+
+@dataclass(frozen=True, eq=False)
+class UseVerdicts:
+    """Judgements of many uses: a row per use, a column per requirement."""
+
+    verdicts: np.ndarray
+    """Places in `VERDICTS`, or `NOT_EXECUTED`."""
+    robustness: np.ndarray
+    moments: np.ndarray
+    """Times at which violations became certain; infinite elsewhere."""
+
+    @property
+    def executed(self) -> int:
+        return int((self.verdicts[:, 0] != NOT_EXECUTED).sum())
+
+    @staticmethod
+    def joined(parts: Sequence[UseVerdicts]) -> UseVerdicts:
+        columns = ([getattr(part, name) for part in parts] for name in ("verdicts", "robustness", "moments"))
+        return UseVerdicts(*(np.concatenate(column) for column in columns))
+
+
 @dataclass(frozen=True)
 class WordQuery:
     """Reset the system, then give it these input symbols one by one."""
@@ -77,6 +141,8 @@ class Answer:
     """Peak memory of that process in this simulation."""
     dissent: str = ""
     """The different answers and their counts, where repeated executions disagreed."""
+    uses: UseVerdicts | None = None
+    """For many uses: what `judgements` says of one."""
 
     def __post_init__(self) -> None:
         """Remove secrets: engines, records and reports take what a system said from answers only."""
@@ -93,6 +159,8 @@ class Answer:
         return tuple(i for i, judgement in enumerate(self.judgements) if judgement.verdict is Verdict.VIOLATED)
 
 
-AnyQuery = Query | WordQuery
+AnyQuery = Query | WordQuery | UsesQuery
 Ask = Callable[[Sequence[AnyQuery]], Sequence[Answer]]
 """Function given to every engine: it takes queries and returns their answers in the same order."""
+AskUses = Callable[[UsesQuery], UseVerdicts | None]
+"""Function given to engines that ask for many uses at once; None where they have to be asked for one by one."""

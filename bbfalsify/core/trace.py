@@ -62,11 +62,15 @@ def thinned(trace: Trace, most: int = MOST_POINTS) -> Trace:
     return Trace(trace.times[rows], {name: values[rows] for name, values in trace.signals.items()}, trace.events)
 
 
+def grid_times(duration: float, period: float) -> np.ndarray:
+    """Return the grid 0, period, 2·period, … up to the duration."""
+    grid = np.arange(math.floor(duration / period + 1e-9) + 1) * period
+    return grid[:-1] if grid[-1] > duration else grid
+
+
 def sample_times(duration: float, period: float, event_times: np.ndarray) -> np.ndarray:
     """Return the grid 0, period, 2·period, … up to the duration, merged with the event times inside it."""
-    grid = np.arange(math.floor(duration / period + 1e-9) + 1) * period
-    if grid[-1] > duration:
-        grid = grid[:-1]
+    grid = grid_times(duration, period)
     inside = (event_times >= 0) & (event_times <= duration)
     between = np.concatenate((event_times[inside], (duration,)))
     between.sort()

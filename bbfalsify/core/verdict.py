@@ -16,6 +16,10 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
+VERDICTS = tuple(Verdict)
+"""Verdicts by their places, for arrays of them."""
+
+
 @dataclass(frozen=True)
 class Judgement:
     """Verdict and robustness; the robustness guides and ranks but never decides."""

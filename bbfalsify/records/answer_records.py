@@ -10,14 +10,14 @@ from __future__ import annotations
 import base64
 import math
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from bbfalsify.core.query import Answer, AnyQuery, Query, WordQuery
+from bbfalsify.core.query import NOT_EXECUTED, Answer, AnyQuery, Query, UsesQuery, UseVerdicts, WordQuery
 from bbfalsify.core.trace import Stimulus, Trace
-from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.core.verdict import VERDICTS, Judgement, SimulationStatus, Verdict
 from bbfalsify.records.json_files import as_number, plain_number
 
 MESSAGE_LIMIT = 500
@@ -46,6 +46,14 @@ def answer_record(name: str, answer: Answer) -> dict[str, Any]:
         record["message"] = _shortened(answer.message)
     if answer.dissent:
         record["dissent"] = _shortened(answer.dissent)
+    if answer.uses is not None:
+        columns = answer.uses
+        record["uses"] = {
+            "count": len(columns.verdicts),
+            "verdicts": pack(columns.verdicts),
+            "robustness": pack(columns.robustness),
+            "moments": pack(columns.moments),
+        }
     return record
 
 
@@ -72,7 +80,35 @@ def answer_from_record(record: Mapping[str, Any], trace: Trace | None = None) ->
         cpu_seconds,
         memory_mb,
         record.get("dissent", ""),
+        uses=None if "uses" not in record else _use_verdicts(record["uses"]),
     )
+
+
+def _use_verdicts(record: Mapping[str, Any]) -> UseVerdicts:
+    columns = [unpack(record[name]).reshape(record["count"], -1) for name in ("verdicts", "robustness", "moments")]
+    return UseVerdicts(columns[0].astype(np.int8), *columns[1:])
+
+
+def one_by_one(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The record itself; the record of many uses as records of single ones."""
+    if "uses" not in record:
+        yield record
+        return
+    columns = _use_verdicts(record["uses"])
+    prefix, _, numbers = record["query"].rpartition("/")
+    for row in np.flatnonzero(columns.verdicts[:, 0] != NOT_EXECUTED).tolist():
+        yield {
+            "query": f"{prefix}/{int(numbers.partition('-')[0]) + row}",
+            "status": record["status"],
+            "seconds": round(record["seconds"] / len(columns.verdicts), 6),
+            "judgements": [
+                [VERDICTS[code].value, robustness, moment]
+                for code, robustness, moment in zip(
+                    columns.verdicts[row].tolist(), columns.robustness[row].tolist(), columns.moments[row].tolist(),
+                    strict=True,
+                )
+            ],
+        }  # fmt: skip
 
 
 def _shortened(text: str) -> str:
@@ -122,7 +158,7 @@ def recorded_trace(record: Mapping[str, Any], query: AnyQuery, others: Mapping[s
     outputs = record.get("outputs")
     if isinstance(outputs, str):
         outputs = others[outputs]["outputs"]
-    if outputs is None or isinstance(query, WordQuery):
+    if outputs is None or isinstance(query, WordQuery | UsesQuery):
         return None
     stimulus = query.stimulus
     return Trace(stimulus.times, {**stimulus.inputs, **{n: unpack(v) for n, v in outputs.items()}}, stimulus.events)

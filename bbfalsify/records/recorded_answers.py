@@ -87,8 +87,9 @@ class RecordedAnswers:
         """There are recorded answers that the run has not asked for yet."""
         return bool(self._answers)
 
-    def has(self, query: AnyQuery) -> bool:
-        return query.name in self._answers
+    def has(self, name: str) -> bool:
+        """True where a query of this name was answered, and was not asked for yet."""
+        return name in self._answers
 
     def answer(self, query: AnyQuery) -> Answer | None:
         """Return the recorded answer, each once; None where there is none."""

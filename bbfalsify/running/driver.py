@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from bbfalsify.core.budget import Budget, BudgetSpent, Spent
 from bbfalsify.core.errors import ExecutorLost, InvariantViolated, SystemFailure
 from bbfalsify.core.events import AnswersReplayed, BatchAnswered, Repeated, RunStopped, TimeUp
-from bbfalsify.core.query import Answer, AnyQuery, WordQuery
+from bbfalsify.core.query import Answer, AnyQuery, UsesQuery, UseVerdicts, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import SimulationStatus, StopReason
 from bbfalsify.records.answer_records import answer_record, with_checksums
@@ -41,6 +41,8 @@ from bbfalsify.systems.interface import BlackBox, require_capability, usable_job
 _RECORD_AT_LEAST_EVERY_S = 1.0
 _RECORD_AT_MOST = 256
 """Answers to one line of the record."""
+_PARTS, _SMALLEST_PART, _LARGEST_PART = 8, 100, 2000
+"""Parts into which many uses are divided, whatever the number of workers, and the sizes of a part."""
 
 
 @dataclass
@@ -89,6 +91,8 @@ class Driver:
         self._started: float | None = None
         self._deadline: float | None = None
         self._failure_message = ""
+        self._alone = False
+        """A use failed among many: from now on they are asked for one by one."""
         self._failures = Failures(execution.on_failure, system.name, self.requirements)
         self._pool = open_pool(system, judge, execution, seeds=seeds, shared=shared, log=self.record.log)
 
@@ -100,7 +104,7 @@ class Driver:
             return []
         if len({query.name for query in queries}) < len(queries):
             raise InvariantViolated("two queries of one batch have the same name: their records would be the same")
-        if self._replaying and not self.recorded.has(queries[0]):
+        if self._replaying and not self.recorded.has(queries[0].name):
             self._end_of_replay()
         if self.stop_reason is None:
             self.stop_reason = self.budget.used_up(self.spent)
@@ -139,6 +143,63 @@ class Driver:
         if len(answers) < len(queries):
             raise BudgetSpent(self._why_stopped(), tuple(answers))
         return answers
+
+    # ------------------------------------------------------------------ many uses at once
+
+    @property
+    def takes_uses(self) -> bool:
+        """Many uses can be asked for in one call: the system takes batches, and nothing looks at single answers."""
+        return self.poll.votes == 1 and not self.execution.early_stop and self.system.capabilities.batch
+
+    def ask_uses(self, query: UsesQuery) -> UseVerdicts | None:
+        """Answer many uses; None where they have to be asked for one by one, because one of them fails, the budget of
+        simulations has no room for all, or that is how they are recorded.  Raises BudgetSpent as `ask` does.
+        """
+        size = -(-len(query.source) // _PARTS)
+        parts = query.divided(min(max(size, _SMALLEST_PART), _LARGEST_PART))
+        left = self.budget.simulations_left(self.spent)
+        if self._alone or (left is not None and left < len(query.source)):
+            return None
+        if self._replaying and not self.recorded.has(parts[0].name):
+            if self.recorded.has(query.name_of(0)):
+                return None
+            self._end_of_replay()
+        if self.stop_reason is None:
+            self.stop_reason = self.budget.used_up(self.spent)
+        if self.stop_reason is not None:
+            raise BudgetSpent(self.stop_reason)
+        answers = self._answered_parts(parts)
+        if not all(answer.ok for answer in answers):
+            self._alone = True
+            return None
+        for answer in answers:
+            assert answer.uses is not None
+            self._simulations += answer.uses.executed
+            self._failures.count(answer)
+        if len(answers) < len(parts):
+            raise BudgetSpent(self._why_stopped(), tuple(answers))
+        return UseVerdicts.joined([answer.uses for answer in answers if answer.uses is not None])
+
+    def _answered_parts(self, parts: Sequence[UsesQuery]) -> list[Answer]:
+        """Answers to the first parts; to all of them, unless the time is up.  Nothing is recorded where one failed."""
+        told = self._told(parts)
+        rest = [part for part in parts if part.name not in told]
+        if rest and "run" in self.recorded.time_up:
+            rest = []
+        fresh: list[Answer] = []
+        try:
+            with closing(self._pool.answers(rest, deadline=self._deadline)) as arriving:
+                fresh += arriving
+        except KeyboardInterrupt:
+            self.stop_reason = StopReason.INTERRUPTED
+        if told and rest:
+            self._end_of_replay()
+        answers = [*(told[part.name] for part in parts if part.name in told), *fresh]
+        if all(answer.ok for answer in fresh):
+            self._write(parts, answers, 0, told)
+        return answers
+
+    # ------------------------------------------------------------------ limits
 
     def _allowed(self, queries: Sequence[AnyQuery]) -> int:
         """Count the queries that the budget has room for; a resumed run stops where its time was up before.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bbfalsify.core.errors import SystemFailure
-from bbfalsify.core.query import Answer, AnyQuery, WordQuery
+from bbfalsify.core.query import Answer, AnyQuery, Query
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.running.execution import OnFailure
 
@@ -29,7 +29,7 @@ class Failures:
 
     def meaning(self, query: AnyQuery, answer: Answer) -> Answer:
         """A failed simulation has no judgements, unless the user says that failing is a violation."""
-        if answer.ok or self._on_failure != "violation" or isinstance(query, WordQuery):
+        if answer.ok or self._on_failure != "violation" or not isinstance(query, Query):
             return answer
         # The moment is unknown; at the latest it is the end of the stimulus.
         broken = Judgement(Verdict.VIOLATED, -math.inf, query.stimulus.duration)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bbfalsify.core.query import UseVerdicts
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, Verdict
 
@@ -27,6 +28,18 @@ class RequirementsJudge:
     def __call__(self, trace: Trace, *, outliers: bool = False, shortfalls: bool = False) -> tuple[Judgement, ...]:
         """If asked, add for requirements that hold when they came close, and what is lacking (see `Query`)."""
         return tuple(_judge(requirement, trace, outliers, shortfalls) for requirement in self.requirements)
+
+    def many(self, times: np.ndarray, offsets: np.ndarray, signals: Mapping[str, np.ndarray]) -> UseVerdicts | None:
+        """Judge traces that stand one after the other; None where that cannot be done in one call."""
+        from bbfalsify.logic.stl.stl_monitor import judge_many
+
+        if any(requirement.time != "dense" or requirement.period is not None for requirement in self.requirements):
+            return None
+        columns = [judge_many(requirement.formula, times, offsets, signals) for requirement in self.requirements]
+        found = [column for column in columns if column is not None]
+        if len(found) < len(columns):
+            return None
+        return UseVerdicts(*(np.column_stack(parts) for parts in zip(*found, strict=True)))
 
     def warm_up(self) -> None:
         """Compile before the first trace; done once before workers are forked, so they all inherit the result."""

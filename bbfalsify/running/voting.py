@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from bbfalsify.core.query import Answer, AnyQuery
+from bbfalsify.core.query import Answer, AnyQuery, UsesQuery
 from bbfalsify.core.verdict import SimulationStatus
 
 _TOLERANCE = 1e-9
@@ -25,6 +25,7 @@ def ballots(queries: Sequence[AnyQuery], votes: int) -> list[AnyQuery]:
     return [
         query if i == 1 else replace(query, name=f"{query.name}/vote/{i}", seed_name=query.seed_name or query.name)
         for query in queries
+        if not isinstance(query, UsesQuery)  # votes are for single uses
         for i in range(1, votes + 1)
     ]
 

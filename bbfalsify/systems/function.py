@@ -16,6 +16,8 @@ A vectorised function takes a list of stimuli (and `seeds`, if it is random) and
         ...
         return [{"T": temperatures} for temperatures in everything]
 
+A function of one stimulus may have a vectorised twin, which gives the same answers faster: `batch=heaters`.
+
 The decorated function can still be called as before.  Every call must start from reset: a function that keeps state
 between calls (globals, caches) has to reset it itself.
 
@@ -55,25 +57,34 @@ class FunctionSystem:
         outputs: PortsLike,
         name: str | None = None,
         capabilities: Capabilities | None = None,
-        batch: bool = False,
+        batch: bool | Callable[..., Any] = False,
         step: float | None = None,
         parameters: ParametersLike | None = None,
     ) -> None:
-        """`batch`: the function takes a list of stimuli and answers all of them.  `step`: `Capabilities.step_s`."""
+        """`batch`: the function takes a list of stimuli and answers all of them; or another function that does, as this
+        one answers each.  `step`: `Capabilities.step_s`.
+        """
         self.function = function
+        self._many = None if isinstance(batch, bool) else batch
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.inputs = as_ports(inputs)
         self.outputs = as_ports(outputs)
         self.parameters = as_parameters(parameters, self.name)
         self.__doc__ = getattr(function, "__doc__", None)
         capabilities = capabilities or Capabilities()
-        batch = batch or capabilities.batch
-        self._takes_times_and_inputs, takes_seed = _calling_convention(function, self.name, batch, self.parameters)
+        takes_list = batch is True or (capabilities.batch and self._many is None)
+        self._takes_times_and_inputs, takes_seed = _calling_convention(function, self.name, takes_list, self.parameters)
+        if self._many is not None:
+            twin = f"{self.name}, batch"
+            if _calling_convention(self._many, twin, True, self.parameters)[1] != takes_seed:
+                raise UserError(f"system '{self.name}': of the function and its batch only one takes seeds.")
         self._takes_seed = takes_seed
         step = capabilities.step_s if step is None else step
         if step is not None and (isinstance(step, bool) or not isinstance(step, int | float) or not step > 0):
             raise UserError(f"system '{self.name}': step must be a positive number, found {step!r}.")
-        self.capabilities = replace(capabilities, seedable=takes_seed, batch=batch, step_s=step)
+        self.capabilities = replace(
+            capabilities, seedable=takes_seed, batch=takes_list or self._many is not None, step_s=step
+        )
         names = [port.name for port in (*self.inputs, *self.outputs)]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
@@ -93,7 +104,8 @@ class FunctionSystem:
         if getattr(sys.modules.get(module), name, None) is self:
             return _find, (module, name)
         names = ("inputs", "outputs", "name", "capabilities", "parameters")
-        return partial(type(self), **{name: getattr(self, name) for name in names}), (self.function,)
+        more: dict[str, Any] = {"batch": self._many} if self._many is not None else {}
+        return partial(type(self), **{name: getattr(self, name) for name in names}, **more), (self.function,)
 
     def __repr__(self) -> str:
         ports = [", ".join(port.name for port in side) for side in (self.inputs, self.outputs)]
@@ -107,7 +119,7 @@ class _FunctionSession(NothingToClose):
 
     def execute(self, stimulus: Stimulus) -> Mapping[str, np.ndarray]:
         system = self._system
-        if system.capabilities.batch:
+        if system.capabilities.batch and system._many is None:
             [answer] = self.execute_many([stimulus], [self._seed])
             return answer
         seed = {"seed": self._seed} if system._takes_seed else {}
@@ -121,7 +133,7 @@ class _FunctionSession(NothingToClose):
         for name, value in self._values.items():
             more[name] = [stimulus.parameters.get(name, value) for stimulus in stimuli]
         # A batch function returns a list of answers, which the type of `function` does not say.
-        answers: list[Any] = list(system.function(stimuli, **more))
+        answers: list[Any] = list((system._many or system.function)(stimuli, **more))
         if len(answers) != len(stimuli):
             raise MalformedAnswer(f"expected {len(stimuli)} answers to {len(stimuli)} stimuli, got {len(answers)}")
         return answers
@@ -133,12 +145,13 @@ def system(
     outputs: PortsLike,
     name: str | None = None,
     capabilities: Capabilities | None = None,
-    batch: bool = False,
+    batch: bool | Callable[..., Any] = False,
     step: float | None = None,
     parameters: ParametersLike | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionSystem]:
     """Decorate a function to make it a system; ports are names with units, or names alone.
 
+    `batch`: the function takes a list of stimuli; or another function that does, and gives the same answers.
     `step`: outputs change only at multiples of it and at events, so that they need not be sampled more densely.
     `parameters`: keyword arguments with their defaults (or a `ParameterInfo` each), one value per simulation.
     """

@@ -2,6 +2,7 @@
 
 python experiments/bench/estimation.py coverage    5,000 repetitions per method on problems with closed forms
 python experiments/bench/estimation.py rare        1e-6, 1e-9, 1e-12 by splitting, beside the exact values
+python experiments/bench/estimation.py speed       runs per minute of the heater's closed loop, by 2 workers
 python experiments/bench/estimation.py chains      states per second, and a bounded until on 100,000 states
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from bbfalsify.examples.chains import chain_file
 from bbfalsify.modelling import Network, NetworkBuilder, load_network
 from bbfalsify.stats.sequential import Counts, StoppingRule
 
+SHELF = Path(__file__).parents[2] / "profiles"
 REPETITIONS, RUNS, BATCH = 5000, 300, 50
 PROBLEMS = (
     ("gambler", {}, "Pr[#<=5](<> Gambler.Home)"),
@@ -138,5 +141,30 @@ def chains() -> None:
         print(f"  bounded until, q·t = 1000: {answer.value:.6g}, {time.process_time() - began:.1f} CPU s")
 
 
+def speed() -> None:
+    """Print the runs per minute of the heater's closed loop, in batches and one by one."""
+    from bbfalsify.core.trace import Stimulus
+    from bbfalsify.examples.heater.system import heater
+    from bbfalsify.logic import Requirement, parse_stl
+    from bbfalsify.modelling import load_profile
+    from bbfalsify.running.estimate.closed_loop import estimate_use
+    from bbfalsify.running.execution import Execution
+    from bbfalsify.systems import FunctionSystem
+
+    def alone(stimulus: Stimulus) -> dict[str, np.ndarray]:
+        return dict(heater(stimulus))
+
+    profile = load_profile(SHELF / "heater_user.yaml")
+    requirement = Requirement("R1", "", parse_stl("always[0:20](T <= 75)"))
+    slow = FunctionSystem(alone, inputs=heater.inputs, outputs=heater.outputs)
+    for name, system, runs in (("warming up", heater, 1000), ("one by one", slow, 20_000), ("batches", heater, 10**6)):
+        settings = EstimateSettings(horizon=20.0, precision="1e-6", runs=runs)
+        began = time.monotonic()
+        [row] = estimate_use(system, profile, [requirement], settings, seed=1, execution=Execution(jobs=2)).requirements
+        assert row.estimate is not None
+        spent = time.monotonic() - began
+        print(f"{name}: {runs} runs, {row.estimate.value:.6g}, {spent:.1f} s, {60 * runs / spent:,.0f} per minute")
+
+
 if __name__ == "__main__":
-    {"coverage": coverage, "rare": rare, "chains": chains}[sys.argv[1]]()
+    {"speed": speed, "coverage": coverage, "rare": rare, "chains": chains}[sys.argv[1]]()

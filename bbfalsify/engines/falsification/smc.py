@@ -26,12 +26,13 @@ import numpy as np
 
 from bbfalsify.core.budget import BudgetSpent
 from bbfalsify.core.estimate import Estimate
-from bbfalsify.core.query import Answer, Ask, Query
+from bbfalsify.core.query import Answer, Ask, AskUses, Query, UsesQuery, UseVerdicts
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.settings import Settings, setting
-from bbfalsify.core.verdict import StopReason, Verdict
+from bbfalsify.core.verdict import VERDICTS, StopReason, Verdict
 from bbfalsify.engines.falsification.coverage import Visits
 from bbfalsify.engines.falsification.instants import violating_step
+from bbfalsify.engines.falsification.seeded_uses import SeededUses
 from bbfalsify.engines.falsification.settings import FalsifySettings
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk, WalkStatus
@@ -45,6 +46,7 @@ KEPT_TIMES = 10_000
 """Times of first violation kept per requirement; of more, a uniform sample."""
 KEPT_KEYS = 10_000
 """Distinct keys counted per requirement, besides those that are watched."""
+_LARGEST_BATCH = 20_000
 LITTLE = 0.05
 """A share between less than this and 1 is as good as unknown."""
 
@@ -64,6 +66,10 @@ class SmcOptions(Settings):
     batch: int = setting(
         "Simulations between two looks at the interval, whatever the number of workers.", default=100, at_least=1
     )
+    growth: float = setting(
+        "Share of the simulations so far after which the next look comes, if that is more than `batch`.",
+        default=0.0, at_least=0, internal=True,
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -219,11 +225,13 @@ def run(
     watched: Sequence[Collection[Key]] = (),
     names: str = "smc",
     out_of_time: Callable[[], bool] = lambda: False,
+    ask_uses: AskUses | None = None,
 ) -> None:
     """Simulate until every requirement's interval is narrow enough, or the budget is spent.
 
     `watched` names, per requirement, keys to count even when there is no room for more; `names` begins the names of
-    the queries.
+    the queries.  With `ask_uses` many uses are asked for at once; the counts are the same, but visits and statuses are
+    not kept, and nobody is told of single answers.
     """
     progress.tallies = [Tally() for _ in range(requirements)]
     for tally, keys in zip(progress.tallies, watched, strict=False):
@@ -238,9 +246,13 @@ def run(
         elif out_of_time():
             progress.stopped = StopReason.BUDGET_TIME
         else:
-            size = min([options.batch, *(n - progress.iterations for n in limits)])
+            wanted = max(options.batch, min(_LARGEST_BATCH, int(options.growth * progress.iterations)))
+            size = min([wanted, *(n - progress.iterations for n in limits)])
             # Full 64-bit words come one by one from the stream: walk i is the same for every size of batch.
             seed_words = words.integers(0, 2**64, size=size, dtype=np.uint64)
+            if ask_uses is not None and _many(ask_uses, usage, progress, seed_words, reservoir, names):
+                listener.counted(progress)
+                continue
             walks = usage.stochastic_walks(seed_words)
             usage.check(walks)
             progress.visits.add(usage.model, walks)
@@ -256,6 +268,45 @@ def run(
                 raise
             batch.count(answers)
             listener.counted(progress)
+
+
+def _many(
+    ask_uses: AskUses, usage: Usage, progress: Progress, seeds: np.ndarray, rng: np.random.Generator, names: str
+) -> bool:
+    """Ask for the uses with these seeds at once and count them; False where they have to be asked for one by one."""
+    try:
+        found = ask_uses(UsesQuery(names, progress.iterations + 1, SeededUses(usage, seeds)))
+    except BudgetSpent as spent:
+        for answer in spent.answers:
+            if answer.uses is not None:
+                _count_many(usage, progress, seeds, answer.uses, rng)
+                seeds = seeds[len(answer.uses.verdicts) :]
+        progress.stopped = spent.reason
+        raise
+    if found is not None:
+        _count_many(usage, progress, seeds, found, rng)
+    return found is not None
+
+
+def _count_many(
+    usage: Usage, progress: Progress, seeds: np.ndarray, found: UseVerdicts, rng: np.random.Generator
+) -> None:
+    """Count as `_Batch` does; the walks of violations are made again from their seeds, for their keys."""
+    progress.iterations += len(found.verdicts)
+    unknown = len(found.verdicts) - found.executed
+    progress.zeno_walks += unknown
+    violated = found.verdicts == VERDICTS.index(Verdict.VIOLATED)
+    rows = np.flatnonzero(violated.any(axis=1))
+    walks = usage.stochastic_walks(seeds[rows]) if len(rows) else None
+    for place, row in enumerate(rows.tolist()):
+        assert walks is not None
+        walk = walks.walk(place)
+        for tally, hit, moment in zip(progress.tallies, violated[row], found.moments[row].tolist(), strict=True):
+            if hit:
+                key = walk.prefix(violating_step(walk.times, moment)).actions(usage.model)
+                tally.violated(key, moment, rng)
+    for tally in progress.tallies:
+        tally.failed += unknown
 
 
 @dataclass

@@ -60,14 +60,14 @@ class Usage:
     model: CompiledModel
     duration: float
     period: float
-    _held: dict[str, tuple[np.ndarray, float]] = field(init=False, repr=False, default_factory=dict)
+    held: dict[str, tuple[np.ndarray, float]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         # For each held input: the value each action sets, NaN if the action does not change it.
         for i in self.profile.inputs:
             if isinstance(i, HeldInput):
                 values = dict(i.values)
-                self._held[i.name] = (np.array([values.get(a, np.nan) for a in self.model.actions]), i.initial)
+                self.held[i.name] = (np.array([values.get(a, np.nan) for a in self.model.actions]), i.initial)
 
     @cached_property
     def _computed(self) -> tuple[ComputedInput, ...]:
@@ -98,7 +98,7 @@ class Usage:
         labels = self.model.edge_action[walk.edges]
         happened = walk.times <= stop
         inputs: dict[str, np.ndarray] = {}
-        for name, (value_of, initial) in self._held.items():
+        for name, (value_of, initial) in self.held.items():
             values = value_of[labels]
             sets = happened & ~np.isnan(values)
             levels = np.concatenate([[initial], values[sets]])
@@ -121,6 +121,11 @@ class Usage:
     def draft(self, walk: Walk, *, stop: float | None = None) -> Stimulus | WalkDraft:
         """Describe the input for workers to make if that is costly; make few samples of held inputs at once."""
         return WalkDraft(self, walk, stop) if self.makes_drafts else self.stimulus(walk, stop=stop)
+
+    @cached_property
+    def only_held(self) -> bool:
+        """True if actions alone set the inputs: nothing is computed or drawn."""
+        return not self._computed and not self.values.width and not self.profile.signals
 
     @property
     def makes_drafts(self) -> bool:

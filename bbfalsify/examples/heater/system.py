@@ -6,6 +6,8 @@ Between two samples the input is held, so each step is solved exactly.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from bbfalsify.core.trace import Stimulus
@@ -16,7 +18,22 @@ HIGHEST = 100.0
 """Limit of the temperature while the heater is on."""
 
 
-@system(inputs={"heat": "1"}, outputs={"T": "degC"})
+def heaters(stimuli: Sequence[Stimulus]) -> list[dict[str, np.ndarray]]:
+    """The temperatures of many rooms: the same steps as below, each for all of them at once."""
+    lengths = [len(stimulus.times) for stimulus in stimuli]
+    durations, targets = np.zeros((2, max(lengths) - 1, len(stimuli)))
+    for room, (stimulus, length) in enumerate(zip(stimuli, lengths, strict=True)):
+        durations[: length - 1, room] = stimulus.times[1:] - stimulus.times[:-1]
+        targets[: length - 1, room] = stimulus.inputs["heat"][:-1]
+    decays, targets = np.exp(durations / -TIME_CONSTANT_S), HIGHEST * targets
+    temperatures = np.zeros((max(lengths), len(stimuli)))
+    for step, (decay, target) in enumerate(zip(decays, targets, strict=True)):
+        temperatures[step + 1] = target + (temperatures[step] - target) * decay
+    by_room = np.ascontiguousarray(temperatures.T)
+    return [{"T": by_room[room, :length]} for room, length in enumerate(lengths)]
+
+
+@system(inputs={"heat": "1"}, outputs={"T": "degC"}, batch=heaters)
 def heater(stimulus: Stimulus) -> dict[str, np.ndarray]:
     """Temperature of the room; `heat` is 1 while the heater is on and 0 while it is off."""
     decays = np.exp(np.diff(stimulus.times) / -TIME_CONSTANT_S).tolist()

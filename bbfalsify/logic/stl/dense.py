@@ -163,6 +163,31 @@ def judge_dense(times, margins, truths, program, root, trigger):
 
 
 @jit
+def tick_moment(at, times, ticks, scale):
+    """Time of a tick: exactly that of the sample there, if there is one."""
+    if at <= 0:
+        return times[0]
+    index = np.searchsorted(ticks, at)
+    if index >= len(ticks):
+        return times[len(times) - 1]
+    return times[index] if ticks[index] == at else times[0] + at / scale
+
+
+@jit
+def judge_dense_many(times, offsets, margins, truths, program, root, trigger, found):
+    """Judge traces that stand one after the other; found[i] is robustness, true_at, false_at and moment of trace i."""
+    for i in range(len(offsets) - 1):
+        begin, end = offsets[i], offsets[i + 1]
+        own = times[begin:end]
+        robustness, true_at, false_at, _, scale, ticks = judge_dense(
+            own, margins[:, begin:end].copy(), truths[:, begin:end].copy(), program, root, trigger
+        )
+        found[i, 0], found[i, 1], found[i, 2], found[i, 3] = robustness, true_at, false_at, np.inf
+        if false_at < np.inf:
+            found[i, 3] = tick_moment(false_at, own, ticks, scale)
+
+
+@jit
 def robustness_dense(times, margins, truths, program, root):
     """Return the pieces of the root's robustness: (keys, values, ticks per unit, last tick)."""
     ticks = np.empty(len(times), np.int64)

@@ -20,8 +20,8 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
-from bbfalsify.core.verdict import Judgement, Verdict
-from bbfalsify.logic.stl.dense import is_sound, judge_dense, robustness_dense
+from bbfalsify.core.verdict import VERDICTS, Judgement, Verdict
+from bbfalsify.logic.stl.dense import is_sound, judge_dense, judge_dense_many, robustness_dense, tick_moment
 from bbfalsify.logic.stl.discrete import first_off_grid, judge_discrete
 from bbfalsify.logic.stl.formula import Compare, Formula, Number, Signal, Window, nodes_of, render
 from bbfalsify.logic.stl.program import Program, atom_values, compile_formula
@@ -42,7 +42,7 @@ def judge(
         robustness, true_at, false_at, occurred, scale, ticks = judge_dense(
             times, margins, truths, program.table, program.root, program.trigger
         )
-        violated = math.inf if false_at == math.inf else _moment(false_at, times, ticks, scale)
+        violated = math.inf if false_at == math.inf else float(tick_moment(false_at, times, ticks, scale))
     elif time == "discrete":
         lower, upper = _sample_bounds(formula, program, times, period)
         found = judge_discrete(margins, truths, (*program.table[:3], lower, upper, program.table[5]))
@@ -58,6 +58,28 @@ def judge(
         verdict = Verdict.SATISFIED
     vacuous = bool(occurred == math.inf) and verdict is not Verdict.VIOLATED
     return Judgement(verdict, float(robustness), violated, vacuous)
+
+
+def judge_many(
+    formula: Formula, times: np.ndarray, offsets: np.ndarray, signals: Signals
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Judge traces in dense time that stand one after the other: places in `VERDICTS`, robustness, first violations.
+
+    None where a signal is missing or a comparison undefined: `judge` says of one trace what is wrong with it.
+    """
+    if not all(name in signals for name in formula.signals):
+        return None
+    program = compile_formula(formula)
+    values = {name: np.ascontiguousarray(signals[name], np.float64) for name in formula.signals}
+    margins, truths = atom_values(program.atoms, values, len(times))
+    if np.isnan(margins).any():
+        return None
+    found = np.empty((len(offsets) - 1, 4))
+    judge_dense_many(times, offsets, margins, truths, program.table, program.root, program.trigger, found)
+    verdicts = np.full(len(found), VERDICTS.index(Verdict.INCONCLUSIVE), np.int8)
+    verdicts[found[:, 1] < math.inf] = VERDICTS.index(Verdict.SATISFIED)
+    verdicts[found[:, 2] < math.inf] = VERDICTS.index(Verdict.VIOLATED)
+    return verdicts, found[:, 0], found[:, 3]
 
 
 def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) -> tuple[np.ndarray, np.ndarray]:
@@ -140,16 +162,6 @@ def _diagnosis(formula: Formula, program: Program, times: np.ndarray, signals: S
     return problems
 
 
-def _moment(at: float, times: np.ndarray, ticks: np.ndarray, scale: float) -> float:
-    """Time of a tick: exactly that of the sample there, if there is one."""
-    if at <= 0:
-        return float(times[0])
-    index = int(np.searchsorted(ticks, at))
-    if index >= len(ticks):
-        return float(times[-1])
-    return float(times[index]) if ticks[index] == at else float(times[0]) + at / scale
-
-
 def _sample_bounds(
     formula: Formula, program: Program, times: np.ndarray, period: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -182,3 +194,5 @@ def warm_up(times: Collection[str] = ("dense", "discrete")) -> None:
     always = Formula(Window("always", 0.0, 1.0, Compare("<=", Signal("x"), Number(0.0))))
     for time in times:
         judge(always, np.array([0.0, 1.0]), {"x": np.zeros(2)}, time=time)
+    if "dense" in times:
+        judge_many(always, np.array([0.0, 1.0]), np.array([0, 2]), {"x": np.zeros(2)})

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError
+from bbfalsify.records.answer_records import one_by_one
 from bbfalsify.records.event_log import read_events
 from bbfalsify.records.json_files import WritingFailed, read_json
 
@@ -145,7 +146,7 @@ def _simulations(directory: Path, judged: Sequence[str], requirements: Sequence[
     empty = [None] * (3 * len(requirements))
     for event in read_events(directory / "events.jsonl"):
         if event.kind == "BatchAnswered":
-            for answer in event.data["answers"]:
+            for answer in (single for record in event.data["answers"] for single in one_by_one(record)):
                 row = [answer["query"], answer["status"], answer["seconds"], *empty]
                 for place, judgement in zip(places, answer["judgements"], strict=False):  # one that failed has none
                     row[place : place + 3] = _judgement(judgement)

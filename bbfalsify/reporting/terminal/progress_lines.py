@@ -206,6 +206,6 @@ class EstimateProgress(_Listener):
         if kind == "StageStarted":
             self._stage, self._total, self._done = event.stage, event.simulations, 0
         elif kind == "BatchAnswered":
-            self._done += len(event.answers)
+            self._done += sum(a["uses"]["count"] if "uses" in a else 1 for a in event.answers)
         if self._stage and not self._progress.quiet and kind in ("StageStarted", "BatchAnswered"):
             self._progress.show(self._stage, self._done, self._total, "estimating", above=self._above)

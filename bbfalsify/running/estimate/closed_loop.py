@@ -60,6 +60,7 @@ def estimate_use(
         relative=settings.relative,
         confidence=settings.confidence,
         simulations=settings.runs,
+        growth=0.1,
     )
     task = prepare(
         system, profile, requirements, Settings(settings.horizon or 0.0, settings.period, baseline=options),
@@ -69,7 +70,7 @@ def estimate_use(
     started, plain = time.monotonic(), smc.Progress()
     answers: list[EstimateRow] = []
     decided_by = {**task.decided_by(with_store=False), "engine": settings.as_json()}
-    with task.driven(recording, decided_by) as driver:
+    with task.driven(recording, decided_by, many_uses=True) as driver:
         driver.recorder.record(StageStarted("simulating", options.simulations or 0))
         with driver.until_stopped() as ended:
             if settings.method in RARE:
@@ -82,6 +83,7 @@ def estimate_use(
                 smc.run(
                     driver.ask, task.usage, plain, options, requirements=len(task.requirements),
                     seeds=SeedTree(seed).child("smc"), listener=_Quiet(),
+                    ask_uses=driver.ask_uses if driver.takes_uses else None,
                 )  # fmt: skip
         notes = [*task.sampling_notes, *worker_notes(system, execution.jobs), *driver.poll.notes()]
     record = driver.record

@@ -110,8 +110,10 @@ class Task:
         }
 
     @contextmanager
-    def driven(self, recording: Recording, decided_by: Mapping[str, Any]) -> Iterator[Driver]:
-        """Open executor, record and driver of this task."""
+    def driven(
+        self, recording: Recording, decided_by: Mapping[str, Any], *, many_uses: bool = False
+    ) -> Iterator[Driver]:
+        """Open executor, record and driver of this task; with `many_uses` workers make stimuli from seeds."""
         name = recording.name or self.profile.name
         with (
             opened(self.execution) as where,
@@ -125,7 +127,7 @@ class Task:
                 requirements=[r.id for r in self.requirements],
                 budget=self.budget,
                 seeds=SeedTree(self.seed),
-                shared=[usage for usage in (self.usage, *self.sampling.finer) if usage.makes_drafts],
+                shared=[usage for usage in (self.usage, *self.sampling.finer) if many_uses or usage.makes_drafts],
             ) as driver,
         ):
             yield driver

@@ -23,7 +23,7 @@ from typing import Any, NoReturn, Protocol, cast
 import numpy as np
 
 from bbfalsify.core.errors import InvariantViolated, Problem, SystemFailure, UserError
-from bbfalsify.core.query import AnyQuery, Query, WordQuery
+from bbfalsify.core.query import AnyQuery, Query, UsesQuery, WordQuery
 from bbfalsify.core.redaction import without_secrets
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Stimulus, Trace
@@ -113,9 +113,13 @@ def raise_told(kind: int, text: str) -> NoReturn:
     raise (InvariantViolated if kind == OUR_FAULT else SystemFailure)(text)
 
 
-def simulation_seed(seeds: SeedTree, query: AnyQuery) -> int:
+def simulation_seed(seeds: SeedTree, query: Query | WordQuery) -> int:
     """The seed of one simulation depends on the run's seed and the query's name alone."""
-    return seeds.child("query", query.seed_name or query.name, "system").word()
+    return _seed_of_name(seeds, query.seed_name or query.name)
+
+
+def _seed_of_name(seeds: SeedTree, name: str) -> int:
+    return seeds.child("query", name, "system").word()
 
 
 def answer_all(
@@ -129,7 +133,8 @@ def answer_all(
         if (failure := next((f for f in failures if f is not None), None)) is not None:
             yield failure
             return
-        done = _execute_together(assignment, [query for _, query in together])
+        asked = [query for _, query in together]
+        done = execute_together(assignment, [q.stimulus for q in asked], [_seed(assignment, q) for q in asked])
         if done is not None:
             for (index, query), raw in zip(together, done.outputs, strict=True):
                 yield _checked(assignment, index, query, raw, len(query.stimulus.times), done.seconds, done.usage)
@@ -142,6 +147,10 @@ def answer_all(
 
 def how_to_answer(query: AnyQuery) -> Callable[[Assignment, int, Any], Message]:
     """Choose the function that answers one query: (assignment, index, query) -> message."""
+    if isinstance(query, UsesQuery):
+        from bbfalsify.running.workers.execute_uses import answer_uses
+
+        return answer_uses
     return _answer_word if isinstance(query, WordQuery) else _answer
 
 
@@ -244,27 +253,26 @@ class _Together:
     usage: tuple[float | None, float | None]
 
 
-def _execute_together(assignment: Assignment, queries: Sequence[Query]) -> _Together | None:
+def execute_together(assignment: Assignment, stimuli: list[Stimulus], seeds: list[int]) -> _Together | None:
     """Execute all in one call, costs shared equally; None where it fails."""
-    system, stimuli = assignment.system, [query.stimulus for query in queries]
+    system, count = assignment.system, len(stimuli)
     for stimulus in stimuli:
         _protect(stimulus)
-    seeds = [_seed(assignment, query) for query in queries]
     started, cpu_before, session = time.perf_counter(), time.process_time(), None
     try:
-        with system.open(seeds[0]) as session:
+        with system.open(seeds[0] if seeds else 0) as session:
             more = {"seeds": seeds} if system.capabilities.seedable else {}
             outputs = list(session.execute_many(stimuli, **more))
     except BaseException as error:  # SystemExit too, as above
         _pass_on_interrupts(assignment, error)
-        sys.stderr.write(f"a batch of {len(queries)} failed and is repeated one by one: {describe(error)}\n")
+        sys.stderr.write(f"a batch of {count} failed and is repeated one by one: {describe(error)}\n")
         return None
-    if len(outputs) != len(queries):
-        sys.stderr.write(f"a batch of {len(queries)} had {len(outputs)} answers and is repeated one by one\n")
+    if len(outputs) != count:
+        sys.stderr.write(f"a batch of {count} had {len(outputs)} answers and is repeated one by one\n")
         return None
     cpu, memory = _usage(session, cpu_before)
-    share = (None if cpu is None else cpu / len(queries), memory)
-    return _Together(outputs, (time.perf_counter() - started) / len(queries), share)
+    share = (None if cpu is None or not count else cpu / count, memory)
+    return _Together(outputs, (time.perf_counter() - started) / max(1, count), share)
 
 
 # ---------------------------------------------------------------------- words
@@ -306,8 +314,13 @@ def _pass_on_interrupts(assignment: Assignment, error: BaseException) -> None:
         raise error
 
 
-def _seed(assignment: Assignment, query: AnyQuery) -> int:
-    return simulation_seed(assignment.seeds, query) if assignment.system.capabilities.seedable else 0
+def _seed(assignment: Assignment, query: Query | WordQuery) -> int:
+    return name_seed(assignment, query.seed_name or query.name)
+
+
+def name_seed(assignment: Assignment, name: str) -> int:
+    """The seed of a simulation with this name; 0 where the system takes none."""
+    return _seed_of_name(assignment.seeds, name) if assignment.system.capabilities.seedable else 0
 
 
 def _failure_to_make(query: Query) -> Message | None:

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, SystemFailure
-from bbfalsify.core.query import Answer, AnyQuery, WordQuery
+from bbfalsify.core.query import Answer, AnyQuery, Query, UsesQuery, WordQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
@@ -81,7 +81,7 @@ class _Batch:
 
     def take(self, most: int) -> list[int]:
         """The next ones to hand out together."""
-        if self.waiting[0] in self.alone:
+        if self.waiting[0] in self.alone or isinstance(self.queries[self.waiting[0]], UsesQuery):
             return [self.waiting.popleft()]
         taken: list[int] = []
         while self.waiting and len(taken) < most and self.waiting[0] not in self.alone:
@@ -170,7 +170,7 @@ class WorkerPool:
             if waiting and len(worker.assigned) <= (0 if self._batches else chunk // 2):
                 indices = batch.take(chunk)
                 idle = not worker.assigned
-                worker.together = len(indices) if self._batches else 1
+                worker.together = sum(_uses(batch.queries[index]) for index in indices) if self._batches else 1
                 worker.assigned.extend(indices)
                 if idle:
                     self._start_clock(worker, batch)
@@ -227,7 +227,7 @@ class WorkerPool:
             _, index, *parts = message
             if index != worker.assigned.popleft():
                 raise InvariantViolated(f"a worker answered query {index} out of turn")
-            taken = time.monotonic() - worker.clock_started
+            taken = (time.monotonic() - worker.clock_started) / _uses(batch.queries[index])
             self._start_clock(worker, batch)
             known = self._seconds_per_query
             self._seconds_per_query = taken if known is None else 0.8 * known + 0.2 * taken
@@ -251,7 +251,7 @@ class WorkerPool:
         worker.clock_started = time.monotonic()
         if self._real_time and worker.assigned:
             query = batch.queries[worker.assigned[0]]
-            worker.passing_s = 0.0 if isinstance(query, WordQuery) else query.stimulus.duration
+            worker.passing_s = query.stimulus.duration if isinstance(query, Query) else 0.0
 
     def _limit_s(self, worker: WorkerProcess) -> float:
         if not worker.ready:
@@ -287,7 +287,8 @@ class WorkerPool:
             raise SystemFailure(
                 f"the system '{self._assignment.system.name}' could not be started: {text or how_it_ended}"
             )
-        if worker.together > 1:
+        together = worker.assigned and isinstance(batch.queries[worker.assigned[0]], UsesQuery)
+        if worker.together > 1 and not together:
             batch.alone.update(worker.assigned)
         elif worker.assigned:
             batch.finished[worker.assigned.popleft()] = Answer(status, (), text or how_it_ended)
@@ -390,6 +391,10 @@ class WorkerPool:
         self.close()
 
 
+def _uses(query: AnyQuery) -> int:
+    return len(query.source) if isinstance(query, UsesQuery) else 1
+
+
 def answer_of(
     query: AnyQuery,
     status: str,
@@ -402,6 +407,8 @@ def answer_of(
     """Translate a message of `execute_query`; `outputs` are symbols of a word, or signals by name."""
     if isinstance(query, WordQuery):
         return Answer(SimulationStatus(status), (), text, None, seconds, outputs or (), *usage)
+    if isinstance(query, UsesQuery):
+        return Answer(SimulationStatus(status), (), text, None, seconds, (), *usage, uses=outputs)
     trace = None
     if outputs is not None:
         stimulus = query.stimulus
