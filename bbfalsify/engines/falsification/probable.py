@@ -111,7 +111,9 @@ class ProbableSearch:
     # ------------------------------------------------------------------ a round
 
     def _round(self, missing: Sequence[int]) -> None:
-        plain = round(self._share("plain", self.plan.batch * self.plain_walks))
+        # The first round is for words to go on from: plain walks would violate too rarely to give any.
+        share = self.plain_walks if self._rounds else 0.0
+        plain = round(self._share("plain", self.plan.batch * share))
         for run in self._accelerator.runs(self.plan.batch - plain, range(len(self.pools))):
             self._read(run)
         sources = {"plain": self._plain(plain), "guided": self._guided(), "along": self._along_words()}

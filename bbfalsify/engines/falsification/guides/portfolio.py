@@ -4,7 +4,7 @@ Nobody knows beforehand which guide suits a requirement: constant corners violat
 others careful steps.  So the first turns are given out by a fixed list, in which corners alternate with draws.  Later
 every fourth turn is a draw (every second one, while no score has improved for long), and the others go to the learning
 guides, by Thompson sampling over the probability that a turn brings one of the best scores so far, with forgetting.
-While most scores are the same there is nothing to learn from, and all turns are draws.
+While most scores are the same there is nothing to learn from, and all turns are draws, as different as possible.
 
 (The bandit is Thompson's of 1933, the reward by rank is that of Fialho et al. 2010; the list and the rule for equal
 scores are our own.)
@@ -39,7 +39,9 @@ ANYWHERE: dict[str, GuideFactory] = {"stretch_mutation": StretchMutation, "cross
 FIRST = ("corners", "many_stretches", "corners", "few_stretches", "corners", "plain", "corners", "few_stretches") + (
     "many_stretches", "few_stretches", "plain", "few_stretches", "many_stretches", "plain",
 )  # fmt: skip
-LATER = ("few_stretches", "plain", "many_stretches", "plain")
+LATER = ("few_stretches", "plain")
+PLATEAU = ("many_stretches", "plain", "few_stretches")
+"""Draws while there is nothing to learn."""
 DRAW_EVERY, STALLED_DRAW_EVERY = 4, 2
 STALLED = 12
 """Simulations without a lower score, after which learning has stalled and draws get more turns."""
@@ -83,7 +85,7 @@ class Portfolio:
         learners = [name for name in LEARNERS | ANYWHERE if name in self.members]
         self.bandit = Bandit(learners, seed.child("bandit").rng())
         self.first = iter(FIRST)
-        self.later = cycle(LATER)
+        self.later, self.plateau = cycle(LATER), cycle(PLATEAU)
         self.turn = 0
         self.at_turn = ""
         self.improved = 0
@@ -102,8 +104,12 @@ class Portfolio:
         if name is None:
             self.turn += 1
             stalled = len(self.memory) - self.improved >= STALLED
-            draw = self.turn % (STALLED_DRAW_EVERY if stalled else DRAW_EVERY) == 0 or self._nothing_to_learn()
-            name = next(self.later) if draw else self.bandit.choose()
+            if self._nothing_to_learn():
+                name = next(self.plateau)
+            elif self.turn % (STALLED_DRAW_EVERY if stalled else DRAW_EVERY) == 0:
+                name = next(self.later)
+            else:
+                name = self.bandit.choose()
         return name
 
     def _nothing_to_learn(self) -> bool:

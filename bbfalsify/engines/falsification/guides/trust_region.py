@@ -27,12 +27,12 @@ FIRST = 6
 """Simulations before the first prediction."""
 MOST_CHOICES, MOST_POINTS = 2000, 160
 CANDIDATES = 200
-CENTRES = 3
+CENTRES = 6
 """Candidates lie near this many of the best runs, mostly near the very best."""
 CHANGED = 4
-"""Choices that a candidate changes, on average."""
+"""Choices that a candidate changes by a step of this width, on average; others change all, by steps of half of it."""
 WIDTH, WIDEST, NARROWEST = 0.2, 0.4, 0.02
-SUCCESSES, FAILURES, FACTOR = 2, 5, 2.0
+SUCCESSES, FAILURES, FACTOR = 2, 4, 2.0
 LENGTH_SCALES = (0.25, 0.5, 1.0, 2.0, 4.0)
 REFIT = 10
 """Proposals after which the length scale is chosen again, by likelihood."""
@@ -116,17 +116,19 @@ class TrustRegion:
         return [candidates[i] for i in np.argsort(-gains, kind="stable")[:count]]
 
     def _candidates(self, centres: np.ndarray) -> np.ndarray:
-        """Runs near the best ones: half of them mutated once or twice, half perturbed in a few choices."""
+        """Runs near the best ones: half of them mutated once or twice, the others moved in a few choices or in all."""
         near = centres[np.minimum(self.rng.geometric(0.5, CANDIDATES) - 1, len(centres) - 1)]
         half = CANDIDATES // 2
         once = mutants(near[:half], self.layout, self.rng)
         twice = mutants(once, self.layout, self.rng)
-        moved = clipped(near[half:] + self.width * self.rng.normal(size=near[half:].shape))
-        changed = self.rng.random(moved.shape) < CHANGED / self.layout.size
+        steps = self.width * self.rng.normal(size=near[half:].shape)
+        everywhere = self.rng.random((len(steps), 1)) < 0.5
+        changed = self.rng.random(steps.shape) < CHANGED / self.layout.size
+        moved = clipped(near[half:] + np.where(everywhere, steps / 2, steps))
         return np.concatenate(
             [
                 np.where(self.rng.random((half, 1)) < 0.5, once, twice),
-                np.where(changed, moved, near[half:]),
+                np.where(everywhere | changed, moved, near[half:]),
             ]
         )
 
