@@ -208,6 +208,16 @@ def _share(explained: int, violations: int, options: SmcOptions) -> Estimate:
     return Estimate(value, low, high, options.confidence, "confidence sequence over the violations met", violations)
 
 
+class Stopping(Protocol):
+    """When to stop."""
+
+    @property
+    def samples(self) -> int | None:
+        """The number of simulations, where it is fixed in advance."""
+
+    def reached(self, counts: Counts) -> bool: ...
+
+
 class Listener(Protocol):
     def counted(self, progress: Progress) -> None:
         """A batch has been counted."""
@@ -224,27 +234,26 @@ def run(
     listener: Listener,
     watched: Sequence[Collection[Key]] = (),
     names: str = "smc",
-    out_of_time: Callable[[], bool] = lambda: False,
     ask_uses: AskUses | None = None,
+    stopping: Stopping | None = None,
 ) -> None:
     """Simulate until every requirement's interval is narrow enough, or the budget is spent.
 
     `watched` names, per requirement, keys to count even when there is no room for more; `names` begins the names of
-    the queries.  With `ask_uses` many uses are asked for at once; the counts are the same, but visits and statuses are
-    not kept, and nobody is told of single answers.
+    the queries; `stopping` replaces the rule of the options.  With `ask_uses` many uses are asked for at once; the
+    counts are the same, but visits and statuses are not kept, and nobody is told of single answers.
     """
     progress.tallies = [Tally() for _ in range(requirements)]
     for tally, keys in zip(progress.tallies, watched, strict=False):
         tally.keys.update(dict.fromkeys(keys, 0))
     words, reservoir = seeds.child("walks").rng(), seeds.child("reservoir").rng()
-    limits = [n for n in (options.simulations, options.stopping.samples) if n is not None]
+    rule: Stopping = options.stopping if stopping is None else stopping
+    limits = [n for n in (options.simulations, rule.samples) if n is not None]
     while progress.stopped is None:
-        if all(options.stopping.reached(progress.counts(i)) for i in range(requirements)):
+        if all(rule.reached(progress.counts(i)) for i in range(requirements)):
             progress.stopped = StopReason.COMPLETED
         elif options.simulations is not None and progress.iterations >= options.simulations:
             progress.stopped = StopReason.BUDGET_SIMULATIONS
-        elif out_of_time():
-            progress.stopped = StopReason.BUDGET_TIME
         else:
             wanted = max(options.batch, min(_LARGEST_BATCH, int(options.growth * progress.iterations)))
             size = min([wanted, *(n - progress.iterations for n in limits)])
