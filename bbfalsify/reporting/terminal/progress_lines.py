@@ -167,7 +167,7 @@ class RunProgress(_Listener):
                     self._closest[place] = robustness
 
     def _note(self) -> str:
-        """One line: how close, how many.  The search's rough masses steer it; a probability is shown with its interval."""
+        """One line: how close, how many.  Rough masses only steer the search, and have no interval to be shown with."""
         closest = f"closest {min(self._closest.values()):.4g}, " if self._closest else ""
         return f"{closest}{max(self._found, sum(self._words.values()))} found"
 
