@@ -89,10 +89,10 @@ class Avoiding:
         if start is None:
             return None
         changes = [Change("none", 0), *self._changes(start)][: int(EXPLORE * budget)]
-        unchanged, *passes = self._try(start, changes)
+        unchanged, *passed = self._try(start, changes)
         if unchanged:
             return None
-        passing = [change for change, passed in zip(changes[1:], passes, strict=True) if passed]
+        passing = [change for change, ok in zip(changes[1:], passed, strict=True) if ok]
         spent = len(changes)
         near = sorted((c for c in passing if c.kind != "action"), key=lambda c: self._size(start, c))[:CLOSER]
         failing = [self._old(start, c) for c in near]
