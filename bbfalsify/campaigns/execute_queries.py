@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 from bbfalsify.campaigns.plan import RunPlan
 from bbfalsify.campaigns.requirements.queries import PlannedModel
+from bbfalsify.engines.verification.settings import EXHAUSTIVE
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile
 from bbfalsify.records.recording import Recording
@@ -14,7 +16,9 @@ from bbfalsify.systems import System
 
 
 def run_reach(plan: RunPlan, recording: Recording) -> dict[str, Any]:
-    """Look for states of a model by random walks; a run directory that was begun is continued."""
+    """Look for states of a model by random walks or a search; a run directory that was begun is continued."""
+    if plan.engine.heuristic in EXHAUSTIVE:
+        return run_verify(replace(plan, engine=plan.engine.exhaustive()), recording)
     from bbfalsify.running.reach.reach_run import ReachRun
 
     return _answered(ReachRun, plan, recording)
