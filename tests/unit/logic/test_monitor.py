@@ -200,7 +200,7 @@ def test_warm_up_compiles_all_that_judging_needs():
     compiled = [len(f.signatures) for f in functions]
     times = np.arange(4.0)
     times.flags.writeable = False
-    for text in ("always[0:2](x >= 0)", "(x >= 0) until[0:2] (x >= 3)", "always(x > 5 implies once[0:1](x >= 0))"):
+    for text in ("always[0:2](x >= 0)", "(x >= 0) until[0:2] (x >= 2)", "always(x > 5 implies once[0:1](x >= 0))"):
         for given in (times, times.copy(), [0, 1, 2, 3]):
             assert judge(parse_stl(text), given, {"x": np.arange(4)}).verdict is not VIOLATED
         robustness_over_time(parse_stl(text), times, {"x": np.arange(4)})
