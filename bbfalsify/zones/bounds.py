@@ -28,7 +28,7 @@ Interval = Callable[[ex.Expression], Bounds | None]
 
 @dataclass
 class ClockEffects:
-    """What the updates of one branch do to clocks."""
+    """Effects of the updates of one branch on clocks."""
 
     reset: set[int] = field(default_factory=set)
     """Slots that are always set to a value without clocks."""
