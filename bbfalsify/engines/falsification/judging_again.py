@@ -27,7 +27,7 @@ from bbfalsify.results.falsify_insights import SamplingCheck
 NOTICED = 0.05
 """Smallest part of the violations that changes the numbers beyond their intervals."""
 SHIFTED = 0.1
-"""Largest part of the findings that may have other actions: a violation close to an action falls on either side of it."""
+"""Largest part of the findings that may have other actions: close to an action, a violation falls on either side."""
 
 
 @dataclass(frozen=True)
