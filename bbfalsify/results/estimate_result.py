@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.estimate import NOT_ESTIMATED, Estimate
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.records.stored import Stored, member
+from bbfalsify.results.query_rows import QueryRow
 from bbfalsify.results.run_result import ConcludedResult
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
@@ -18,18 +18,14 @@ _WHERE_KNOWN = ("effective_samples", "distinct_roots", "words", "trajectories")
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimateRow(Stored):
+class EstimateRow(QueryRow):
     """The answer to one query."""
 
-    id: str
-    text: str = ""
-    query: str
-    outcome: Outcome = Outcome.INCONCLUSIVE
     verdict: str | None = None
     """holds, violated or undecided; None where a number was asked for."""
     estimate: Estimate | None = None
     runs: int = 0
-    method: str = "not estimated"
+    method: str = NOT_ESTIMATED
     warnings: tuple[str, ...] = ()
     effective_samples: float | None = None
     """Of importance sampling: the number of equally weighted runs that those which met it are worth."""
@@ -37,11 +33,8 @@ class EstimateRow(Stored):
     """Of splitting: the fewest first runs of a pass from which its successes descend."""
     words: dict[str, Any] | None = None
     """Of a sum over words of actions: the probability of each (estimates)."""
-    seconds: float = 0.0
     trajectories: dict[str, Any] | None = None
     """Of a simulation: values of expressions along runs."""
-    expected: str | None = member("expected", written=False, default=None)
-    """The outcome that a campaign expects; the campaign writes it."""
 
     @property
     def in_words(self) -> str:
@@ -56,7 +49,11 @@ class EstimateRow(Stored):
 
 
 def number_in_words(found: Estimate) -> str:
-    """A value with its interval: one digit more than the interval tells apart."""
+    """A value with its interval, one digit more than the interval tells apart; or the bound of what was never met."""
+    if found.method == NOT_ESTIMATED:
+        return NOT_ESTIMATED
+    if found.low == 0 and found.value == found.high < 1:
+        return f"at most {found.high:.4g} ({100 * found.confidence:g} %)"
     if found.confidence == 1.0:
         return f"{found.value:.10g}"
     return f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}] ({100 * found.confidence:g} %)"

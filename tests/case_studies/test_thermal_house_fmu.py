@@ -35,7 +35,7 @@ def test_a_cold_month_sample_by_sample(houses):
 
 def test_the_same_seed_finds_the_same_weather(houses):
     requirement = Requirement("R1", "never below 16 degrees", parse_stl("always(T >= 16)", signals=["T", "T_out"]))
-    options = Options(counterexamples=4, simulations=60, passes=2, traces=10, search="first")
+    options = Options(counterexamples=4, simulations=200, passes=2, traces=10, search="first")
     python, fmu = (
         falsify(
             house,

@@ -13,7 +13,7 @@ from bbfalsify.core.verdict import SimulationStatus as Status
 from bbfalsify.systems import FmuSystem
 from tests.fmus.building import edited
 from tests.fmus.hostile import DEEDS
-from tests.hostile.test_hostile_systems import run
+from tests.hostile.pool_runs import run
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
@@ -53,8 +53,12 @@ def test_what_the_fmu_said_is_in_the_message(fmus):
 
 @pytest.fixture
 def continued():
-    """Continue this process after a while, should something have stopped it: the test fails then, and does not hang."""
-    helper = subprocess.Popen(["sh", "-c", f"sleep 20; kill -CONT {os.getpid()}"], start_new_session=True)
+    """Continue this process after a while, should something have stopped it: the test fails then, and does not hang.
+
+    One process that starts no other, which would be taken for one that the system left behind.
+    """
+    program = f"import os, signal, time; time.sleep(20); os.kill({os.getpid()}, signal.SIGCONT)"
+    helper = subprocess.Popen([sys.executable, "-c", program], start_new_session=True)
     yield
     helper.kill()
     helper.wait()

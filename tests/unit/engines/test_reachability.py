@@ -237,23 +237,35 @@ def test_walks_that_close_in_on_a_strict_bound_do_not_end_in_rounding(heuristic)
     assert found.unconfirmed == []
 
 
-def called_out(bad: int, listeners: int) -> Network:
-    """All go left or right when they are called after 2 time units; number `bad` may not be right as late as that."""
+def called_out(bad: int, listeners: int, other: str) -> Network:
+    """All go left or right when they are called after 2 time units; number `bad` may not be right as late as that.
+
+    `other` is the invariant of going left.
+    """
     builder = NetworkBuilder("called_out").declare(f"broadcast chan go; clock x; const int BAD = {bad};")
     caller = builder.automaton("Caller").location("Waits").location("Called").location("Done")
     caller.edge("Waits", "Called", sync="go!", guard="x >= 2").edge("Called", "Done")
     listener = builder.automaton("Listener", parameters=f"const int[0, {listeners - 1}] id").location("Here")
-    listener.location("Left").location("Right", invariant="x < 1 || id != BAD")
+    listener.location("Left", invariant=other or None).location("Right", invariant="x < 1 || id != BAD")
     listener.edge("Here", "Left", sync="go?").edge("Here", "Right", sync="go?")
     return builder.build()
 
 
 @pytest.mark.parametrize("bad", [-1, 0, 7, 15])
-def test_a_broadcast_of_which_one_outcome_of_many_thousands_breaks_an_invariant_is_impossible(bad):
-    """Each of 16 has two ways to follow.  What one of them breaks, it breaks whatever the others do."""
-    found = look_in(called_out(bad, 16), "E<> Caller.Done", PORTFOLIO, walks=11)
+def test_a_broadcast_that_one_of_many_listeners_cannot_follow_is_impossible(bad):
+    """Each of 16 has two ways to follow.  If neither can be entered by one of them, the others cannot help."""
+    found = look_in(called_out(bad, 16, "x < 1 || id != BAD"), "E<> Caller.Done", PORTFOLIO, walks=11)
     assert (found.best is None) == (bad >= 0)
     assert found.unconfirmed == []
+
+
+@pytest.mark.parametrize("bad", [0, 7, 15])
+def test_a_listener_that_can_follow_in_one_way_only_follows_in_that_way(bad):
+    """Half of the 65,536 outcomes break an invariant: those are no transitions, the others are (as in UPPAAL)."""
+    found = look_in(called_out(bad, 16, ""), "E<> Caller.Done", PORTFOLIO, walks=11)
+    assert found.best is not None
+    never = look_in(called_out(bad, 16, ""), f"E<> Listener({bad}).Right", PORTFOLIO, walks=11)
+    assert (never.findings, never.unconfirmed) == ([], [])
 
 
 def test_a_trace_that_was_tampered_with_is_not_followed():

@@ -58,6 +58,8 @@ def rich_results() -> dict:
         "branches": [part("User.S -> S (on) no. 1", 11, 7), part("User.S -> S (on) no. 2", 11, 0)], "actions": [],
         "never_taken": {"edges": ["User.S -> T (pause)", "User.T -> S (on)"], "locations": ["User.T"], "actions": [],
                         "branches": ["User.S -> S (on) no. 2"]},
+        "automata": [{"name": "User", "initial": "S", "locations": ["S", "T"],
+                      "edges": [{"number": 0, "source": "S", "target": "S", "action": "on", "times": 7}]}],
     }  # fmt: skip
     return data
 

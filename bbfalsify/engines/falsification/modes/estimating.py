@@ -73,7 +73,7 @@ def estimate_modes(
     def known(parts: Sequence[Passes], hits: np.ndarray) -> Estimate:
         return _sum(parts, strata, hits, confidence)
 
-    total = known([row.estimated.passes for row in rows], met.assigned.sum(axis=1) + met.unlocated)
+    total = known([row.estimated.passes for row in rows], met.assigned.sum(axis=1))
     found = []
     for number, pattern in enumerate(patterns):
         own = [d.passes(number) for d in divided if d.assigned[:, number].any()]
@@ -95,7 +95,7 @@ def estimate_modes(
         )
     found.sort(key=lambda mode: (-mode.probability.value, mode.pattern.core))
     rest = [d.passes(none) for d in divided if d.assigned[:, none].any()]
-    beside = met.assigned[:, none] + met.unlocated
+    beside = met.assigned[:, none]
     other = known(rest, beside)
     if not rest and not beside.any():
         other = replace(other, value=0.0, method=f"{METHOD}, none seen")
@@ -119,20 +119,16 @@ class _Met:
     """[strata, patterns + 1]: by the mode that they belong to; the last column has those of none."""
     matching: np.ndarray
     """[strata, patterns]: by every pattern that they match."""
-    unlocated: np.ndarray
-    """[strata]: failed simulations, which count as violations of no mode."""
 
     @staticmethod
     def of(patterns: Sequence[Pattern], strata: Strata) -> _Met:
         assigned = np.zeros((len(strata.parts), len(patterns) + 1))
         matching = np.zeros((len(strata.parts), len(patterns)))
-        unlocated = np.zeros(len(strata.parts))
         for number, part in enumerate(strata.parts):
             if part.uses is not None:
                 counted = _count(patterns, [matches(patterns, use) for use in part.uses.violating])
                 assigned[number], matching[number] = counted.assigned, counted.matching
-                unlocated[number] = part.uses.unlocated
-        return _Met(assigned, matching, unlocated)
+        return _Met(assigned, matching)
 
 
 # ---------------------------------------------------------------------- rows and counts

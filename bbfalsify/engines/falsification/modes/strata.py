@@ -20,6 +20,8 @@ import numpy as np
 
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.falsification.failing_runs import failing_steps
+from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks
 from bbfalsify.engines.falsification.modes.use import Use, use_of
@@ -129,15 +131,29 @@ def draw(usage: Usage, patterns: Sequence[Pattern], wanted: Sequence[int], most:
 
 
 def simulate(ask: Ask, usage: Usage, requirement: int, listed: frozenset[Word], strata: Strata) -> None:
-    """Execute the chosen uses of every stratum; those that follow a listed word do not count."""
+    """Execute the chosen uses of every stratum; those that follow a listed word do not count.
+
+    Uses that nobody could judge, because their simulations failed, are left out of their stratum.
+    """
     for number, part in enumerate(strata.parts):
         part.uses = PlainUses(usage, requirement, listed, max(1, len(part.walks)))
+        judged: list[Walk] = []
         for first in range(0, len(part.walks), BATCH):
             walks = part.walks[first : first + BATCH]
-            names = (f"modes/{requirement}/stratum/{number}/{first + k}" for k in range(len(walks)))
+            names = [f"modes/{requirement}/stratum/{number}/{first + k}" for k in range(len(walks))]
             queries = [Query(name, usage.draft(walk)) for name, walk in zip(names, walks, strict=True)]
-            for walk, answer in zip(walks, ask(queries), strict=True):
-                part.uses.add(walk, answer)
+            answers = ask(queries)
+            failed = {
+                k: violating_step(walks[k].times, usage.duration)
+                for k, answer in enumerate(answers)
+                if not answer.ok and requirement in answer.violated
+            }
+            steps = failing_steps(ask, usage, walks, names, failed)
+            for k, (walk, answer) in enumerate(zip(walks, answers, strict=True)):
+                if answer.judgements:
+                    part.uses.add(walk, answer, steps.get(k, 0))
+                    judged.append(walk)
+        part.walks[:] = judged
 
 
 def matches(patterns: Sequence[Pattern], use: Use) -> np.ndarray:
