@@ -99,6 +99,7 @@ class ProbableSearch:
             search_until_stopped(search, self.plan, self._settled, self._round, out_of_time)
         finally:  # an interrupted search keeps what it has
             search.convergence = [pool.convergence(self._rounds) for pool in self.pools]
+            search.further = [pool.further() for pool in self.pools]
 
     def _settled(self, requirement: int) -> bool:
         """True if a list does not improve any more; one that cannot be filled need not be full."""

@@ -1,5 +1,6 @@
 """Failure modes: patterns, how they are learned, and what they are called."""
 
+import itertools
 import math
 
 import numpy as np
@@ -84,7 +85,7 @@ def household(seed, violating):
 
 def uses(violating, count):
     made = (household(seed, violating) for seed in range(100 * count))
-    return [u for u in made if u is not None][:count]
+    return list(itertools.islice((u for u in made if u is not None), count))
 
 
 def test_the_fault_of_a_household_is_learned():
