@@ -262,6 +262,8 @@ def verify(
     memory: float = VerifySettings.memory,
     timeout: float | None = VerifySettings.timeout,
     walks: float = VerifySettings.walks,
+    width: int = VerifySettings.width,
+    increment: int | None = None,
     seed: int | None = None,
     jobs: int | None = None,
 ) -> Verification:
@@ -272,7 +274,9 @@ def verify(
     """
     from bbfalsify.running.verify.verify import verify as run
 
-    settings = VerifySettings(heuristic=heuristic, trace=trace, memory=memory, timeout=timeout, walks=walks)
+    settings = VerifySettings(
+        heuristic=heuristic, trace=trace, memory=memory, timeout=timeout, walks=walks, width=width, increment=increment
+    )
     return run(
         model, query, settings, seed=seed, execution=Execution(jobs=os.cpu_count() or 1 if jobs is None else jobs)
     )

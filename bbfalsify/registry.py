@@ -5,7 +5,7 @@ To add one, write
     its settings     a class of `core/settings.py`: one declaration for campaign keys, JSON Schema, options of the
                      command line, checks of the Python API and the tables of the manual
     its execution    a function that is given a plan and where to record it, and returns results
-                     (`campaigns/execute_reach.py` is the shortest)
+                     (`campaigns/execute_check.py` is one)
     a line           in `ENGINES` below; a package of your own names an `EngineKind` as an entry point of the group
                      `bbfalsify.engines` instead, and is imported when a campaign or a result names it
 
@@ -119,7 +119,7 @@ ENGINES = Registry(
         "reach": EngineKind(
             "randomized reachability: random walks to states of a model, with exact traces",
             "bbfalsify.engines.reachability.settings:ReachSettings",
-            "bbfalsify.campaigns.execute_reach:run_reach",
+            "bbfalsify.campaigns.execute_queries:run_reach",
             needs=("model",),
             ignores=_WITHOUT_SYSTEM,
             about="states",
@@ -134,7 +134,7 @@ ENGINES = Registry(
         "estimate": EngineKind(
             "probabilities and expectations: Markov chains exactly, models and systems in use by simulation",
             "bbfalsify.engines.estimation.settings:EstimateSettings",
-            "bbfalsify.campaigns.execute_estimate:run_estimate",
+            "bbfalsify.campaigns.execute_queries:run_estimate",
             needs=(),
             ignores=("store", "accepted"),
             about="states",
@@ -148,7 +148,7 @@ ENGINES = Registry(
         "verify": EngineKind(
             "verification: all states of a timed model as zones; holds, violated with an exact trace, or undecided",
             "bbfalsify.engines.verification.settings:VerifySettings",
-            "bbfalsify.campaigns.execute_verify:run_verify",
+            "bbfalsify.campaigns.execute_queries:run_verify",
             needs=("model",),
             ignores=_WITHOUT_SYSTEM,
             about="states",

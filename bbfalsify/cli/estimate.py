@@ -9,26 +9,17 @@ from typing import Annotated, Any
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import Seed, Session, SetConstants
+from bbfalsify.cli.options import ExampleModel, ModelFile, Queries, Seed, Session, SetConstants
 
 _UNITS = {"": 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 @with_settings(*settings_of_engine("estimate"))
 def estimate(
-    model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="A model.", show_default=False)] = None,
+    model: ModelFile = None,
     *,
-    query: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--query",
-            help="CSL such as 'P=? [ F<=10 crash ]', or a query of UPPAAL; repeat.",
-            show_default="those stored with the model",
-        ),
-    ] = None,
-    example: Annotated[
-        str | None, typer.Option("--example", metavar="NAME", help="A model of 'bbfalsify list models'.")
-    ] = None,
+    query: Queries = None,
+    example: ExampleModel = None,
     constants: SetConstants = None,
     system: Annotated[str | None, typer.Option("--system", help="Instead of a model: a system in use.")] = None,
     profile: Annotated[Path | None, typer.Option("--profile", help="Its users.")] = None,
@@ -42,12 +33,13 @@ def estimate(
 ) -> int:
     """Estimate probabilities: exactly where a model is a Markov chain, else by simulation.
 
+    A query is CSL, such as 'P=? [ F<=10 crash ]', or one of UPPAAL.
+
     \b
     Exit codes: 0 a number or a bound that holds, 1 a bound is violated, 4 undecided.
     Example:  bbfalsify estimate --example hubble --query "P=? [ !sleep U[0,2.7] sleep ]" --set nu=6
     """
-    from bbfalsify.campaigns.requirements.queries import EXAMPLE
-    from bbfalsify.cli.inline_campaign import described, read_constants, requirement
+    from bbfalsify.cli.inline_campaign import described, model_sections, requirement
     from bbfalsify.cli.session import run_campaign
     from bbfalsify.core.errors import UserError
 
@@ -63,9 +55,7 @@ def estimate(
         if "horizon" not in given:
             raise UserError("--horizon is missing: how long a use of the system lasts.")
     else:
-        queries = [{"id": f"Q{number}", "query": text} for number, text in enumerate(query or [], start=1)]
-        sections = {"model": str(model) if example is None else f"{EXAMPLE}{example}", "requirements": queries,
-                    "constants": read_constants(constants or [])}  # fmt: skip
+        sections = model_sections(model, example, constants, query)
     sections |= {"seed": seed, "budget": limits}
     return run_campaign(described("estimate", sections, given), session, printed=_contract)
 

@@ -64,6 +64,21 @@ def requirement(number: int, text: str, form: str) -> str | dict[str, str]:
     return text if text.endswith(SPECIFICATIONS) else {"id": f"R{number}", form: text}
 
 
+def model_sections(
+    model: Path | None, example: str | None, constants: Sequence[str] | None, queries: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return the sections of a campaign about a model of a file, or one that ships."""
+    from bbfalsify.campaigns.requirements.queries import EXAMPLE
+
+    if (model is None) == (example is None):
+        raise UserError("give either a MODEL or --example.")
+    return {
+        "model": f"{EXAMPLE}{example}" if model is None else str(model),
+        "constants": read_constants(constants or []),
+        "requirements": [{"id": f"Q{number}", "query": text} for number, text in enumerate(queries or (), start=1)],
+    }
+
+
 def read_constants(given: Sequence[str]) -> dict[str, str] | None:
     """Read what --set was given: NAME=VALUE, where a value is a number, true or false."""
     values = {}

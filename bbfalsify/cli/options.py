@@ -38,6 +38,18 @@ StoreFolder = Annotated[
 AcceptFile = Annotated[
     Path | None, typer.Option("--accept", metavar="FILE", help="Accepted failures; see 'bbfalsify accept'.")
 ]
+ModelFile = Annotated[Path | None, typer.Argument(metavar="MODEL", help="A model.", show_default=False)]
+Queries = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--query",
+        help="A query, or the number of one stored in the file; repeat.",
+        show_default="those stored with the model",
+    ),
+]
+ExampleModel = Annotated[
+    str | None, typer.Option("--example", metavar="NAME:SIZE", help="A model of 'bbfalsify list models'.")
+]
 SetConstants = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Another value for a constant of the model; repeat."),

@@ -2,7 +2,7 @@
 
     heater-3, run 3 of 12, about 0:40 left
     searching ━━━━━━━━━━━━━━━━──── 1628/2000 410/s 0:01
-      R1: closest -4.2, 6 counterexamples, the list together about 0.0121
+      R1: closest -4.2, 6 counterexamples
       R1 on·on·on·off  9.10e-3 [8.70e-3, 9.50e-3]
 
 Workers are forked, and forking a process that has background threads can lock up; so the view has no refresh thread

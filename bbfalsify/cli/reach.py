@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bbfalsify.cli.engine_options import settings_of_engine, with_settings
-from bbfalsify.cli.options import Seed, Session, SetConstants
+from bbfalsify.cli.options import ExampleModel, ModelFile, Seed, Session, SetConstants
 
 _SETTINGS = {one.name: one for one in settings_of_engine("reach")}
 _JOBS = _SETTINGS["jobs"]
@@ -19,7 +18,7 @@ _SETTINGS["jobs"] = replace(_JOBS, default=None, rules=replace(_JOBS.rules, abse
 
 @with_settings(*_SETTINGS.values())
 def reach(
-    model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="A model.", show_default=False)] = None,
+    model: ModelFile = None,
     *,
     query: Annotated[
         str | None,
@@ -29,9 +28,7 @@ def reach(
             show_default="the only one stored",
         ),
     ] = None,
-    example: Annotated[
-        str | None, typer.Option("--example", metavar="NAME:SIZE", help="A model of 'bbfalsify list models'.")
-    ] = None,
+    example: ExampleModel = None,
     constants: SetConstants = None,
     seed: Seed = None,
     given: dict[str, Any],
@@ -43,19 +40,11 @@ def reach(
     Exit codes: 1 found, 0 not found in the walks asked for, 4 the time was up.
     Example:  bbfalsify reach fischer.yaml --query "A[] not (P(1).cs && P(2).cs)"
     """
-    from bbfalsify.campaigns.requirements.queries import EXAMPLE, STORED
-    from bbfalsify.cli.inline_campaign import described, read_constants
+    from bbfalsify.campaigns.requirements.queries import STORED
+    from bbfalsify.cli.inline_campaign import described, model_sections
     from bbfalsify.cli.session import run_campaign
-    from bbfalsify.core.errors import UserError
 
-    if (model is None) == (example is None):
-        raise UserError("give either a MODEL or --example.")
-    sections = {
-        "model": f"{EXAMPLE}{example}" if model is None else str(model),
-        "constants": read_constants(constants or []),
-        "requirements": [{"id": "Q1", "query": STORED if query is None else query}],
-        "seed": seed,
-    }
+    sections = model_sections(model, example, constants, [STORED if query is None else query]) | {"seed": seed}
     given = {"jobs": os.cpu_count() or 1, **given}
     return run_campaign(described("reach", sections, given), session, printed=_contract)
 

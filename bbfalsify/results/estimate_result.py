@@ -7,7 +7,7 @@ from typing import Any
 
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.verdict import Outcome
-from bbfalsify.records.stored import Stored, member
+from bbfalsify.results.query_rows import QueryRow
 from bbfalsify.results.run_result import ConcludedResult
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
@@ -18,13 +18,9 @@ _WHERE_KNOWN = ("effective_samples", "distinct_roots", "words", "trajectories")
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimateRow(Stored):
+class EstimateRow(QueryRow):
     """The answer to one query."""
 
-    id: str
-    text: str = ""
-    query: str
-    outcome: Outcome = Outcome.INCONCLUSIVE
     verdict: str | None = None
     """holds, violated or undecided; None where a number was asked for."""
     estimate: Estimate | None = None
@@ -37,11 +33,8 @@ class EstimateRow(Stored):
     """Of splitting: the fewest first runs of a pass from which its successes descend."""
     words: dict[str, Any] | None = None
     """Of a sum over words of actions: the probability of each (estimates)."""
-    seconds: float = 0.0
     trajectories: dict[str, Any] | None = None
     """Of a simulation: values of expressions along runs."""
-    expected: str | None = member("expected", written=False, default=None)
-    """The outcome that a campaign expects; the campaign writes it."""
 
     @property
     def in_words(self) -> str:

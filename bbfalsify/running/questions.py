@@ -1,5 +1,9 @@
 """Queries about a model as one recorded run: the engine answers a query, all else is here.
 
+    questions = [Question("Q1", "no two inside", "A[] not (P(1).cs && P(2).cs)")]
+    result = answer_all(ReachRun, network, questions, about={"model": …}, settings=ReachSettings())
+    result.requirements[0].outcome, result.directory
+
 A run that was interrupted is continued: queries that are answered are not asked again.
 """
 
@@ -18,6 +22,7 @@ from bbfalsify.modelling import Network
 from bbfalsify.records.recording import Recording, RunRecord
 from bbfalsify.records.stored import Stored
 from bbfalsify.results.run_result import ConcludedResult
+from bbfalsify.running.execution import Execution
 
 Row = TypeVar("Row", bound=Stored)
 Result = TypeVar("Result", bound=ConcludedResult)
@@ -42,13 +47,13 @@ class QuestionRun(ABC, Generic[Row, Result]):
 
     network: Network
     about: Mapping[str, Any]
-    """Where the model comes from: `model` and `model_sha256`, or `example`."""
+    """Where the model comes from: `model` and `model_sha256`, or `example`; trace files repeat it."""
     settings: Any
     budget: Budget
     """Its seconds are for all queries together."""
     seed: int
+    execution: Execution
     recording: Recording
-    jobs: int = 1
     several: bool = False
     """There is more than one query."""
     record: RunRecord = field(init=False)
@@ -63,6 +68,11 @@ class QuestionRun(ABC, Generic[Row, Result]):
     @abstractmethod
     def unanswered(self, question: Question) -> Row:
         """The row of a query that was not asked, or not to its end."""
+
+    @property
+    def jobs(self) -> int:
+        """Number of processes that answer."""
+        return self.execution.jobs
 
     @property
     def seconds(self) -> float:
@@ -122,3 +132,23 @@ class QuestionRun(ABC, Generic[Row, Result]):
                     reason = StopReason.INTERRUPTED if self.in_time() else StopReason.BUDGET_TIME
             rows.append(self.unanswered(question))
         return tuple(rows), reason
+
+
+def answer_all(
+    run: type[QuestionRun[Row, Result]],
+    network: Network,
+    questions: Sequence[Question],
+    *,
+    about: Mapping[str, Any],
+    settings: Any,
+    budget: Budget = Budget(),
+    seed: int | None = None,
+    execution: Execution = Execution(),
+    recording: Recording = Recording(),
+) -> Result:
+    """Answer each query by runs of this kind, and store the result."""
+    begun = run(
+        network=network, about=about, settings=settings, budget=budget, seed=recording.seed(seed),
+        execution=execution, recording=recording,
+    )  # fmt: skip
+    return begun.run(questions)

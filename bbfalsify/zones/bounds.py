@@ -25,7 +25,7 @@ LowerUpper = dict[int, tuple[int, int]]
 
 @dataclass
 class ClockEffects:
-    """What the updates of one branch do to clocks."""
+    """Effects of the updates of one branch on clocks."""
 
     reset: set[int] = field(default_factory=set)
     """Slots that are always set to a value without clocks."""

@@ -106,14 +106,6 @@ def assigned(D, source, target, n, W, sources, shifts):
 
 
 @compiled
-def includes(D, large, small, n):
-    for k in range(n * n):
-        if D[small + k] > D[large + k]:
-            return False
-    return True
-
-
-@compiled
 def extrapolate(D, m, n, W, lower, upper):
     """Widen to what guards cannot tell apart (ExtraLU+): W[lower + i], W[upper + i] are the largest constants that
     clock i is compared with from below and from above, −1 for none.  The result is canonical."""

@@ -31,7 +31,7 @@ class ZoneProblem(BBFalsifyError):
 
 
 class Details(NamedTuple):
-    """What a detailed successor says beside its state."""
+    """Details of a successor, beside its state."""
 
     kept: bool
     passes: bool

@@ -8,7 +8,7 @@ for state in graph.initial():
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import sys
 
 import numpy as np
 
@@ -21,12 +21,26 @@ Label = tuple[tuple[int, int], ...]
 """(edge, branch) of all that take part in a transition, edges by their number in the network."""
 
 
-@dataclass(frozen=True)
 class SymbolicState:
     """Locations, integers and a zone; equal states are equal."""
 
-    key: bytes = field(repr=False)
-    graph: ZoneGraph = field(repr=False, compare=False)
+    __slots__ = ("graph", "key")
+
+    def __init__(self, key: bytes, graph: ZoneGraph) -> None:
+        self.key, self.graph = key, graph
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SymbolicState) and self.key == other.key
+
+    def __repr__(self) -> str:
+        return f"SymbolicState({', '.join(self.locations)})"
+
+    def __sizeof__(self) -> int:
+        """Bytes of the state with its zone, for searches that count their memory."""
+        return object.__sizeof__(self) + sys.getsizeof(self.key)
 
     @property
     def row(self) -> np.ndarray:
@@ -47,7 +61,6 @@ class ZoneGraph:
     def __init__(self, tables: ZoneTables) -> None:
         self.tables = tables
         self._space = Workspace.of(tables)
-        self._states: dict[bytes, SymbolicState] = {}
 
     def initial(self) -> list[SymbolicState]:
         return [self._state(0)] if self._space.begin() else []
@@ -68,7 +81,4 @@ class ZoneGraph:
 
     def _state(self, record: int) -> SymbolicState:
         row, matrix = self._space.state(record)
-        key = row.tobytes() + matrix.tobytes()
-        if key not in self._states:
-            self._states[key] = SymbolicState(key, self)
-        return self._states[key]
+        return SymbolicState(row.tobytes() + matrix.tobytes(), self)

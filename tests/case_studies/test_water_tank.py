@@ -1,6 +1,5 @@
 """A tank with faults that are known: they come out as failure modes."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,10 +34,10 @@ def test_a_tank_without_faults_never_violates():
     tank, profile = load_system("adapters/water_tank", base=ROOT), people()
     usage = Usage(profile, compile_network(profile.network), 60.0, 0.6)
     walks = usage.stochastic_walks(SeedTree(1).words(300))
-    with tank.open(0) as session:
+    with tank.open(0, {"faults": 0.0}) as session:
         for number in range(300):
             stimulus = usage.stimulus(walks.walk(number))
-            outputs = session.execute(replace(stimulus, parameters={"faults": 0.0}))
+            outputs = session.execute(stimulus)
             assert 40 <= np.min(outputs["T"]) and np.max(outputs["T"]) <= 68
 
 

@@ -48,7 +48,7 @@ ENGINE = "engine: {kind: falsify, horizon: 20"
         ("seed: 1", "seed: -1", "seed must be at least 0; found -1."),
         ("seed: 1", "jobs: 0", "jobs must be at least 1; found 0."),
         ("seed: 1", "early_stop: true", "early_stop needs the capability 'stepwise', which the system 'heater' does "
-         "not declare (it declares: none)."),
+         "not declare (it declares: batch)."),
         ("seed: 1", "votes: [3, 0]", "votes[1] must be at least 1; found 0."),
         ("seed: 1", "memory_limit: -1", "memory_limit must be greater than 0; found -1."),
         ("seed: 1", "time_limit: 0", "time_limit must be greater than 0; found 0."),

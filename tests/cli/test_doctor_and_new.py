@@ -28,8 +28,8 @@ def test_the_doctor_as_people_read_it(cli, heater):
     called = cli("doctor", f"{heater}/system.py:heater")
     assert called.code == 0
     lines = called.out.splitlines()
-    assert lines[0] == "heater takes signals; declares: nothing special"
-    assert lines[-1] == "fit for use, after 8 uses"
+    assert lines[0] == "heater takes signals; declares: batch"
+    assert lines[-1] == "fit for use, after 9 uses"
     assert max(map(len, lines)) <= 80
 
 

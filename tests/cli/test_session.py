@@ -94,12 +94,12 @@ def test_a_view_says_how_close_it_came_and_what_it_found(monkeypatch):
     above, stage, done, below = shown[-1]
     assert above.startswith("heater-2, run 2 of 3, about 2:00 left")
     assert (stage, done) == ("searching", 2)
-    assert notes[-1] == "closest -1.5, 7 found (R1 together about 0.25)"
-    listen(SearchAdvanced(2, (7, 1), (0.25, 0.25)))  # a use may violate both: that is not 0.5
-    assert notes[-1] == "closest -1.5, 8 found (R1 together about 0.25, R2 together about 0.25)"
+    assert notes[-1] == "closest -1.5, 7 found"
+    listen(SearchAdvanced(2, (7, 1), (0.25, 0.25)))  # both counted: words, not uses
+    assert notes[-1] == "closest -1.5, 8 found"
     listen(SearchAdvanced(2, (7, 0), (0.25, 0.0)))
     assert below == [
-        "R1: closest -1.5, 7 counterexamples, the list together about 0.25",
+        "R1: closest -1.5, 7 counterexamples",
         "R2: closest 4, 0 counterexamples",
         "R1 on·off",
     ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 CONTRACT = {"query", "verdict", "why", "states", "stored", "depth", "cpu_seconds", "memory_mb", "trace"}
 
 
@@ -88,3 +90,54 @@ def test_a_campaign(cli, tmp_path: Path):
     )
     done = cli("run", file)
     assert done.code == 0 and "HOLDS" in done.out and "(as expected)" in done.out
+
+
+@pytest.mark.parametrize("heuristic", ["bfs", "dfs", "rdfs", "drs", "highway"])
+def test_reach_searches_the_states_by_every_method(cli, heuristic):
+    done = cli("reach", "--example", "fischer-faulty:3", "--heuristic", heuristic, "--json", "--seed", "1")
+    assert done.code == 1 and done.json["reached"] and len(done.json["trace"]["steps"]) >= 6
+    file = Path(done.json["run_directory"]) / "counterexamples" / "trace.json"
+    assert cli("replay", file).code == 1
+    never = cli("reach", "--example", "fischer:3", "--heuristic", heuristic, "--json")
+    assert never.code == (4 if heuristic == "highway" else 0)
+    assert never.json["verdict"] == ("undecided" if heuristic == "highway" else "holds")
+
+
+def test_models_without_time_are_searched_state_by_state(cli):
+    done = cli(
+        "verify", "--example", "philosophers:5", "--heuristic", "drs", "--increment", "1", "--seed", "1", "--json"
+    )
+    [row] = done.json["queries"]
+    assert (row["verdict"], row["found_by"], len(row["trace"]["steps"])) == ("holds", "states, drs", 5)
+
+
+def test_settings_of_walks_do_not_go_with_searches(cli):
+    done = cli("reach", "--example", "fischer:3", "--heuristic", "drs", "--walks", "3")
+    assert done.code == 2 and "walks" in done.err and "drs searches the states" in done.err
+    runs = cli("verify", "--example", "train-gate:2", "--query", "A<> Train(0).Cross", "--heuristic", "drs")
+    assert runs.code == 2 and "looks for states" in runs.err
+
+
+def test_a_model_that_cannot_begin_proves_nothing(cli, tmp_path: Path):
+    file = tmp_path / "m.xta"
+    file.write_text(
+        "clock x; int n = 1;\nprocess P() { state A { n == 0 }, B; init A; trans A -> B { }; }\nsystem P;\n"
+    )
+    for query in ("A[] false", "A<> P.B", "P.A --> P.B"):
+        for heuristic in ("bfs", "drs"):
+            done = cli("verify", file, "--query", query, "--heuristic", heuristic if query == "A[] false" else "bfs")
+            assert done.code == 4 and "forbids the initial state" in done.out
+
+
+def test_a_run_that_avoids_from_the_middle_of_a_wait_on(cli, tmp_path: Path):
+    """The premise holds only while the process waits, and the run then waits for ever, or is stuck."""
+    file = tmp_path / "m.xta"
+    for invariant, end in (("", "waits for ever"), (" { x <= 3 }", "nothing can happen")):
+        file.write_text(
+            f"clock x;\nprocess P() {{ state A{invariant}, B; init A; trans A -> B {{ guard x == 1; }}; }}\nsystem P;\n"
+        )
+        done = cli("verify", file, "--query", "P.A && x > 1 --> P.B", "--json")
+        assert done.code == 1 and done.json["queries"][0]["trace"]["waits"] > 1
+        trace = Path(done.json["run_directory"]) / "counterexamples" / "trace.json"
+        replayed = cli("replay", trace)
+        assert replayed.code == 1 and end in replayed.out

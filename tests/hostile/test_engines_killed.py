@@ -17,9 +17,9 @@ from bbfalsify.records import checkpoint
 from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.running import Execution
-from bbfalsify.running.questions import Question
+from bbfalsify.running.questions import Question, answer_all
 from bbfalsify.running.reach import team
-from bbfalsify.running.reach.reach_run import reach_all
+from bbfalsify.running.reach.reach_run import ReachRun
 from tests.hostile.test_kills import killed_after
 from tests.hostile.test_kills import run as run_falsify
 from tests.support.machines import random_machine
@@ -38,7 +38,8 @@ def run_check_within_a_budget(directory: Path) -> None:
 
 def run_reach(directory: Path) -> None:
     network, family = named_model("fischer-faulty:6")
-    reach_all(
+    answer_all(
+        ReachRun,
         network,
         [Question("Q1", "", family.query), Question("Q2", "", "E<> deadlock")],
         about={"example": "fischer-faulty:6"},

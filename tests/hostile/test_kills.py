@@ -30,8 +30,8 @@ from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.results.reach_result import ReachResult
 from bbfalsify.running import Execution
-from bbfalsify.running.questions import Question
-from bbfalsify.running.reach.reach_run import reach_all
+from bbfalsify.running.questions import Question, answer_all
+from bbfalsify.running.reach.reach_run import ReachRun
 from tests import heater
 from tests.hostile.processes import descendants, survivors, worker_sessions
 from tests.unit.running.test_resume import named
@@ -138,7 +138,8 @@ def test_one_run_killed_again_and_again_comes_to_its_end(whole, tmp_path):
 def search(directory: Path, *listeners: Callable[[object], None]) -> ReachResult:
     """Two workers look for a state that cannot be reached, so they would walk on for an hour."""
     network, family = named_model("fischer:4")
-    return reach_all(
+    return answer_all(
+        ReachRun,
         network,
         [Question("Q1", "", family.query)],
         about={"example": "fischer:4"},

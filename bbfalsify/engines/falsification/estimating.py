@@ -33,9 +33,10 @@ from bbfalsify.engines.falsification.conditional import conditional_split
 from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.exact import METHOD as EXACT
 from bbfalsify.engines.falsification.exact import ExactWord, NotExact, exact_word
+from bbfalsify.engines.falsification.failing_runs import failing_steps
 from bbfalsify.engines.falsification.finding import Finding, WordEstimate
 from bbfalsify.engines.falsification.genealogy import Split
-from bbfalsify.engines.falsification.instants import moment_ends, violating_step, whole_moments
+from bbfalsify.engines.falsification.instants import violating_step, whole_moments
 from bbfalsify.engines.falsification.splitting import METHOD as SPLITTING
 from bbfalsify.engines.falsification.splitting import importance_split
 from bbfalsify.engines.falsification.usage import Usage
@@ -206,34 +207,7 @@ class _Session:
             for judgement in answer.judgements[self.requirement : self.requirement + 1]:
                 if judgement.verdict is Verdict.VIOLATED:
                     steps[j] = min(len(walk.times), violating_step(walk.times, judgement.first_violation_time))
-        failed = [j for j, answer in enumerate(answers) if steps[j] > 1 and not answer.ok]
-        if failed:
-            self._locate_failures(walks, names, steps, failed)
+        failed = {j: int(steps[j]) for j, answer in enumerate(answers) if steps[j] > 1 and not answer.ok}
+        for j, step in failing_steps(self.ask, self.usage, walks, names, failed).items():
+            steps[j] = step
         return walks, answers, steps
-
-    def _locate_failures(
-        self, walks: Sequence[Walk], names: Sequence[str], steps: np.ndarray, failed: Sequence[int]
-    ) -> None:
-        """Find the steps in which simulations failed that count as violations: the last one without which none fails.
-
-        The moment before the last is tried first, since that decides the key's event; then halving.
-        """
-        cuts = {j: moment_ends(walks[j].times[: steps[j]]) for j in failed}
-        passing, failing = dict.fromkeys(failed, -1), {j: len(cuts[j]) - 1 for j in failed}
-        first = True
-        while open_ := [j for j in failed if failing[j] - passing[j] > 1]:
-            tried = [failing[j] - 1 if first else (failing[j] + passing[j]) // 2 for j in open_]
-            ends = [int(cuts[j][k]) for j, k in zip(open_, tried, strict=True)]
-            queries = [
-                Query(
-                    f"{names[j]}/cut/{end}",
-                    self.usage.draft(walks[j], stop=float(walks[j].times[end - 1])),
-                    seed_name=names[j],
-                )
-                for j, end in zip(open_, ends, strict=True)
-            ]
-            for j, k, answer in zip(open_, tried, self.ask(queries), strict=True):
-                (passing if answer.ok else failing)[j] = k
-            first = False
-        for j in failed:
-            steps[j] = cuts[j][failing[j]]

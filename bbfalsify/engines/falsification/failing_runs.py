@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bbfalsify.core.query import Ask, Query
@@ -9,6 +10,7 @@ from bbfalsify.engines.falsification.finding import query_name
 from bbfalsify.engines.falsification.instants import moment_ends, violating_step
 from bbfalsify.engines.falsification.search import Run
 from bbfalsify.engines.falsification.usage import Usage
+from bbfalsify.kernel import Walk
 
 
 def shortest_failing(ask: Ask, usage: Usage, run: Run) -> Run:
@@ -33,3 +35,29 @@ def shortest_failing(ask: Ask, usage: Usage, run: Run) -> Run:
         else:
             fails, stimulus, answer = middle, shorter, tried
     return replace(run, walk=walk.prefix(cuts[fails]), stimulus=stimulus, answer=answer, choices=None)
+
+
+def failing_steps(
+    ask: Ask, usage: Usage, walks: Sequence[Walk], names: Sequence[str], failed: Mapping[int, int]
+) -> dict[int, int]:
+    """Find the steps in which simulations failed that count as violations: the last one without which none fails.
+
+    `failed` has the last step that each may have failed in, by its place in `walks`.  The moment before the last is
+    tried first, since that decides the key's event; then halving.
+    """
+    cuts = {j: moment_ends(walks[j].times[:end]) for j, end in failed.items()}
+    passing, failing = dict.fromkeys(failed, -1), {j: len(cuts[j]) - 1 for j in failed}
+    first = True
+    while open_ := [j for j in failed if failing[j] - passing[j] > 1]:
+        tried = [failing[j] - 1 if first else (failing[j] + passing[j]) // 2 for j in open_]
+        ends = [int(cuts[j][k]) for j, k in zip(open_, tried, strict=True)]
+        queries = [
+            Query(
+                f"{names[j]}/cut/{end}", usage.draft(walks[j], stop=float(walks[j].times[end - 1])), seed_name=names[j]
+            )
+            for j, end in zip(open_, ends, strict=True)
+        ]
+        for j, k, answer in zip(open_, tried, ask(queries), strict=True):
+            (passing if answer.ok else failing)[j] = k
+        first = False
+    return {j: int(cuts[j][failing[j]]) for j in failed}

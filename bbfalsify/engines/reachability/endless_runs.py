@@ -28,6 +28,8 @@ from bbfalsify.logic.reach_query import LivenessQuery
 from bbfalsify.modelling.network.expressions import Binary, Constant, Expression, Kind, Read
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.network.visit import COMPARISONS, children, expressions_of, subexpressions
+from bbfalsify.modelling.reference.delay_sets import Window, Windows, contains, endpoints
+from bbfalsify.modelling.reference.exact_values import Real
 from bbfalsify.modelling.reference.flow import clock_slots
 from bbfalsify.modelling.reference.state import State
 from bbfalsify.modelling.reference.step_replay import NotAllowed, Replayer
@@ -132,34 +134,56 @@ class Endings:
         return states
 
     def first(self, replayer: Replayer, steps: list[TraceStep], waits: Fraction = Fraction(0)) -> Ending | None:
-        """The earliest way to go on for ever along these steps, and a wait after the last one."""
+        """The earliest way to go on for ever along these steps, and a wait after the last one.
+
+        The trigger may hold during a wait only: then the wait belongs to the run.
+        """
         since = 0
         """The condition is avoided from this state on."""
-        triggered: int | None = None
+        triggered = False
         seen: dict[object, int] = {}
         for place, state in enumerate(self.states(replayer, steps)):
+            last = place == len(steps)
             if self._holds(replayer, state, self._query.avoided):
-                since, triggered, seen = place + 1, None, {}
+                since, triggered, seen = place + 1, False, {}
                 if self._query.trigger is None:
                     return None
             elif self._query.trigger is None or self._holds(replayer, state, self._query.trigger):
-                triggered = place if triggered is None else triggered
+                triggered = True
             key = self._key(state)
-            if triggered is not None and key in seen and seen[key] >= since:
+            if triggered and key in seen and seen[key] >= since:
                 return Ending(REPEATED, place, seen[key])
             seen.setdefault(key, place)
             meets = replayer.delays_of(state, self._query.avoided)
-            if triggered is not None and not meets:
-                stay = replayer.delays(state)
-                if stay and stay[-1].high is None:
-                    return Ending(WAITING, place)
-                if place == len(steps) and not replayer.transitions(replayer.wait(state, waits)):
-                    return Ending(STUCK, place)
-            if place < len(steps) and any(window.low <= steps[place].delay for window in meets):
-                since, triggered, seen = place + 1, None, {}
+            if triggered and not meets and _waits_for_ever(replayer, state):
+                return Ending(WAITING, place)
+            delay = waits if last else steps[place].delay
+            if any(_begins_by(delay, window) for window in meets):
+                since, triggered, seen = place + 1, False, {}
                 if self._query.trigger is None:
                     return None
+            if not triggered and self._query.trigger is not None:
+                triggered = self._met_while_waiting(replayer, state, delay, meets)
+                since, seen = (place + 1, {}) if triggered else (since, seen)
+            if last and triggered and all(_begins_by(delay, window) for window in meets):  # none comes after the wait
+                if _waits_for_ever(replayer, state):
+                    return Ending(WAITING, place)
+                if contains(replayer.delays(state), waits) and not replayer.transitions(replayer.wait(state, waits)):
+                    return Ending(STUCK, place)
         return None
+
+    def _met_while_waiting(self, replayer: Replayer, state: State, delay: Real, avoided: Windows) -> bool:
+        """Tell whether the trigger holds during the delay, and the condition is avoided from then on until its end."""
+        assert self._query.trigger is not None
+        triggers = replayer.delays_of(state, self._query.trigger)
+        marks = sorted({Fraction(0), delay, *(p for p in endpoints((*triggers, *avoided)) if p < delay)})
+        between = [(a + b) / 2 for a, b in itertools.pairwise(marks)]
+        for moment in sorted((*marks, *between), reverse=True):
+            if contains(avoided, moment):
+                return False
+            if contains(triggers, moment):
+                return True
+        return False
 
     def _holds(self, replayer: Replayer, state: State, condition: Expression) -> bool:
         return replayer.evaluator_at(state, Fraction(0)).holds(condition)
@@ -170,6 +194,15 @@ class Endings:
             for slot, value in enumerate(state.reals)
         )
         return state.locations, state.integers, reals
+
+
+def _begins_by(delay: Real, window: Window) -> bool:
+    return window.low < delay or delay in window
+
+
+def _waits_for_ever(replayer: Replayer, state: State) -> bool:
+    stay = replayer.delays(state)
+    return bool(stay) and stay[-1].high is None
 
 
 def _conditions(query: LivenessQuery) -> list[Expression]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 
 from bbfalsify.core.heuristic import Heuristic
 from bbfalsify.core.settings import Settings, engine_name, setting
+from bbfalsify.engines.verification.settings import EXHAUSTIVE, VerifySettings
 
 
 class Wanted(StrEnum):
@@ -19,8 +21,9 @@ class ReachSettings(Settings):
 
     kind: str = engine_name("reach")
     heuristic: str = setting(
-        "How walks choose their transitions; portfolio takes all heuristics in turn.",
-        default="portfolio", choices=("portfolio", *Heuristic),
+        "How walks choose their transitions; portfolio takes all heuristics in turn. bfs, dfs, rdfs, drs and highway "
+        "are no walks: they search the states as `verify` does, and the first four are complete.",
+        default="portfolio", choices=("portfolio", *Heuristic, *EXHAUSTIVE),
     )  # fmt: skip
     trace: str = setting(
         "some ends with the first trace, shortest and fastest go on for a better one until the time is up.",
@@ -43,3 +46,21 @@ class ReachSettings(Settings):
     walks: int | None = setting(
         "Most walks of each heuristic, for each query.", default=None, at_least=1, absent="no limit"
     )
+    width: int = setting("Highway: states kept per depth.", default=VerifySettings.width, at_least=1)
+    increment: int | None = setting(
+        "DRS: steps by which the bound of the depth grows.", default=None, at_least=1,
+        absent="no bound: one deep search",
+    )  # fmt: skip
+
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        if self.heuristic in EXHAUSTIVE:
+            for key in ("traces", "depth", "walks"):
+                if getattr(self, key) != getattr(ReachSettings, key):
+                    yield key, f"is for random walks; {self.heuristic} searches the states."
+            yield from self.exhaustive().conflicts()
+
+    def exhaustive(self) -> VerifySettings:
+        """The same for a search through the states."""
+        return VerifySettings(
+            heuristic=self.heuristic, trace=self.trace, timeout=self.timeout, width=self.width, increment=self.increment
+        )

@@ -50,6 +50,7 @@ class Progress:
     transitions: int
     depth: int
     seconds: float
+    memory_mb: float = 0.0
 
 
 class Search:
@@ -183,7 +184,7 @@ class Search:
             raise LimitHit(f"the time, {self.settings.timeout:g} s, is up")
         if self._listener is not None and now >= self._next_report:
             self._next_report = now + 0.5
-            self._listener(Progress(self.states, self.transitions, self.deepest, now - self._begun))
+            self._listener(Progress(self.states, self.transitions, self.deepest, now - self._begun, self.memory_mb))
 
 
 def size_of(state: State) -> int:

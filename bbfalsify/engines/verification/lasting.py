@@ -19,7 +19,7 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.engines.reachability.concrete_trace import ConcreteTrace, follow
 from bbfalsify.engines.reachability.endless_runs import STUCK, Ending, Endings
 from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED, Answer, Effort
-from bbfalsify.engines.verification.states import GoOn, check_memory, named_moves, why_stopped
+from bbfalsify.engines.verification.states import NO_BEGIN, GoOn, check_memory, named_moves, why_stopped
 from bbfalsify.logic.reach_query import LivenessQuery, simplified
 from bbfalsify.modelling.network.network import Network
 from bbfalsify.modelling.reference.exact_values import ModelRuntimeError
@@ -28,7 +28,7 @@ from bbfalsify.zones import Explorer, Question, zone_tables
 from bbfalsify.zones.explorer import Order, Outcome
 from bbfalsify.zones.lasting_paths import LastingPath, shortest_cycle, starting_states, without_condition
 from bbfalsify.zones.target_zones import LASTS_STUCK
-from bbfalsify.zones.workspace import ZoneProblem
+from bbfalsify.zones.workspace import Workspace, ZoneProblem
 
 MOST_REPETITIONS = 12
 """Times that a cycle is followed until a state is met twice exactly."""
@@ -77,6 +77,8 @@ class LastingVerification:
             explored = self._starting.run(lambda explorer: go_on(Effort.of(explorer)))
             if explored.outcome is not Outcome.ALL:
                 return self._undecided(explored.outcome)
+            if self._starting.count == 0:
+                return Answer(UNDECIDED, self.effort, NO_BEGIN)
             self._starts = starting_states(self._starting, self.explorer)
             if not self._starts:
                 return self._decided(None)
@@ -95,6 +97,8 @@ class LastingVerification:
         cycle = cycle or shortest_cycle(self.explorer.edges())
         if cycle is not None:
             return self._decided(self._path(cycle[0][0], cycle))
+        if explored.outcome is Outcome.ALL and not Workspace.of(without_condition(self.tables)).begin():
+            return Answer(UNDECIDED, self.effort, NO_BEGIN)
         return self._decided(None) if explored.outcome is Outcome.ALL else self._undecided(explored.outcome)
 
     def _undecided(self, outcome: Outcome) -> Answer:
@@ -117,7 +121,10 @@ class LastingVerification:
             shown = self._shown(path, repetitions)
             if shown is not None:
                 return Answer(verdict, self.effort, trace=shown[0], ending=shown[1])
-        return Answer(verdict, self.effort)
+        why = (
+            "there is such a run, but no state of it repeats exactly (its delays may have to change for ever): no trace"
+        )
+        return Answer(verdict, self.effort, why)
 
     def _shown(self, path: LastingPath, repetitions: int) -> tuple[ConcreteTrace, Ending] | None:
         """An exact run along the path, and how it goes on; None if no state repeats exactly."""
@@ -129,12 +136,14 @@ class LastingVerification:
         try:
             moves = [named_moves(self.network, step) for step in timed.moves]
             steps, state = follow(replayer, moves, timed.times, None)
-            waits = timed.end - Fraction(state.time) if path.stuck else Fraction(0)
-            ending = endings.first(replayer, steps, waits)
+            waits = timed.end - Fraction(state.time)
+            ending = endings.first(replayer, steps)
+            if ending is not None:
+                waits, steps = Fraction(0), steps[: ending.steps]
+            else:
+                ending = endings.first(replayer, steps, waits)
             if ending is None:
                 return None
-            if ending.kind != STUCK:
-                waits, steps = Fraction(0), steps[: ending.steps]
             end = replayer.wait(endings.states(replayer, steps)[-1], waits)
         except (NotAllowed, ModelRuntimeError):
             return None

@@ -8,6 +8,9 @@ from bbfalsify.core.settings import Settings, engine_name, setting
 
 PORTFOLIO = "portfolio"
 ORDERS = ("bfs", "dfs", "rdfs")
+SEARCHES = ("drs", "highway")
+"""Searches that keep states one by one; for `E<>` and `A[]`."""
+EXHAUSTIVE = (*ORDERS, *SEARCHES)
 
 
 class VerifySettings(Settings):
@@ -15,9 +18,10 @@ class VerifySettings(Settings):
 
     kind: str = engine_name("verify")
     heuristic: str = setting(
-        "Order of the exploration: breadth first, depth first, or depth first with random order; portfolio is breadth "
-        "first, with some random walks after the first second.",
-        default=PORTFOLIO, choices=(PORTFOLIO, *ORDERS),
+        "Order of the exploration: breadth first, depth first, or depth first with random order; drs is deep random "
+        "search, highway keeps some states per depth and proves nothing; portfolio is breadth first, with some random "
+        "walks after the first second.",
+        default=PORTFOLIO, choices=(PORTFOLIO, *EXHAUSTIVE),
     )  # fmt: skip
     trace: str = setting(
         "some takes the first trace, shortest one with the fewest steps (breadth first), fastest one that ends "
@@ -38,6 +42,11 @@ class VerifySettings(Settings):
         default=300.0, at_least=0, unit="s", absent="no limit",
     )  # fmt: skip
     walks: float = setting("Most seconds of random walks in a portfolio.", default=5.0, at_least=0, unit="s")
+    width: int = setting("Highway: states kept per depth.", default=32, at_least=1)
+    increment: int | None = setting(
+        "DRS: steps by which the bound of the depth grows; a trace is longer than a shortest one by less than this.",
+        default=None, at_least=1, absent="no bound: one deep search",
+    )  # fmt: skip
 
     def conflicts(self) -> Iterator[tuple[str, str]]:
         if self.trace == "shortest" and self.heuristic not in (PORTFOLIO, "bfs"):

@@ -31,6 +31,7 @@ from bbfalsify.zones.workspace import ZoneProblem
 from bbfalsify.zones.zone_tables import ZoneTables
 
 LEAST_STATES = 64
+NO_BEGIN = "an invariant forbids the initial state: the model has no behaviour"
 GoOn = Callable[[Effort], bool]
 """Told how far an exploration is; False stops it."""
 
@@ -47,14 +48,12 @@ class StateVerification:
         self._bits: BitSearch | None = None
         self._full = Effort()
         """Figures of the exploration that used up the memory."""
-        deadlocks = query.dead is not None and query.dead != query.alive
-        if deadlocks and order is Order.EARLIEST:
+        question = question_about(query, timed=order is Order.EARLIEST)
+        if question.deadlocks and question.timed:
             raise UserError(
                 f"query '{query.text}': the fastest trace to a deadlock cannot be found; take the shortest."
             )
-        dead = query.dead if deadlocks else None
-        timed = order is Order.EARLIEST
-        self.tables = zone_tables(network, Question(query.alive, dead, deadlocks, bisimilar=deadlocks, timed=timed))
+        self.tables = zone_tables(network, question)
         check_memory(self.tables, most_bytes)
         self.explorer = Explorer(self.tables, order=order, most_bytes=most_bytes, seed=seed)
 
@@ -73,6 +72,8 @@ class StateVerification:
         except ZoneProblem as problem:
             return Answer(UNDECIDED, self.effort, str(problem))
         if explored.outcome is Outcome.ALL:
+            if self.explorer.count == 0:
+                return Answer(UNDECIDED, self.effort, NO_BEGIN)
             return Answer(HOLDS if self.query.universal else VIOLATED, self.effort)
         if explored.outcome is Outcome.MEMORY and self._with_bits:
             self._full = self.effort
@@ -98,25 +99,46 @@ class StateVerification:
         return why_stopped(outcome, self.tables, self.effort)
 
     def _confirmed(self, path: tuple[int, ...], slower: str | None = None) -> Answer:
-        """The answer that a path gives, once the exact interpreter has followed it; `slower`: why a trace that was
-        asked to be the fastest may not be."""
-        timed = timed_path(self.tables, path)
-        try:
-            if timed is None:
-                raise NotAllowed("no delays fit")
-            trace = self._trace(timed)
-        except (NotAllowed, ModelRuntimeError) as problem:
-            why = f"a symbolic path of {len(path)} steps was not confirmed by the exact interpreter: {problem}"
-            return Answer(UNDECIDED, self.effort, why)
-        faster = None if slower is None else f"there may be a faster trace: {slower}"
-        return Answer(VIOLATED if self.query.universal else HOLDS, self.effort, faster, trace=trace)
+        """The answer that a path gives; `slower`: why a trace that was asked to be the fastest may not be."""
+        answer = confirmed(self.network, self.query, self.tables, path, self.effort)
+        if slower is None or answer.verdict == UNDECIDED:
+            return answer
+        return replace(answer, why=f"there may be a faster trace: {slower}")
 
-    def _trace(self, timed: TimedPath) -> ConcreteTrace:
-        replayer = Replayer(self.network)
-        moves = [named_moves(self.network, step) for step in timed.moves]
-        steps, state = follow(replayer, moves, timed.times, None)
-        waits, deadlocked = met(replayer, self.query, state, timed.end - Fraction(state.time))
-        return ConcreteTrace(tuple(steps), waits, replayer.wait(state, waits), deadlocked)
+
+def question_about(query: ReachQuery, *, timed: bool = False) -> Question:
+    """The question whether a state is the target of a query; `timed` for the order of time."""
+    deadlocks = query.dead is not None and query.dead != query.alive
+    return Question(query.alive, query.dead if deadlocks else None, deadlocks, bisimilar=deadlocks, timed=timed)
+
+
+def confirmed(
+    network: Network,
+    query: ReachQuery,
+    tables: ZoneTables,
+    path: tuple[int, ...],
+    effort: Effort,
+    *,
+    found_by: str = "zones",
+) -> Answer:
+    """The answer that a path gives, once the exact interpreter has followed it."""
+    try:
+        timed = timed_path(tables, path)
+        if timed is None:
+            raise NotAllowed("no delays fit")
+        trace = _trace(network, query, timed)
+    except (NotAllowed, ModelRuntimeError) as problem:
+        why = f"a symbolic path of {len(path)} steps was not confirmed by the exact interpreter: {problem}"
+        return Answer(UNDECIDED, effort, why, found_by=found_by)
+    return Answer(VIOLATED if query.universal else HOLDS, effort, trace=trace, found_by=found_by)
+
+
+def _trace(network: Network, query: ReachQuery, timed: TimedPath) -> ConcreteTrace:
+    replayer = Replayer(network)
+    moves = [named_moves(network, step) for step in timed.moves]
+    steps, state = follow(replayer, moves, timed.times, None)
+    waits, deadlocked = met(replayer, query, state, timed.end - Fraction(state.time))
+    return ConcreteTrace(tuple(steps), waits, replayer.wait(state, waits), deadlocked)
 
 
 def check_memory(tables: ZoneTables, most_bytes: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,9 @@ from bbfalsify.reporting.html.parts import badge, outcome_badges
 from bbfalsify.reporting.html.sequence import MANY, Row, sequence_chart
 from bbfalsify.reporting.html.timeline import timeline
 from bbfalsify.reporting.terminal.reach import stumbled
+from bbfalsify.results.query_rows import TraceRow, TracesResult
 from bbfalsify.results.reach_result import QueryResult, ReachResult
 from bbfalsify.results.recorded import result_from_json
-from bbfalsify.results.verify_result import VerifyResult, VerifyRow
 
 MOST_ACTIONS = 30
 """Actions of a group's shortest trace that its line shows."""
@@ -28,13 +28,12 @@ MOST_CHARTS_OPEN = 3
 def reached_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any]:
     result = result_from_json(ReachResult, results, file=str(directory / "results.json"))
     effort = f"{result.walks:,} walks, {result.steps:,} steps in {result.seconds:.1f} s; {result.stop_reason}; "
-    queries = [_query(row) for row in result.requirements]
-    return traces_page(directory, results, result, f"{effort}seed {result.seed}", queries)
+    return traces_page(directory, results, result, f"{effort}seed {result.seed}", _facts)
 
 
 def traces_page(
-    directory: Path, results: Mapping[str, Any], result: ReachResult | VerifyResult, effort: str,
-    queries: list[dict[str, Any]],
+    directory: Path, results: Mapping[str, Any], result: TracesResult, effort: str,
+    facts: Callable[[Any], list[tuple[str, str]]],
 ) -> dict[str, Any]:  # fmt: skip
     """The page of queries about states, with the traces found."""
     manifest, notes = readable_manifest(directory), list(result.notes)
@@ -52,7 +51,7 @@ def traces_page(
         "title": result.name,
         "badges": [badge(result.outcome), *([badge(results["category"])] if results.get("category") else [])],
         "effort": f"{_model(manifest)}{effort}",
-        "queries": queries,
+        "queries": [_query(row, facts(row)) for row in result.requirements],
         "notes": notes,
         "reading": "Time goes down. An arrow is a synchronisation, a box a step of one process alone; every step was "
         "checked again by the exact interpreter. Rest the mouse on a text to see all of it. Over time: a row per "
@@ -69,11 +68,16 @@ def _model(manifest: Mapping[str, Any]) -> str:
     return "" if name is None else f"{name}; "
 
 
-def _query(row: QueryResult) -> dict[str, Any]:
-    facts = [("walks", f"{row.walks:,}"), ("steps of all walks", f"{row.steps:,}")]
-    if row.length is not None:
-        facts += [("trace", f"{row.length} steps, {number(row.time, 8)} time units"),
-                  ("found by", f"{row.heuristic}, walk {row.walk}")]  # fmt: skip
+def _facts(row: QueryResult) -> list[tuple[str, str]]:
+    found = [("found by", f"{row.heuristic}, walk {row.walk}")] if row.length is not None else []
+    return [("walks", f"{row.walks:,}"), ("steps of all walks", f"{row.steps:,}"), *trace_facts(row), *found]
+
+
+def trace_facts(row: TraceRow) -> list[tuple[str, str]]:
+    return [] if row.length is None else [("trace", f"{row.length} steps, {number(row.time, 8)} time units")]
+
+
+def _query(row: TraceRow, facts: list[tuple[str, str]]) -> dict[str, Any]:
     return {
         "id": row.id,
         "text": row.text,
@@ -81,11 +85,11 @@ def _query(row: QueryResult) -> dict[str, Any]:
         "badges": outcome_badges(row.outcome, row.expected),
         "verdict": row.in_words.removeprefix(f"{row.query}: "),
         "facts": facts,
-        "notes": list(stumbled(row)),
+        "notes": list(stumbled(row)) if isinstance(row, QueryResult) else [],
     }
 
 
-def _trace(file: Path, row: QueryResult | VerifyRow) -> dict[str, Any]:
+def _trace(file: Path, row: TraceRow) -> dict[str, Any]:
     from markupsafe import Markup
 
     data = read_json(file)

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bbfalsify.reporting.formatting import number
-from bbfalsify.reporting.html.parts import outcome_badges
-from bbfalsify.reporting.html.reached import traces_page
+from bbfalsify.reporting.html.reached import trace_facts, traces_page
 from bbfalsify.results.recorded import result_from_json
 from bbfalsify.results.verify_result import VerifyResult, VerifyRow
 
@@ -17,22 +15,13 @@ def verified_page(directory: Path, results: Mapping[str, Any]) -> dict[str, Any]
     result = result_from_json(VerifyResult, results, file=str(directory / "results.json"))
     states = sum(row.states for row in result.requirements)
     effort = f"{states:,} symbolic states in {result.seconds:.1f} s; {result.stop_reason}; seed {result.seed}"
-    return traces_page(directory, results, result, effort, [_query(row) for row in result.requirements])
+    return traces_page(directory, results, result, effort, _facts)
 
 
-def _query(row: VerifyRow) -> dict[str, Any]:
-    facts = [
+def _facts(row: VerifyRow) -> list[tuple[str, str]]:
+    found = [("found by", str(row.found_by))] if row.length is not None else []
+    return [
         ("verdict", row.verdict), ("symbolic states explored", f"{row.states:,}"), ("stored", f"{row.stored:,}"),
         ("depth", str(row.depth)), ("memory", f"{row.memory_mb:.1f} MB"), ("CPU time", f"{row.cpu_seconds:.2f} s"),
+        *trace_facts(row), *found,
     ]  # fmt: skip
-    if row.length is not None:
-        facts += [("trace", f"{row.length} steps, {number(row.time, 8)} time units"), ("found by", str(row.found_by))]
-    return {
-        "id": row.id,
-        "text": row.text,
-        "query": row.query,
-        "badges": outcome_badges(row.outcome, row.expected),
-        "verdict": row.in_words.removeprefix(f"{row.query}: "),
-        "facts": facts,
-        "notes": [],
-    }

@@ -129,7 +129,6 @@ class RunProgress(_Listener):
         self._stage, self._total, self._done, self._found = "", 0, 0, 0
         self._requirements: tuple[str, ...] = ()
         self._closest: dict[int, float] = {}
-        self._masses: dict[str, float] = {}
         self._words: dict[str, int] = {}
         self._estimates: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
         self._listed: dict[tuple[str, tuple[str, ...]], None] = {}
@@ -153,7 +152,6 @@ class RunProgress(_Listener):
             self._listed.clear()
         elif kind == "SearchAdvanced":
             self._words = dict(zip(self._requirements, event.words, strict=False))
-            self._masses = dict(zip(self._requirements, event.masses, strict=False))
         elif kind == "EstimateMade":
             self._estimates[event.what, event.actions] = event.estimate
         if self._stage and not self._progress.quiet:
@@ -169,22 +167,16 @@ class RunProgress(_Listener):
                     self._closest[place] = robustness
 
     def _note(self) -> str:
-        """One line: how close, how many."""
+        """One line: how close, how many.  Rough masses only steer the search, and have no interval to be shown with."""
         closest = f"closest {min(self._closest.values()):.4g}, " if self._closest else ""
-        # A use may violate several requirements: only the masses of one can be added up.
-        masses = [(f"{name} " * (len(self._requirements) > 1), mass) for name, mass in self._masses.items() if mass]
-        told = ", ".join(f"{name}together about {mass:.2g}" for name, mass in masses)
-        return f"{closest}{max(self._found, sum(self._words.values()))} found{told and f' ({told})'}"
+        return f"{closest}{max(self._found, sum(self._words.values()))} found"
 
     def _below(self) -> list[str]:
         lines = []
         for place, name in enumerate(self._requirements):
             found = sum(requirement == name for requirement, _ in self._listed)
             words = max(found, self._words.get(name, 0))
-            text = f"{name}: closest {number(self._closest.get(place), 4)}, {words} counterexamples"
-            if self._masses.get(name):
-                text += f", the list together about {self._masses[name]:.2g}"
-            lines.append(text)
+            lines.append(f"{name}: closest {number(self._closest.get(place), 4)}, {words} counterexamples")
         estimated = sorted(self._estimates.items(), key=lambda item: -item[1]["value"])
         for (requirement, actions), estimate in estimated[:MOST_LISTED]:
             value, low, high = (probability(estimate[key]) for key in ("value", "low", "high"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.records.json_files import read_json
 from bbfalsify.reporting.terminal.lines import expectation, note_lines, place_lines
+from bbfalsify.results.query_rows import TracesResult
 from bbfalsify.results.reach_result import QueryResult, ReachResult
 from bbfalsify.results.recorded import result_from_json
 
@@ -19,8 +20,20 @@ MOST_GROUPS = 10
 
 
 def reach_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[str]:
-    """Outcome and cost of each query; the trace too where there is one query, or where all is wanted."""
+    """Outcome and cost of each query, with groups of traces where several were asked for."""
     result = result_from_json(ReachResult, data)
+    return query_lines(
+        result, verbose, lambda row: (effort_line(row), *note_lines(stumbled(row))), lambda row: group_lines(row, width)
+    )
+
+
+def query_lines(
+    result: TracesResult,
+    verbose: bool,
+    effort: Callable[[Any], Iterable[str]],
+    details: Callable[[Any], Iterable[str]] = lambda row: (),
+) -> Iterator[str]:
+    """Effort, outcome and details of each query; the trace too where there is one query, or where all is wanted."""
     rows = result.requirements
     names = ["" if len(rows) == 1 else f"{row.id}: " for row in rows]
     for row, name in zip(rows, names, strict=True):
@@ -30,10 +43,10 @@ def reach_lines(data: Mapping[str, Any], width: int, verbose: bool) -> Iterator[
                 yield f"\n{name}{row.text or row.query}"
             yield from (*trace_lines(trace, everything=verbose), *end_lines(trace), "")
     for row, name in zip(rows, names, strict=True):
-        yield from (f"{name}{line}" for line in (effort_line(row), *note_lines(stumbled(row))))
+        yield from (f"{name}{line}" for line in effort(row))
     for row, name in zip(rows, names, strict=True):
         yield f"{name}{row.in_words}{expectation(row.outcome, row.expected)}"
-        yield from group_lines(row, width)
+        yield from details(row)
     yield from note_lines(result.notes)
     yield from place_lines(result.directory, result.seed, [row.file for row in rows])
 

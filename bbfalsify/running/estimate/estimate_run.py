@@ -3,47 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
-from bbfalsify.core.budget import Budget
 from bbfalsify.core.events import StageStarted
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.estimation.answering import Answering
 from bbfalsify.engines.estimation.questions import read_question
-from bbfalsify.engines.estimation.settings import EstimateSettings
-from bbfalsify.modelling import Network
-from bbfalsify.records.recording import Recording
 from bbfalsify.results.estimate_result import HOLDS, OUTCOMES, UNDECIDED, VIOLATED, EstimateResult, EstimateRow
 from bbfalsify.running.questions import Question, QuestionRun
 
 
-def estimate_all(
-    network: Network,
-    questions: Sequence[Question],
-    *,
-    about: Mapping[str, Any],
-    settings: EstimateSettings,
-    budget: Budget = Budget(),
-    seed: int | None = None,
-    recording: Recording = Recording(name="estimate"),
-) -> EstimateResult:
-    """Answer each query and store the result; the seconds of `budget` are for all queries together."""
-    run = _EstimateRun(
-        network=network,
-        about=about,
-        settings=settings,
-        budget=budget,
-        seed=recording.seed(seed),
-        recording=recording,
-    )
-    return run.run(questions)
-
-
-class _EstimateRun(QuestionRun[EstimateRow, EstimateResult]):
+class EstimateRun(QuestionRun[EstimateRow, EstimateResult]):
     row, result = EstimateRow, EstimateResult
+    jobs = 1
 
     @cached_property
     def _answering(self) -> Answering:

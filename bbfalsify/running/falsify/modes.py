@@ -146,7 +146,7 @@ def _simulate_plainly(
             of_one.add(walk, answer)
 
     never = smc.SmcOptions(epsilon=1e-12, simulations=simulations)  # so narrow that only the number ends it
-    progress = smc.Progress(on_answer=judged)
+    progress = smc.Progress(on_answer=judged, names=f"modes/{name}")
     smc.run(
         ask,
         usage,
@@ -155,7 +155,6 @@ def _simulate_plainly(
         requirements=len(scribe.requirements),
         seeds=seeds.child(name),
         listener=scribe,
-        names=f"modes/{name}",
     )
     naming.visits = progress.visits
     return uses

@@ -27,6 +27,7 @@ from bbfalsify.engines.reachability.extremes import Extreme, search_extremes
 from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, SearchPlan, Standing, search
 from bbfalsify.engines.reachability.settings import ReachSettings, Wanted
 from bbfalsify.engines.reachability.trace_groups import Alike, grouped
+from bbfalsify.engines.verification.settings import EXHAUSTIVE
 from bbfalsify.kernel import CompiledModel, compile_network
 from bbfalsify.kernel.target_search import Heuristic, Target, TargetSearch
 from bbfalsify.logic.reach_query import Asked, ExtremesQuery, LivenessQuery, ReachQuery, parse_asked
@@ -164,6 +165,9 @@ def reach(
     the search stands between two turns: a search that was interrupted goes on from such a `standing` and ends as it
     would have ended.
     """
+    if settings.heuristic in EXHAUSTIVE:
+        call = f'bbfalsify.verify(model, query, heuristic="{settings.heuristic}")'
+        raise UserError(f"{settings.heuristic} searches the states instead of walking: {call}.")
     heuristics = PORTFOLIO if settings.heuristic == "portfolio" else (Heuristic(settings.heuristic),)
     if settings.timeout is None and settings.walks is None:
         raise UserError("a search for a state that may not exist needs a timeout or a number of walks.")

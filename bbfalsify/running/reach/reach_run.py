@@ -1,8 +1,5 @@
 """Searches for states as a recorded run: queries about one model in, a run directory with exact traces out.
 
-    result = reach_all(network, [Question("Q1", "no two inside", "A[] not (P(1).cs && P(2).cs)")], about={"model": …})
-    result.requirements[0].outcome, result.directory
-
 A run that was interrupted is continued: queries that are answered are not asked again, and the one that was being
 searched goes on between two turns, from its last checkpoint (`reach_checkpoint.py`).
 """
@@ -10,11 +7,8 @@ searched goes on between two turns, from its last checkpoint (`reach_checkpoint.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, replace
 
-from bbfalsify.core.budget import Budget
 from bbfalsify.core.events import (
     RecordDamaged,
     StageStarted,
@@ -22,15 +16,11 @@ from bbfalsify.core.events import (
     WalksMade,
 )
 from bbfalsify.engines.reachability.search import PORTFOLIO, Found, ReachFinding, Standing
-from bbfalsify.engines.reachability.settings import ReachSettings
-from bbfalsify.modelling import Network
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.event_log import Recorder
-from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import file_name
 from bbfalsify.records.run_files import COUNTEREXAMPLES
 from bbfalsify.results.reach_result import QueryResult, ReachResult, TraceGroup
-from bbfalsify.running.execution import Execution
 from bbfalsify.running.questions import Question, QuestionRun
 from bbfalsify.running.reach.reach import SearchResult, reach
 from bbfalsify.running.reach.reach_checkpoint import read_standing, standing_json
@@ -40,38 +30,7 @@ RECORD_EVERY_S = 1.0
 """Seconds between two records of walks; listeners are told at once."""
 
 
-def reach_all(
-    network: Network,
-    questions: Sequence[Question],
-    *,
-    about: Mapping[str, Any],
-    settings: ReachSettings = ReachSettings(),
-    budget: Budget = Budget(),
-    seed: int | None = None,
-    execution: Execution = Execution(),
-    recording: Recording = Recording(name="reach"),
-) -> ReachResult:
-    """Search for each query and store the result.
-
-    `about` says where the model comes from: `model` and `model_sha256`, or `example`; trace files repeat it.  The
-    seconds of `budget` are for all queries together.
-    """
-    run = _ReachRun(
-        network=network,
-        about=about,
-        settings=settings,
-        budget=budget,
-        seed=recording.seed(seed),
-        recording=recording,
-        jobs=execution.jobs,
-        execution=execution,
-    )
-    return run.run(questions)
-
-
-@dataclass(kw_only=True)
-class _ReachRun(QuestionRun[QueryResult, ReachResult]):
-    execution: Execution
+class ReachRun(QuestionRun[QueryResult, ReachResult]):
     row, result = QueryResult, ReachResult
 
     def unanswered(self, question: Question) -> QueryResult:

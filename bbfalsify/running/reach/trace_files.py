@@ -198,7 +198,7 @@ def _replay_endless(data: Mapping[str, Any], network: Network, replayer: Replaye
     query = parse_asked(data["query"], network)
     assert isinstance(query, LivenessQuery)
     steps, _ = _followed(data, replayer)
-    ending = Endings(network, query).first(replayer, steps)
+    ending = Endings(network, query).first(replayer, steps, _exact(data, "waits"))
     if ending is None or ending.kind != data["ends"]["kind"]:
         return TraceReplay(ReplayOutcome.FIXED, "the run does not avoid the condition for ever any more", data)
     return TraceReplay(ReplayOutcome.SAME, f"the query is {query.holds_word}: the run {ending.in_words()}", data)

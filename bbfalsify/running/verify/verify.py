@@ -21,7 +21,8 @@ from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.reachability.settings import ReachSettings
 from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED, Answer, Effort
 from bbfalsify.engines.verification.lasting import LastingVerification
-from bbfalsify.engines.verification.settings import PORTFOLIO, VerifySettings
+from bbfalsify.engines.verification.searched import SearchVerification
+from bbfalsify.engines.verification.settings import PORTFOLIO, SEARCHES, VerifySettings
 from bbfalsify.engines.verification.states import StateVerification
 from bbfalsify.logic.reach_query import ExtremesQuery, LivenessQuery, ReachQuery, parse_asked
 from bbfalsify.modelling import Network, load_network
@@ -76,6 +77,8 @@ class Verification:
         if answer.verdict == UNDECIDED:
             return f"{text}: UNDECIDED: {answer.why}"
         trace = answer.trace
+        if trace is None and answer.why is not None:
+            return f"{text}: {answer.verdict.upper()} ({answer.why})"
         if trace is None:
             what = "a proof about this model, not about any system that it describes"
             return f"{text}: {answer.verdict.upper()} (all {answer.effort.states:,} symbolic states explored: {what})"
@@ -134,11 +137,17 @@ def verify(
 
 def _prepared(
     network: Network, query: VerifiedQuery, settings: VerifySettings, seed: int
-) -> StateVerification | LastingVerification:
+) -> StateVerification | LastingVerification | SearchVerification:
+    most_bytes = settings.memory * 1e6
+    if settings.heuristic in SEARCHES:
+        if isinstance(query, LivenessQuery):
+            raise UserError(f"query '{query.text}': {settings.heuristic} looks for states; take bfs, dfs or rdfs.")
+        given = {"method": settings.heuristic}
+        chosen = {"width": settings.width} if settings.heuristic == "highway" else {"increment": settings.increment}
+        return SearchVerification(network, query, most_bytes=most_bytes, seed=seed, settings={**given, **chosen})
     order = Order.BREADTH if settings.heuristic == PORTFOLIO else Order(settings.heuristic)
     if settings.trace == "fastest":
         order = Order.EARLIEST
-    most_bytes = settings.memory * 1e6
     if isinstance(query, LivenessQuery):
         return LastingVerification(network, query, order=order, most_bytes=most_bytes, seed=seed)
     bits = settings.fallback == "bits" and settings.trace == "some"  # it goes deep: its traces are not the best

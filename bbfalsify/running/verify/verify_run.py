@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, replace
 
-from bbfalsify.core.budget import Budget
 from bbfalsify.core.events import StageStarted, StatesExplored
 from bbfalsify.engines.verification.answer import Effort
-from bbfalsify.engines.verification.settings import VerifySettings
-from bbfalsify.modelling import Network
 from bbfalsify.records.event_log import Recorder
-from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import file_name
 from bbfalsify.results.verify_result import VerifyResult, VerifyRow
-from bbfalsify.running.execution import Execution
 from bbfalsify.running.questions import Question, QuestionRun
 from bbfalsify.running.reach.trace_files import write_trace
 from bbfalsify.running.verify.verify import Verification, Watch, verify
@@ -25,34 +18,7 @@ TELL_EVERY_S = 0.2
 """Seconds between two records of how far an exploration is."""
 
 
-def verify_all(
-    network: Network,
-    questions: Sequence[Question],
-    *,
-    about: Mapping[str, Any],
-    settings: VerifySettings = VerifySettings(),
-    budget: Budget = Budget(),
-    seed: int | None = None,
-    execution: Execution = Execution(),
-    recording: Recording = Recording(name="verify"),
-) -> VerifyResult:
-    """Decide each query and store the result; the seconds of `budget` are for all queries together."""
-    run = _VerifyRun(
-        network=network,
-        about=about,
-        settings=settings,
-        budget=budget,
-        seed=recording.seed(seed),
-        recording=recording,
-        jobs=execution.jobs,
-        execution=execution,
-    )
-    return run.run(questions)
-
-
-@dataclass(kw_only=True)
-class _VerifyRun(QuestionRun[VerifyRow, VerifyResult]):
-    execution: Execution
+class VerifyRun(QuestionRun[VerifyRow, VerifyResult]):
     row, result = VerifyRow, VerifyResult
 
     def unanswered(self, question: Question) -> VerifyRow:

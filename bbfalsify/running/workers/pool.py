@@ -38,8 +38,7 @@ from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.trace import Trace
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.workers.channel import PollingChannel
-from bbfalsify.running.workers.execute_query import (
+from bbfalsify.running.workers.assignment import (
     ANSWER,
     ONE_BY_ONE,
     READY,
@@ -49,6 +48,7 @@ from bbfalsify.running.workers.execute_query import (
     Message,
     raise_told,
 )
+from bbfalsify.running.workers.channel import PollingChannel
 from bbfalsify.running.workers.worker import work
 from bbfalsify.running.workers.worker_log import LIMIT_BYTES, WorkerLog, WorkerOutput
 from bbfalsify.running.workers.worker_process import WorkerProcess

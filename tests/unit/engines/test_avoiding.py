@@ -1,5 +1,7 @@
 """Passing uses near violating ones: one delay, action or value is changed, by few simulations."""
 
+from pathlib import Path
+
 import pytest
 
 from bbfalsify.core.query import Answer
@@ -11,6 +13,7 @@ from bbfalsify.engines.falsification.modes.sampling import everyday_walks
 from bbfalsify.engines.falsification.modes.use import use_of
 from bbfalsify.engines.falsification.usage import Usage, WalkDraft
 from bbfalsify.kernel import compile_network
+from bbfalsify.modelling import load_profile
 from tests.heater import profile
 
 
@@ -76,3 +79,25 @@ def test_nothing_is_said_where_no_change_helps_or_too_few_simulations_are_there(
     assert avoided(always, ("on", "on"))[0] is None
     early = lambda actions, times: float(times[1] - times[0]) < 4.5  # noqa: E731
     assert avoided(early, ("on", "on"), budget=5)[0] is None
+
+
+def test_nothing_is_said_where_numbers_drawn_again_decide():
+    """Here the use as it is passes when it is made again: whatever is changed besides explains nothing."""
+    seen = []
+
+    def moody(actions, times):
+        seen.append(actions)
+        return len(seen) <= 1  # found violating, passing ever after
+
+    assert avoided(moody, ())[0] is None
+
+
+def test_a_delay_that_cannot_be_changed_is_not_named():
+    """The driver changes the throttle every 5 s exactly, and draws its level: waiting is no way to avoid anything."""
+    driver = load_profile(Path(__file__).parents[3] / "profiles" / "throttle_and_brake.yaml")
+    usage = WalksOnly(driver, compile_network(driver.network), 20.0, 0.1)
+    walk = next(iter(everyday_walks(usage, SeedTree(1), 1)))
+    seeker = Avoiding(None, usage, 0, {}, SeedTree(2))
+    start = seeker._start([use_of(usage, walk, 12.0)])
+    delays = [change for change in seeker._changes(start) if change.kind == "delay"]
+    assert delays and all(seeker._changed(start, change) is None for change in delays)

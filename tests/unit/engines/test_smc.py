@@ -11,7 +11,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
-from bbfalsify.engines.falsification import smc, usage
+from bbfalsify.engines.falsification import smc, smc_counts, usage
 from bbfalsify.engines.falsification.smc import Progress, SmcOptions, run
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
@@ -248,8 +248,8 @@ def test_what_was_answered_before_the_end_is_kept():
 
 
 def test_memory_is_bounded_and_watched_keys_are_always_counted(monkeypatch):
-    monkeypatch.setattr(smc, "KEPT_TIMES", 40)
-    monkeypatch.setattr(smc, "KEPT_KEYS", 3)
+    monkeypatch.setattr(smc_counts, "KEPT_TIMES", 40)
+    monkeypatch.setattr(smc_counts, "KEPT_KEYS", 3)
 
     def late(queries):  # each violates at a time of its own, in a step of its own
         times = [1 + int(q.name[4:]) % 19 for q in queries]
@@ -273,7 +273,7 @@ def test_the_kept_times_are_a_uniform_sample(monkeypatch):
     200 repetitions of keeping 100: the mean kept time is 999.5 with standard error 577/√20,000 = 4.1; ±4.5 of them,
     false alarm 7e-6; keeping only the first or last ones moves it by 950, a bias of 3 % is caught in 99 % of cases.
     """
-    monkeypatch.setattr(smc, "KEPT_TIMES", 100)
+    monkeypatch.setattr(smc_counts, "KEPT_TIMES", 100)
     kept = []
     for repetition in range(200):
         tally, rng = smc.Tally(), SeedTree(3).child(repetition).rng()

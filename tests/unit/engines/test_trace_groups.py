@@ -10,7 +10,8 @@ from bbfalsify.records.recording import Recording
 from bbfalsify.reporting.terminal.reach import group_lines
 from bbfalsify.results.reach_result import QueryResult
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.reach.reach_run import Question, reach_all
+from bbfalsify.running.questions import Question, answer_all
+from bbfalsify.running.reach.reach_run import ReachRun
 
 
 def found(traces: int, **more):
@@ -49,7 +50,8 @@ def test_rows_files_and_the_terminal_hold_groups(tmp_path, width):
     network, family = named_model("fischer-faulty:3")
     settings = ReachSettings(traces=12, timeout=None, walks=20_000)
     recording = Recording(out=tmp_path, name="several")
-    result = reach_all(
+    result = answer_all(
+        ReachRun,
         network, [Question("Q1", "", family.query)], about={"example": "fischer-faulty:3"}, settings=settings, seed=1,
         execution=Execution(), recording=recording,
     )  # fmt: skip

@@ -101,13 +101,15 @@ def test_a_check_comes_back_without_its_machine():
 
 def test_a_search_for_states_comes_back(tmp_path):
     from bbfalsify.engines.reachability.settings import ReachSettings
-    from bbfalsify.running.questions import Question
-    from bbfalsify.running.reach.reach_run import reach_all
+    from bbfalsify.running.questions import Question, answer_all
+    from bbfalsify.running.reach.reach_run import ReachRun
 
     network, family = named_model("fischer-faulty:4")
     questions = [Question("Q1", "", family.query), Question("Q2", "never", "E<> false")]
     settings = ReachSettings(timeout=None, walks=11)
-    result = reach_all(network, questions, about={}, settings=settings, seed=1, recording=Recording(tmp_path))
+    result = answer_all(
+        ReachRun, network, questions, about={}, settings=settings, seed=1, recording=Recording(tmp_path)
+    )
     assert result.requirements[0].improvements and result.outcome is Outcome.FALSIFIED
     back = ReachResult.from_json(json.loads((result.directory / "results.json").read_text()))
     assert stored(back) == stored(result) and back.requirements == result.requirements
@@ -115,12 +117,14 @@ def test_a_search_for_states_comes_back(tmp_path):
 
 def test_a_query_that_is_not_searched_has_a_row(tmp_path):
     from bbfalsify.core.budget import Budget
-    from bbfalsify.running.questions import Question
-    from bbfalsify.running.reach.reach_run import reach_all
+    from bbfalsify.engines.reachability.settings import ReachSettings
+    from bbfalsify.running.questions import Question, answer_all
+    from bbfalsify.running.reach.reach_run import ReachRun
 
     network, _ = named_model("fischer-faulty:4")
     never = [Question("Q2", "never", "E<> false")]
-    result = reach_all(network, never, about={}, budget=Budget(seconds=1e-9), seed=1, recording=Recording(tmp_path))
+    how = {"settings": ReachSettings(), "budget": Budget(seconds=1e-9), "seed": 1, "recording": Recording(tmp_path)}
+    result = answer_all(ReachRun, network, never, about={}, **how)
     assert result.stop_reason is StopReason.BUDGET_TIME
     assert result.requirements == (
         QueryResult(id="Q2", text="never", query="E<> false", in_words="E<> false: not searched to the end"),

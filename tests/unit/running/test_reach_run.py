@@ -11,10 +11,10 @@ from bbfalsify.examples.models import named_model
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.recording import Recording
 from bbfalsify.running import Execution
-from bbfalsify.running.questions import Question
+from bbfalsify.running.questions import Question, answer_all
 from bbfalsify.running.reach import reach_run
 from bbfalsify.running.reach.reach_checkpoint import read_standing
-from bbfalsify.running.reach.reach_run import reach_all
+from bbfalsify.running.reach.reach_run import ReachRun
 
 SHORTEST = ReachSettings(heuristic="portfolio", trace="shortest", timeout=None, walks=220)
 
@@ -26,7 +26,7 @@ def ask(
     questions = [Question("Q1", "", query or family.query)]
     how = {"execution": Execution(jobs=jobs, executor=executor), "recording": Recording(folder, directory)}
     about = {"example": model}
-    return reach_all(network, questions, about=about, settings=settings, seed=4, **how, **more).as_json()
+    return answer_all(ReachRun, network, questions, about=about, settings=settings, seed=4, **how, **more).as_json()
 
 
 def without_times(results):
@@ -127,7 +127,8 @@ def test_the_seconds_of_a_run_are_for_all_its_queries(tmp_path):
     network, _ = named_model("fischer:3")
     questions = [Question(f"Q{i}", "", "E<> false") for i in range(3)]
     settings = ReachSettings(heuristic="ret", timeout=None, walks=10**9)
-    result = reach_all(
+    result = answer_all(
+        ReachRun,
         network, questions, about={"example": "fischer:3"}, settings=settings, seed=1,
         recording=Recording(tmp_path), budget=Budget(seconds=0.3),
     )  # fmt: skip

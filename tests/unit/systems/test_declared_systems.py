@@ -6,7 +6,8 @@ import pytest
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.systems import Capabilities, ParameterInfo, Port, load_system
-from bbfalsify.systems.declared import DeclaredSignals, DeclaredSymbols, NotRead, declared_system
+from bbfalsify.systems.declared import NotRead, declared_system
+from bbfalsify.systems.declared_text import DeclaredSignals, DeclaredSymbols
 
 ROOT = Path(__file__).parents[3]
 SPOILS = "import pathlib\npathlib.Path('spoiled').touch()\n"
@@ -62,6 +63,22 @@ def test_parameters_that_are_written_out(adapter):
 def test_shipped_adapters_are_read_as_they_are_loaded(name):
     read, loaded = declared_system(f"adapters/{name}", ROOT), load_system(f"adapters/{name}", ROOT)
     assert isinstance(read, DeclaredSignals) and (read.inputs, read.outputs) == (loaded.inputs, loaded.outputs)
+    assert read.capabilities == loaded.capabilities
+
+
+@pytest.mark.parametrize(
+    "given, capabilities",
+    [
+        ("batch=True", Capabilities(seedable=True, batch=True)),
+        ("batch=False, step=0.5", Capabilities(seedable=True, step_s=0.5)),
+        ("batch=tanks", Capabilities(seedable=True, batch=True)),
+        ("batch=lambda stimuli, seeds: []", Capabilities(seedable=True, batch=True)),
+        ("batch=make()", None),
+    ],
+)
+def test_abilities_that_the_decorator_is_given(adapter, given, capabilities):
+    text = FUNCTION.replace("@system(", "def tanks(stimuli, seeds): ...\n@system(").replace("=OUT)", f"=OUT, {given})")
+    assert adapter(text).capabilities == capabilities
 
 
 @pytest.mark.parametrize(

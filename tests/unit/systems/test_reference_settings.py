@@ -14,7 +14,8 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.running.doctor.doctor import examine
 from bbfalsify.systems import FmuSystem, load_system
-from bbfalsify.systems.declared import DeclaredSignals, declared_system
+from bbfalsify.systems.declared import declared_system
+from bbfalsify.systems.declared_text import DeclaredSignals
 from bbfalsify.systems.reference_settings import ReferenceSettings, split_reference
 from bbfalsify.systems.references import resolve_reference
 from tests.fmus.asking import ask, signals, stimulus

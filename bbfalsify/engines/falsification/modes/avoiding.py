@@ -5,10 +5,13 @@ From a typical violating use, one thing is changed at a time; the profile allows
 
     delays     as early, and as late, as possible
     actions    left out, or another in their place
-    values     at either end of the range (parameters and signals; numbers that updates draw stay as they are)
+    values     at either end of the range (parameters and signals; numbers that updates draw are drawn again, near those
+               of the violating use)
 
-Delays and values whose change avoids the violation are then moved back towards the violating use by bisection, as far
-as the use still passes.  The nearest is the one that is moved least, measured in the profile's own law.
+The use without any change is made and simulated in the same way: where it passes, numbers that were drawn again
+decide, and nothing is said.  Delays and values whose change avoids the violation are then moved back towards the
+violating use by bisection, as far as the use still passes.  The nearest is the one that is moved least, measured in the
+profile's own law.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from bbfalsify.core.choices import HIGHEST, LOWEST
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Verdict
-from bbfalsify.engines.falsification.directed_walks import LATEST, Followed, Wish, WordFollower
+from bbfalsify.engines.falsification.directed_walks import CLOSE, LATEST, Followed, Wish, WordFollower
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.use import Use
 from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
@@ -49,7 +52,7 @@ class Change:
     """One thing of a use that is made otherwise."""
 
     kind: str
-    """delay, action or value"""
+    """delay, action, value, or none"""
     place: int
     """Number of the action, or of the drawn value."""
     quantile: float = 0.0
@@ -85,8 +88,11 @@ class Avoiding:
         start = self._start(uses)
         if start is None:
             return None
-        changes = list(self._changes(start))[: int(EXPLORE * budget)]
-        passing = [change for change, passes in zip(changes, self._try(start, changes), strict=True) if passes]
+        changes = [Change("none", 0), *self._changes(start)][: int(EXPLORE * budget)]
+        unchanged, *passed = self._try(start, changes)
+        if unchanged:
+            return None
+        passing = [change for change, ok in zip(changes[1:], passed, strict=True) if ok]
         spent = len(changes)
         near = sorted((c for c in passing if c.kind != "action"), key=lambda c: self._size(start, c))[:CLOSER]
         failing = [self._old(start, c) for c in near]
@@ -141,6 +147,11 @@ class Avoiding:
             followed = self._follower.follow(self._wishes(start, change), seeds)
             if followed is None:
                 return None
+            if (
+                change.kind == "delay"
+                and abs(_delay(followed.walk, change.place) - _delay(walk, change.place)) <= CLOSE
+            ):
+                return None  # the profile leaves this delay no choice
             walk = self._to_the_end(followed.walk)
         return replace(walk, values=values)
 
@@ -197,10 +208,9 @@ class Avoiding:
         assert changed is not None
         if change.kind == "value":
             return self._value_text(start.walk, changed)
-        place = change.place
-        delays = [float(np.diff(w.times[: place + 1], prepend=0.0)[-1]) for w in (start.walk, changed)]
-        by = delays[1] - delays[0]
-        return f"a use passes that waits {abs(by):.2g} {'longer' if by > 0 else 'less'} before {which(actions, place)}"
+        by = _delay(changed, change.place) - _delay(start.walk, change.place)
+        longer, before = "longer" if by > 0 else "less", which(actions, change.place)
+        return f"a use passes that waits {abs(by):.2g} {longer} before {before}"
 
     def _value_text(self, old: Walk, new: Walk) -> str | None:
         before, after = (list(self._usage.values.values(walk.values).drawn(np.inf)) for walk in (old, new))
@@ -210,6 +220,11 @@ class Avoiding:
                 when = "" if now.time is None else f" from {now.time:g} on" if now.time else " at the start"
                 return f"a use passes that has {now.name} {now.value:.3g}{unit} instead of {was.value:.3g}{when}"
         return None
+
+
+def _delay(walk: Walk, place: int) -> float:
+    """Time between an action and the one before it."""
+    return float(np.diff(walk.times[: place + 1], prepend=0.0)[-1])
 
 
 def _key(use: Use) -> Word:

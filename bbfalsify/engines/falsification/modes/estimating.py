@@ -93,7 +93,7 @@ def estimate_modes(
         )
     found.sort(key=lambda mode: (-mode.probability.value, mode.pattern.core))
     rest = [d.passes(none) for d in divided if d.assigned[:, none].any()]
-    beside = met.of_none()
+    beside = met.of_mode(none)
     other = known(rest, beside)
     if not rest and not _any(beside):
         other = replace(other, value=0.0, method=f"{METHOD}, none seen")
@@ -117,29 +117,23 @@ class _Met:
 
     assigned: list[np.ndarray]
     """By stratum [groups, patterns + 1]: by the mode that they belong to; the last column has those of none."""
-    unlocated: list[np.ndarray]
-    """By stratum [groups]: failed simulations, which count as violations of no mode."""
 
     @staticmethod
     def of(patterns: Sequence[Pattern], strata: Strata) -> _Met:
-        assigned, unlocated = [], []
+        assigned = []
         for part in strata.parts:
             counted = np.zeros((len(part.groups), len(patterns) + 1))
             for group, uses in enumerate(part.uses):
                 owners = [owner_of(patterns, use) for use in uses.violating]
                 counted[group] = np.bincount(owners, minlength=len(patterns) + 1)
             assigned.append(counted)
-            unlocated.append(np.array([uses.unlocated for uses in part.uses] or [0] * len(part.groups)))
-        return _Met(assigned, unlocated)
+        return _Met(assigned)
 
     def of_mode(self, number: int) -> Hits:
         return [table[:, number] for table in self.assigned]
 
-    def of_none(self) -> Hits:
-        return [table[:, -1] + failed for table, failed in zip(self.assigned, self.unlocated, strict=True)]
-
     def everything(self) -> Hits:
-        return [table.sum(axis=1) + failed for table, failed in zip(self.assigned, self.unlocated, strict=True)]
+        return [table.sum(axis=1) for table in self.assigned]
 
 
 def _any(hits: Hits) -> bool:

@@ -129,20 +129,18 @@ class PlainUses:
     on_list: list[Use] = field(default_factory=list)
     """Violating uses that follow a listed word."""
     passing: list[Use] = field(default_factory=list)
-    unlocated: int = 0
-    """Violations of which the time is unknown: the simulation failed."""
 
-    def add(self, walk: Walk, answer: Answer) -> None:
+    def add(self, walk: Walk, answer: Answer, failing_step: int = 0) -> None:
+        """Add a judged simulation; of one that failed and counts as a violation, with the step in which it failed."""
         judgement, weight = answer.judgements[self.requirement], 1 / self.simulations
         if judgement.verdict is not Verdict.VIOLATED:
             if not self._follows(walk):
                 self.passing.append(use_of(self.usage, walk, weight=weight))
-        elif not answer.ok:
-            self.unlocated += 1
-        else:
-            steps = violating_step(walk.times, judgement.first_violation_time)
+        elif failing_step or answer.ok:
+            at = float(walk.times[failing_step - 1]) if failing_step else judgement.first_violation_time
+            steps = failing_step or violating_step(walk.times, at)
             known = walk.prefix(steps).actions(self.usage.model) in self.listed
-            use = use_of(self.usage, walk, judgement.first_violation_time, weight)
+            use = use_of(self.usage, walk, min(at, self.usage.duration), weight)
             (self.on_list if known else self.violating).append(use)
 
     def _follows(self, walk: Walk) -> bool:

@@ -21,6 +21,8 @@ import numpy as np
 
 from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.falsification.failing_runs import failing_steps
+from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.modes.along_core import CorePass, can_split, split_along
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks
@@ -70,6 +72,10 @@ class Stratum:
         low, high = clopper_pearson(self.drawn, drawn, confidence)
         return self.drawn / drawn or high, low, high
 
+    def keep(self, judged: list[list[Walk]]) -> None:
+        """Leave uses out that nobody could judge."""
+        self.groups = judged
+
     def limits(self, drawn: int, hits: np.ndarray, confidence: float) -> tuple[float, float, float]:
         """(value, low, high) of an event that was met `hits` times in each group."""
         met, count = float(hits.sum()), self.simulated
@@ -96,6 +102,11 @@ class SplitStratum(Stratum):
     @property
     def _families(self) -> list[float]:
         return [float(len(np.unique(one.roots[:n]))) for one, n in zip(self.passes, self.tried, strict=True)]
+
+    def keep(self, judged: list[list[Walk]]) -> None:
+        lost = [len(before) - len(left) for before, left in zip(self.groups, judged, strict=True)]
+        self.tried = [count - few for count, few in zip(self.tried, lost, strict=True)]
+        self.groups = judged
 
     def counted(self, hits: np.ndarray) -> Passes:
         return Passes(
@@ -220,16 +231,30 @@ def _split(usage: Usage, patterns: Sequence[Pattern], number: int, wanted: int, 
 
 
 def simulate(ask: Ask, usage: Usage, requirement: int, listed: frozenset[Word], strata: Strata) -> None:
-    """Execute the chosen uses of every stratum; those that follow a listed word do not count."""
+    """Execute the chosen uses of every stratum; those that follow a listed word do not count.
+
+    Uses that nobody could judge, because their simulations failed, are left out of their stratum.
+    """
     for number, part in enumerate(strata.parts):
         part.uses = [PlainUses(usage, requirement, listed, max(1, part.simulated)) for _ in part.groups]
-        queue = [(walk, uses) for group, uses in zip(part.groups, part.uses, strict=True) for walk in group]
+        queue = [(walk, group) for group, walks in enumerate(part.groups) for walk in walks]
+        judged: list[list[Walk]] = [[] for _ in part.groups]
         for first in range(0, len(queue), BATCH):
             batch = queue[first : first + BATCH]
-            names = (f"modes/{requirement}/stratum/{number}/{first + k}" for k in range(len(batch)))
-            queries = [Query(name, usage.draft(walk)) for name, (walk, _) in zip(names, batch, strict=True)]
-            for (walk, uses), answer in zip(batch, ask(queries), strict=True):
-                uses.add(walk, answer)
+            walks = [walk for walk, _ in batch]
+            names = [f"modes/{requirement}/stratum/{number}/{first + k}" for k in range(len(batch))]
+            answers = ask([Query(name, usage.draft(walk)) for name, walk in zip(names, walks, strict=True)])
+            failed = {
+                k: violating_step(walks[k].times, usage.duration)
+                for k, answer in enumerate(answers)
+                if not answer.ok and requirement in answer.violated
+            }
+            steps = failing_steps(ask, usage, walks, names, failed)
+            for k, ((walk, group), answer) in enumerate(zip(batch, answers, strict=True)):
+                if answer.judgements:
+                    part.uses[group].add(walk, answer, steps.get(k, 0))
+                    judged[group].append(walk)
+        part.keep(judged)
 
 
 def owner_of(patterns: Sequence[Pattern], use: Use) -> int:
