@@ -40,8 +40,10 @@ def odds_interval(estimate: Estimate) -> str:
 
 def limits(estimate: Estimate) -> tuple[str, str]:
     """The limits of an interval, the smaller number first: 1 in 199 before 1 in 215, and 54 % before 57 %."""
-    low, high = odds(estimate.low), odds(estimate.high)
-    return (low, high) if odds(estimate.value).endswith("%") else (high, low)
+    if odds(estimate.value).endswith("%"):
+        return percent(estimate.low), percent(estimate.high)
+    low, high = (odds(limit) if limit < 0.1 else f"1 in {1 / limit:.2g}" for limit in (estimate.low, estimate.high))
+    return high, low
 
 
 def _short(text: str, beside: str) -> str:

@@ -196,7 +196,8 @@ def _limits(
                 tried.append((gain, far, SHARP if mostly else AS_GOOD))
         most = max((gain for gain, _, _ in tried), default=0.0)
         if most >= GAINS:
-            clean = _clean(sign * max(limit for gain, limit, as_good in tried if gain >= as_good * most))
+            widest = max(limit for gain, limit, as_good in tried if gain >= as_good * most)
+            clean = _clean(sign * _plain(widest, np.concatenate([own, others]), step))
             most *= NEARLY if isinstance(feature, Without) else 1.0
             yield most, Condition(feature, high=clean) if side == 0 else Condition(feature, low=clean)
 
@@ -226,6 +227,16 @@ def _step(values: np.ndarray) -> float:
 
 def _clean(limit: float) -> float:
     return float(f"{limit:.9g}") + 0.0
+
+
+def _plain(limit: float, values: np.ndarray, step: float) -> float:
+    """The number with the fewest digits among the limits that no use tells from this one."""
+    below, above = values[values <= limit], values[values > limit]
+    low, high = float(below.max(initial=-math.inf)), float(above.min(initial=limit + 10 * step))
+    if math.isinf(low):
+        return limit
+    sizes = (10.0**power * step for power in (3, 2, 1, 0, -1))
+    return next((n for size in sizes if (n := _outward(low, size)) < min(high, limit + 10 * step)), limit)
 
 
 def _outward(limit: float, step: float) -> float:
