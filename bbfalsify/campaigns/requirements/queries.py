@@ -29,7 +29,7 @@ from bbfalsify.modelling import Network
 from bbfalsify.modelling.formats.model_files import load_model, model_hash
 from bbfalsify.modelling.language.model_text import StoredQuery
 from bbfalsify.records.documents import KeyPath
-from bbfalsify.running.questions import Question
+from bbfalsify.running.query_run import Question
 
 EXAMPLE = "example:"
 STORED = "stored"

@@ -23,7 +23,7 @@ from bbfalsify.records.documents import KeyPath, read_yaml
 if TYPE_CHECKING:
     from bbfalsify.engines.checking.claims import Claim
     from bbfalsify.logic import Requirement
-    from bbfalsify.running.questions import Question
+    from bbfalsify.running.query_run import Question
 
 
 FORMS_ABOUT = {"signals": ("stl",), "symbols": FORMS, "states": ("query",)}

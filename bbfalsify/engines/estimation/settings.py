@@ -98,9 +98,10 @@ class EstimateSettings(Settings):
             yield "precision", f"cannot be relative with {self.method}, which fixes the number of runs in advance."
         if self.horizon is None and self.method == "splitting" and self.score is None:
             yield "score", "is missing: splitting needs an expression that rises on the way to the goal."
-        if self.horizon is not None and self.method in ("chain", "wilson", "bayes", "sprt"):
-            allowed = "auto, sequence, okamoto, clopper_pearson, splitting, importance or words"
-            yield "method", f"'{self.method}' is for models; a system with a profile takes {allowed}."
+        if self.horizon is not None and self.method == "chain":
+            yield "method", "'chain' is for models; a system with a profile is simulated."
+        if self.horizon is not None and self.method == "sprt" and self.at_most is None:
+            yield "at_most", "is missing: sprt tests a bound."
         if self.horizon is None and self.method == "words":
             yield "method", "'words' is for a system with a profile: words are those of its actions."
         if self.horizon is not None and self.score is not None:

@@ -81,6 +81,8 @@ class Verification:
             return f"{text}: {answer.verdict.upper()} ({answer.why})"
         if trace is None:
             what = "a proof about this model, not about any system that it describes"
+            if answer.stopwatch is not None:
+                what += f"; clocks that stop, as '{answer.stopwatch}', were over-approximated, which proofs allow"
             return f"{text}: {answer.verdict.upper()} (all {answer.effort.states:,} symbolic states explored: {what})"
         after = "" if answer.ending is None else f", {answer.ending.in_words()}"
         deadlock = " in a deadlock" if trace.deadlocked else ""

@@ -10,7 +10,7 @@ from bbfalsify.engines.verification.answer import Effort
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.run_directory import file_name
 from bbfalsify.results.verify_result import VerifyResult, VerifyRow
-from bbfalsify.running.questions import Question, QuestionRun
+from bbfalsify.running.query_run import Question, QuestionRun
 from bbfalsify.running.reach.trace_files import write_trace
 from bbfalsify.running.verify.verify import Verification, Watch, verify
 
