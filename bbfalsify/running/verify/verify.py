@@ -24,7 +24,9 @@ from bbfalsify.engines.verification.lasting import LastingVerification
 from bbfalsify.engines.verification.searched import SearchVerification
 from bbfalsify.engines.verification.settings import PORTFOLIO, SEARCHES, VerifySettings
 from bbfalsify.engines.verification.states import StateVerification
+from bbfalsify.logic.csl import is_csl
 from bbfalsify.logic.reach_query import ExtremesQuery, LivenessQuery, ReachQuery, parse_asked
+from bbfalsify.logic.uppaal_queries import Extremes, read_query
 from bbfalsify.modelling import Network, load_network
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.reach.reach import reach
@@ -91,6 +93,17 @@ class Verification:
             f"{float(trace.time):g} time units{after}, found by {answer.found_by}; every step re-checked by the exact "
             f"interpreter{'' if answer.why is None else f' ({answer.why})'}"
         )
+
+
+def is_verifiable(text: str) -> bool:
+    """Tell whether a query stored in a file is for zones; what nobody can read is, so that somebody says so."""
+    if is_csl(text):
+        return False
+    try:
+        asked = read_query(text)
+    except UserError:
+        return True
+    return not isinstance(asked, Extremes) and asked.command != "estimate"
 
 
 def read_verifiable(text: str, network: Network, *, file: str | None = None, line: int | None = None) -> VerifiedQuery:
