@@ -25,6 +25,7 @@ from bbfalsify.kernel.layout import (
     H_X_STACK,
     KIND_BROADCAST_SEND,
     MODE_FROZEN,
+    PLACE_WIDTH,
     S_COMMITTED,
     S_ERROR,
     S_URGENT,
@@ -56,7 +57,7 @@ def urgent_channel(T, F, S, X, R, Z):
     """Tell whether a transition on an urgent channel is enabled: 0 no, 1 yes, 2 it depends on the clocks."""
     answer = 0
     for i in range(T[H_URGENT_PLACE_COUNT]):
-        row = T[H_URGENT_PLACES] + 4 * i
+        row = T[H_URGENT_PLACES] + PLACE_WIDTH * i
         if S[T[H_S_LOCATIONS] + T[row]] != T[row + 1]:
             continue
         for k in range(T[row + 3]):

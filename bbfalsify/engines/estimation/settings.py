@@ -23,7 +23,7 @@ class EstimateSettings(Settings):
         default="auto",
         choices=METHODS,
     )
-    precision: str = setting(
+    precision: str | float = setting(
         "Wanted half width of an interval: a number, or `relative 0.1` for a share of the value.", default="0.005"
     )
     confidence: float = setting("Confidence of intervals and tests.", default=0.95, above=0, at_most=0.999999)
@@ -97,7 +97,7 @@ class EstimateSettings(Settings):
 
     @property
     def _parsed(self) -> tuple[bool, float]:
-        match = _PRECISION.match(self.precision)
+        match = _PRECISION.match(str(self.precision))
         try:
             return (bool(match and match.group(1)), float(match.group(2)) if match else math.nan)
         except ValueError:

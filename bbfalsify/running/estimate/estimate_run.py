@@ -19,7 +19,7 @@ from bbfalsify.engines.estimation.value_lists import numbers_of
 from bbfalsify.engines.estimation.variation import at_time
 from bbfalsify.modelling import Network
 from bbfalsify.results.estimate_result import HOLDS, OUTCOMES, UNDECIDED, VIOLATED, EstimateResult, EstimateRow
-from bbfalsify.running.questions import Question, QuestionRun
+from bbfalsify.running.query_run import Question, QuestionRun
 
 AGREE = 1e-6
 """Relative difference from Storm's answer that is no warning."""
