@@ -20,7 +20,7 @@ from typing import Any
 import numba
 from numba import types
 
-from bbfalsify.jit import call_by_name, is_cached, jit, without_garbage_collection
+from bbfalsify.jit import call_by_name, compiling, is_cached, jit
 
 _I4, _I8, _F8, _U8, _B1 = types.int32, types.int64, types.float64, types.uint64, types.boolean
 _REAL_NAMES = (
@@ -130,7 +130,7 @@ def entry_point(function: Any) -> Any:
 
     def prepare() -> None:
         if dispatcher in _waiting:
-            with without_garbage_collection():
+            with compiling():
                 _compile(dispatcher)
 
     def call(*arguments: object) -> object:

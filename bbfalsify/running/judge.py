@@ -45,7 +45,7 @@ class RequirementsJudge:
         """Compile before the first trace; done once before workers are forked, so they all inherit the result."""
         from bbfalsify.logic.stl.stl_monitor import warm_up
 
-        warm_up({requirement.time for requirement in self.requirements})
+        warm_up({requirement.monitor for requirement in self.requirements})
 
 
 def _judge(requirement: Requirement, trace: Trace, outliers: bool, shortfalls: bool) -> Judgement:

@@ -1,6 +1,6 @@
 """Have the compiled code ready before anything runs: loaded from the cache, or compiled on the very first run.
 
-Compiling takes about half a minute of one core.  Where there are two, a second process compiles the monitor
+Compiling takes about 20 s of one core.  Where there are two, a second process compiles the monitor
 meanwhile, which shares no function with the kernel, so nothing is compiled twice; both write into the same cache.
 """
 
@@ -15,14 +15,14 @@ from typing import Any
 
 import numba
 
-from bbfalsify.jit import source_digest, without_garbage_collection
+from bbfalsify.jit import compiling, source_digest
 from bbfalsify.kernel.accelerated_walk import ret_batch
 from bbfalsify.kernel.action_law import particle_batch
 from bbfalsify.kernel.likelihood_scores import score_batch
+from bbfalsify.kernel.races import stochastic_batch
 from bbfalsify.kernel.rng import seed_streams
 from bbfalsify.kernel.target_walks import reach_batch
-from bbfalsify.kernel.walk_sampling import sample_batch
-from bbfalsify.logic.stl.requirement import TIMES
+from bbfalsify.logic.stl.requirement import MONITORS
 from bbfalsify.logic.stl.stl_monitor import warm_up
 
 _KERNEL_S = 20
@@ -89,25 +89,26 @@ def _is_cached(dispatcher: Any) -> bool:
 
 
 @functools.cache  # once in a process; to look again whether all is there costs more than recording ten simulations
-def compile_everything(times: frozenset[str] = frozenset(TIMES)) -> None:
-    """Compile what a falsification with these kinds of time needs; quick when `is_compiled`."""
+def compile_everything(monitors: frozenset[str] = frozenset(MONITORS)) -> None:
+    """Compile what a falsification with these monitors needs; quick when `is_compiled`."""
     helper = None
     if not is_compiled() and (os.cpu_count() or 1) > 1 and "fork" in multiprocessing.get_all_start_methods():
-        helper = multiprocessing.get_context("fork").Process(target=_monitor, args=[times])
+        helper = multiprocessing.get_context("fork").Process(target=_monitor, args=[monitors])
         helper.start()
-    for entry_point in (ret_batch, seed_streams, particle_batch, score_batch, sample_batch):
-        _prepare(entry_point)
+    with compiling():
+        for entry_point in (ret_batch, seed_streams, particle_batch, score_batch, stochastic_batch):
+            _prepare(entry_point)
     if helper is not None:
         helper.join()  # whatever became of it: what is missing in the cache is compiled below
-    _monitor(times)
+    _monitor(monitors)
     if not is_compiled():
         with contextlib.suppress(OSError):  # no room: what could be stored is found without it
             _stamp().touch()
 
 
-def _monitor(times: frozenset[str]) -> None:
-    with without_garbage_collection():
-        warm_up(times)
+def _monitor(monitors: frozenset[str]) -> None:
+    with compiling():
+        warm_up(monitors)
 
 
 def _prepare(entry_point: Any) -> None:

@@ -100,6 +100,7 @@ class ProbableSearch:
                 self._round()
         finally:  # an interrupted search keeps what it has
             search.convergence = [pool.convergence(self._rounds) for pool in self.pools]
+            search.further = [pool.further() for pool in self.pools]
 
     def _settled(self, requirement: int) -> bool:
         """True if a list does not improve any more; one that cannot be filled need not be full."""

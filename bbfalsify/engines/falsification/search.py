@@ -71,6 +71,8 @@ class Search:
     """Per requirement: the keys among `findings` before the search began, which it does not search for."""
     convergence: list[tuple[Convergence, ...]] = field(default_factory=list)
     """Per requirement: growth of the list in a search for probable ones."""
+    further: list[list[tuple[Finding, float]]] = field(default_factory=list)
+    """Per requirement: findings of a search for probable ones that are not on its list, with their rough masses."""
     carried: list[Finding] = field(default_factory=list)
     """Violations known from a search at a longer sampling period; this one begins with them."""
     passing: Passing | None = None

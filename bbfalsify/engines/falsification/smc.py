@@ -16,7 +16,7 @@ Simulations without a verdict (the system failed, or the walk stood still) widen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,8 +34,19 @@ from bbfalsify.engines.falsification.smc_counts import Tally as Tally
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk, WalkStatus
 from bbfalsify.results.falsify_insights import Key
+from bbfalsify.stats.sequential import Counts
 
 _LARGEST_BATCH = 20_000
+
+
+class Stopping(Protocol):
+    """When to stop."""
+
+    @property
+    def samples(self) -> int | None:
+        """The number of simulations, where it is fixed in advance."""
+
+    def reached(self, counts: Counts) -> bool: ...
 
 
 class Listener(Protocol):
@@ -53,27 +64,26 @@ def run(
     seeds: SeedTree,
     listener: Listener,
     watched: Sequence[Collection[Key]] = (),
-    out_of_time: Callable[[], bool] = lambda: False,
     ask_uses: AskUses | None = None,
+    stopping: Stopping | None = None,
 ) -> None:
     """Simulate until every requirement's interval is narrow enough, or the budget is spent.
 
-    `watched` names, per requirement, keys to count even when there is no room for more.  With `ask_uses` many uses are
-    asked for at once; the counts are the same, but visits and statuses are not kept, and nobody is told of single
-    answers.
+    `watched` names, per requirement, keys to count even when there is no room for more; `names` begins the names of
+    the queries; `stopping` replaces the rule of the options.  With `ask_uses` many uses are asked for at once; the
+    counts are the same, but visits and statuses are not kept, and nobody is told of single answers.
     """
     progress.tallies = [Tally() for _ in range(requirements)]
     for tally, keys in zip(progress.tallies, watched, strict=False):
         tally.keys.update(dict.fromkeys(keys, 0))
     words, reservoir = seeds.child("walks").rng(), seeds.child("reservoir").rng()
-    limits = [n for n in (options.simulations, options.stopping.samples) if n is not None]
+    rule: Stopping = options.stopping if stopping is None else stopping
+    limits = [n for n in (options.simulations, rule.samples) if n is not None]
     while progress.stopped is None:
-        if all(options.stopping.reached(progress.counts(i)) for i in range(requirements)):
+        if all(rule.reached(progress.counts(i)) for i in range(requirements)):
             progress.stopped = StopReason.COMPLETED
         elif options.simulations is not None and progress.iterations >= options.simulations:
             progress.stopped = StopReason.BUDGET_SIMULATIONS
-        elif out_of_time():
-            progress.stopped = StopReason.BUDGET_TIME
         else:
             wanted = max(options.batch, min(_LARGEST_BATCH, int(options.growth * progress.iterations)))
             size = min([wanted, *(n - progress.iterations for n in limits)])

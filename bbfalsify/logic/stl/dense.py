@@ -85,8 +85,11 @@ def atom_pieces(pieces, out, ticks, margins, truths, quantity):
 
 
 @jit
-def evaluate(ticks, scale, margins, truths, program):
-    """Compute all needed quantities: their pieces and, per operation and quantity, the first piece and the count."""
+def evaluate(ticks, scale, margins, truths, program, seldom):
+    """Compute all needed quantities: their pieces and, per operation and quantity, the first piece and the count.
+
+    Until, since and windows of the past are compiled where `seldom` is not None; see `Program.seldom`.
+    """
     op, left, right, lower, upper, need = program
     size = len(op)
     n = len(ticks)
@@ -118,6 +121,7 @@ def evaluate(ticks, scale, margins, truths, program):
                     more[0][i], more[1][i], more[2][i] = pieces[0][i], pieces[1][i], pieces[2][i]
                 pieces = more
             first[row, quantity] = top
+            made = np.int64(0)
             plain = quantity != 1  # robustness and false_at: `and` is the minimum; true_at: the maximum
             if kind == _ATOM:
                 made = atom_pieces(pieces, top, ticks, margins[a], truths[a], quantity)
@@ -130,10 +134,12 @@ def evaluate(ticks, scale, margins, truths, program):
                     keys[top + i], consts[top + i], slopes[top + i] = keys[at1 + i], -consts[at1 + i], 0
             elif kind == _AND or kind == _OR:
                 made = pointwise(pieces, at1, n1, at2, n2, top, plain == (kind == _AND))
-            elif kind == _UNTIL:
-                made = until(pieces, at1, n1, at2, n2, top, plain)
-            elif kind == _SINCE:
-                made = since(pieces, at1, n1, at2, n2, top, plain)
+            elif kind == _UNTIL or kind == _SINCE:
+                if seldom is not None:
+                    if kind == _UNTIL:
+                        made = until(pieces, at1, n1, at2, n2, top, plain)
+                    else:
+                        made = since(pieces, at1, n1, at2, n2, top, plain)
             else:
                 endless = np.isinf(upper[row])
                 delay = np.int64(np.floor(min(lower[row] * scale, FARTHEST) + 0.5))
@@ -144,22 +150,11 @@ def evaluate(ticks, scale, margins, truths, program):
                     made = push(pieces, top, NONE, NONE, np.inf if plain else -np.inf, FLAT)
                 elif kind == _ALWAYS or kind == _EVENTUALLY or kind == _ALWAYS_BEFORE:
                     made = future_window(pieces, at1, n1, top, delay, end - delay, endless, plain == every, open_end)
-                else:
+                elif seldom is not None:
                     made = past_window(pieces, at1, n1, top, delay, end - delay, endless, plain == every, open_end)
             count[row, quantity] = made
             top += made
     return pieces, first, count
-
-
-@jit
-def judge_dense(times, margins, truths, program, root, trigger):
-    """Return the root's three quantities at the first sample, the trigger's true_at, ticks per unit of time, ticks."""
-    ticks = np.empty(len(times), np.int64)
-    scale = sample_ticks(times, ticks)
-    (_, consts, _), first, _ = evaluate(ticks, scale, margins, truths, program)
-    occurred = consts[first[trigger, 1]] if trigger >= 0 else -np.inf
-    # At key 0 a line has the value of its constant.
-    return consts[first[root, 0]], consts[first[root, 1]], consts[first[root, 2]], occurred, scale, ticks
 
 
 @jit
@@ -174,24 +169,30 @@ def tick_moment(at, times, ticks, scale):
 
 
 @jit
-def judge_dense_many(times, offsets, margins, truths, program, root, trigger, found):
-    """Judge traces that stand one after the other; found[i] is robustness, true_at, false_at and moment of trace i."""
+def judge_dense(times, offsets, margins, truths, program, seldom, root, trigger, found):
+    """Judge traces that stand one after the other.
+
+    found[i] of trace i: robustness, true_at, false_at, the moment of false_at, true_at of the trigger.
+    """
     for i in range(len(offsets) - 1):
         begin, end = offsets[i], offsets[i + 1]
         own = times[begin:end]
-        robustness, true_at, false_at, _, scale, ticks = judge_dense(
-            own, margins[:, begin:end].copy(), truths[:, begin:end].copy(), program, root, trigger
+        ticks = np.empty(len(own), np.int64)
+        scale = sample_ticks(own, ticks)
+        (_, consts, _), first, _ = evaluate(
+            ticks, scale, margins[:, begin:end].copy(), truths[:, begin:end].copy(), program, seldom
         )
-        found[i, 0], found[i, 1], found[i, 2], found[i, 3] = robustness, true_at, false_at, np.inf
-        if false_at < np.inf:
-            found[i, 3] = tick_moment(false_at, own, ticks, scale)
+        # At key 0 a line has the value of its constant.
+        for quantity in range(3):
+            found[i, quantity] = consts[first[root, quantity]]
+        found[i, 3] = tick_moment(found[i, 2], own, ticks, scale) if found[i, 2] < np.inf else np.inf
+        found[i, 4] = consts[first[trigger, 1]] if trigger >= 0 else -np.inf
 
 
-@jit
-def robustness_dense(times, margins, truths, program, root):
+def robustness_dense(times, margins, truths, program, seldom, root):
     """Return the pieces of the root's robustness: (keys, values, ticks per unit, last tick)."""
     ticks = np.empty(len(times), np.int64)
     scale = sample_ticks(times, ticks)
-    (keys, consts, _), first, count = evaluate(ticks, scale, margins, truths, program)
+    (keys, consts, _), first, count = evaluate(ticks, scale, margins, truths, program, seldom)
     begin, end = first[root, 0], first[root, 0] + count[root, 0]
-    return keys[begin:end].copy(), consts[begin:end].copy(), scale, ticks[len(ticks) - 1]
+    return keys[begin:end].copy(), consts[begin:end].copy(), scale, ticks[-1]

@@ -61,8 +61,11 @@ class Program:
     root: int
     trigger: int
     """-1 when the formula has no implication that could be vacuous."""
+    seldom: bool | None
+    """True where until, since or a window of the past occurs, else None: numba then leaves them out of the monitor."""
 
 
+_SELDOM = (Op.HISTORICALLY, Op.ONCE, Op.HISTORICALLY_AFTER, Op.UNTIL, Op.SINCE)
 _WINDOWS = {
     "always": Op.ALWAYS, "eventually": Op.EVENTUALLY, "historically": Op.HISTORICALLY, "once": Op.ONCE,
 }  # fmt: skip
@@ -182,7 +185,8 @@ def _compile(root: stl.Condition) -> Program:
     kinds = (np.int64, np.int64, np.int64, np.float64, np.float64, np.int64)
     columns = [*zip(*rows, strict=True), need]
     table = tuple(np.array(column, kind) for column, kind in zip(columns, kinds, strict=True))
-    return Program(tuple(compiler.atoms), table, top, trigger)
+    seldom = True if any(op in _SELDOM for op, *_ in rows) else None
+    return Program(tuple(compiler.atoms), table, top, trigger, seldom)
 
 
 def term_values(term: stl.Term, signals: dict[str, np.ndarray]) -> np.ndarray | float:

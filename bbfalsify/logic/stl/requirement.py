@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from bbfalsify.core.verdict import Judgement
 
 TIMES = ("dense", "discrete")
+PAST_WINDOWS = ("historically", "once")
+MONITORS = ("dense", "dense, seldom", "discrete")
+"""Compiled monitors: for dense time there is a second one with until, since and windows of the past."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,13 @@ class Requirement:
             problems += period_problems(self.formula, self.period)
         if problems:
             raise UserError(problems)
+
+    @property
+    def monitor(self) -> str:
+        """The one of `MONITORS` that judges it."""
+        nodes = nodes_of(self.formula.root)
+        seldom = any(isinstance(n, Reach) or isinstance(n, Window) and n.operator in PAST_WINDOWS for n in nodes)
+        return "dense, seldom" if seldom and self.time == "dense" else self.time
 
     def written(self) -> dict[str, Any]:
         """The keys and values of a specification file."""

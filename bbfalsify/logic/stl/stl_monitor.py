@@ -21,11 +21,11 @@ import numpy as np
 
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.verdict import VERDICTS, Judgement, Verdict
-from bbfalsify.logic.stl.dense import is_sound, judge_dense, judge_dense_many, robustness_dense, tick_moment
+from bbfalsify.logic.stl.dense import is_sound, judge_dense, robustness_dense
 from bbfalsify.logic.stl.discrete import first_off_grid, judge_discrete
-from bbfalsify.logic.stl.formula import Compare, Formula, Number, Signal, Window, nodes_of, render
+from bbfalsify.logic.stl.formula import Compare, Formula, Number, Reach, Signal, Window, nodes_of, render
 from bbfalsify.logic.stl.program import Program, atom_values, compile_formula
-from bbfalsify.logic.stl.requirement import dense_problems, period_problems
+from bbfalsify.logic.stl.requirement import MONITORS, dense_problems, period_problems
 
 Signals = Mapping[str, np.ndarray]
 
@@ -39,10 +39,8 @@ def judge(
     if time == "dense":
         if formula.discrete_only:
             raise UserError(dense_problems(formula))
-        robustness, true_at, false_at, occurred, scale, ticks = judge_dense(
-            times, margins, truths, program.table, program.root, program.trigger
-        )
-        violated = math.inf if false_at == math.inf else float(tick_moment(false_at, times, ticks, scale))
+        found = _judged(program, times, np.array([0, len(times)]), margins, truths)
+        robustness, true_at, false_at, violated, occurred = found[0].tolist()
     elif time == "discrete":
         lower, upper = _sample_bounds(formula, program, times, period)
         found = judge_discrete(margins, truths, (*program.table[:3], lower, upper, program.table[5]))
@@ -69,17 +67,26 @@ def judge_many(
     """
     if not all(name in signals for name in formula.signals):
         return None
+    times = _writable(times)
     program = compile_formula(formula)
     values = {name: np.ascontiguousarray(signals[name], np.float64) for name in formula.signals}
     margins, truths = atom_values(program.atoms, values, len(times))
     if np.isnan(margins).any():
         return None
-    found = np.empty((len(offsets) - 1, 4))
-    judge_dense_many(times, offsets, margins, truths, program.table, program.root, program.trigger, found)
+    found = _judged(program, times, offsets, margins, truths)
     verdicts = np.full(len(found), VERDICTS.index(Verdict.INCONCLUSIVE), np.int8)
     verdicts[found[:, 1] < math.inf] = VERDICTS.index(Verdict.SATISFIED)
     verdicts[found[:, 2] < math.inf] = VERDICTS.index(Verdict.VIOLATED)
     return verdicts, found[:, 0], found[:, 3]
+
+
+def _judged(
+    program: Program, times: np.ndarray, offsets: np.ndarray, margins: np.ndarray, truths: np.ndarray
+) -> np.ndarray:
+    """Quantities of each trace in dense time; see `judge_dense`."""
+    found = np.empty((len(offsets) - 1, 5))
+    judge_dense(times, offsets, margins, truths, program.table, program.seldom, program.root, program.trigger, found)
+    return found
 
 
 def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) -> tuple[np.ndarray, np.ndarray]:
@@ -97,7 +104,7 @@ def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) 
     program = compile_formula(inner)
     times, margins, truths = _prepared(inner, program, times, signals)
     only_robustness = (*program.table[:5], program.table[5] & 1)
-    keys, levels, scale, last = robustness_dense(times, margins, truths, only_robustness, program.root)
+    keys, levels, scale, last = robustness_dense(times, margins, truths, only_robustness, program.seldom, program.root)
     inside = keys <= 2 * last
     keys, levels = keys[inside], levels[inside]
     moments = times[0] + (keys >> 1) / scale
@@ -110,11 +117,16 @@ def robustness_over_time(formula: Formula, times: np.ndarray, signals: Signals) 
     return moments, levels
 
 
+def _writable(times: np.ndarray) -> np.ndarray:
+    """Times as compiled code takes them: for arrays that cannot be written it would be compiled again."""
+    return np.require(times, np.float64, ["C", "W"])
+
+
 def _prepared(
     formula: Formula, program: Program, times: np.ndarray, signals: Signals
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute times, margins and truth of every comparison, or raise a `UserError` with all mistakes of the trace."""
-    times = np.ascontiguousarray(times, np.float64)
+    times = _writable(times)
     values = {name: np.asarray(signals[name], np.float64) for name in formula.signals if name in signals}
     if len(values) == len(formula.signals) and all(value.shape == times.shape for value in values.values()):
         margins, truths = atom_values(program.atoms, values, len(times))
@@ -189,10 +201,10 @@ def _sample_bounds(
     return lower.astype(np.int64), np.where(np.isinf(ends), -1, upper).astype(np.int64)
 
 
-def warm_up(times: Collection[str] = ("dense", "discrete")) -> None:
-    """Compile (or load from the cache) everything that judging in these kinds of time needs, whatever the formula."""
-    always = Formula(Window("always", 0.0, 1.0, Compare("<=", Signal("x"), Number(0.0))))
-    for time in times:
-        judge(always, np.array([0.0, 1.0]), {"x": np.zeros(2)}, time=time)
-    if "dense" in times:
-        judge_many(always, np.array([0.0, 1.0]), np.array([0, 2]), {"x": np.zeros(2)})
+def warm_up(monitors: Collection[str] = MONITORS) -> None:
+    """Compile (or load from the cache) everything that these monitors need, whatever the formula."""
+    positive = Compare(">=", Signal("x"), Number(0.0))
+    future, until = Window("always", 0.0, 1.0, positive), Reach("until", 0.0, 1.0, positive, positive)
+    for monitor in monitors:
+        formula = Formula(until if monitor == "dense, seldom" else future)
+        judge(formula, np.array([0.0, 1.0]), {"x": np.zeros(2)}, time=monitor.partition(",")[0])

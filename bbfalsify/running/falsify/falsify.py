@@ -58,7 +58,7 @@ def falsify(
     )
     acceptances = load_acceptances(accepted) if isinstance(accepted, str | Path) else accepted
     memory = None if store is None else Memory(Store.open(store))
-    compile_everything(frozenset(requirement.time for requirement in task.requirements))
+    compile_everything(frozenset(requirement.monitor for requirement in task.requirements))
     started = time.monotonic()  # the limits of a run do not count the compiling that only the very first one needs
     with task.driven(recording, task.decided_by(with_store=memory is not None)) as driver:
         stages = Stages(task, driver, memory)

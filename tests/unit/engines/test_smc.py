@@ -53,11 +53,11 @@ class Counting:
         self.batches.append(progress.iterations)
 
 
-def simulate(ask=ask, usage=None, seed=1, requirements=1, watched=(), out_of_time=lambda: False, **options):
+def simulate(ask=ask, usage=None, seed=1, requirements=1, watched=(), **options):
     progress, listener, options = Progress(), Counting(), SmcOptions(**options)
     run(
         ask, usage or usage_of(), progress, options, requirements=requirements, seeds=SeedTree(seed),
-        listener=listener, watched=watched, out_of_time=out_of_time,
+        listener=listener, watched=watched,
     )  # fmt: skip
     progress.batches = listener.batches
     return progress, options
@@ -190,13 +190,12 @@ def test_the_same_seed_gives_the_same_result_and_batches_do_not_change_the_walks
     assert different.baseline(0, options).violation_times != first.baseline(0, options).violation_times
 
 
-def test_budget_zero_and_no_time_are_defined():
-    for progress, options in (simulate(simulations=0), simulate(out_of_time=lambda: True)):
-        baseline = progress.baseline(0, options, found=[("on",)])
-        assert progress.iterations == 0 and baseline.probability == StoppingRule().estimate(progress.counts(0))
-        assert baseline.probability.method == "not estimated" and baseline.never_met == (("on",),)
-    assert simulate(simulations=0)[0].stopped is StopReason.BUDGET_SIMULATIONS
-    assert simulate(out_of_time=lambda: True)[0].stopped is StopReason.BUDGET_TIME
+def test_budget_zero_is_defined():
+    progress, options = simulate(simulations=0)
+    baseline = progress.baseline(0, options, found=[("on",)])
+    assert progress.iterations == 0 and baseline.probability == StoppingRule().estimate(progress.counts(0))
+    assert baseline.probability.method == "not estimated" and baseline.never_met == (("on",),)
+    assert progress.stopped is StopReason.BUDGET_SIMULATIONS
     assert Progress().baseline(0, SmcOptions()).simulations == 0  # stopped before it began
 
 

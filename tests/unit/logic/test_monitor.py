@@ -8,6 +8,8 @@ import pytest
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.verdict import Judgement, Verdict
 from bbfalsify.logic import Requirement, parse_stl
+from bbfalsify.logic.stl import dense
+from bbfalsify.logic.stl.requirement import MONITORS
 from bbfalsify.logic.stl.stl_monitor import judge, robustness_over_time, warm_up
 
 VIOLATED, SATISFIED, INCONCLUSIVE = Verdict.VIOLATED, Verdict.SATISFIED, Verdict.INCONCLUSIVE
@@ -191,5 +193,15 @@ def test_a_requirement_judges():
     assert requirement.judge(np.array([0.0, 0.5, 1.0]), {"x": np.array([0.0, 0.0, 1.0])}).verdict is SATISFIED
 
 
-def test_warm_up_needs_no_formula():
+def test_warm_up_compiles_all_that_judging_needs():
+    """Times that cannot be written, as workers and frozen traces have them, need no code of their own."""
     warm_up()
+    functions = (dense.is_sound, dense.sample_ticks, dense.evaluate, dense.judge_dense)
+    times = np.arange(4.0)
+    times.flags.writeable = False
+    for text in ("always[0:2](x >= 0)", "(x >= 0) until[0:2] (x >= 2)", "always(x > 5 implies once[0:1](x >= 0))"):
+        for given in (times, times.copy(), [0, 1, 2, 3]):
+            assert judge(parse_stl(text), given, {"x": np.arange(4)}).verdict is not VIOLATED
+        robustness_over_time(parse_stl(text), times, {"x": np.arange(4)})
+    assert [len(f.signatures) for f in functions] == [1, 1, 2, 2]  # with and without until and the past
+    assert [Requirement("R", "", parse_stl(t)).monitor for t in ("x > 0", "once(x > 0)")] == list(MONITORS[:2])

@@ -18,8 +18,8 @@ import numpy as np
 
 from bbfalsify.core.choices import ChoiceSequence, Space
 from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.falsification.guides.choice_rows import clipped, fixed_layout
 from bbfalsify.engines.falsification.guides.coarse_to_fine import few_stretches
-from bbfalsify.engines.falsification.guides.layout import clipped, fixed_layout
 from bbfalsify.engines.falsification.guides.memory import Memory
 from bbfalsify.engines.falsification.guides.stretch_mutation import mutants
 
