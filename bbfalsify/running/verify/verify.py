@@ -123,12 +123,20 @@ def verify(
     seed: int | None = None,
     execution: Execution = Execution(),
     watch: Watch = lambda effort, seconds: None,
+    searched: int = 0,
+    report: Callable[[int], None] = lambda depth: None,
 ) -> Verification:
-    """Decide a query; the settings are explained by `bbfalsify.verify`."""
+    """Decide a query; the settings are explained by `bbfalsify.verify`.
+
+    A deep random search with an increment reports each depth that it has searched; one that was interrupted there goes
+    on from `searched`.
+    """
     network = model if isinstance(model, Network) else load_network(model)
     asked = read_verifiable(query, network)
     seed = draw_seed() if seed is None else seed
     work = _prepared(network, asked, settings, SeedTree(seed).child("verify").word())
+    if isinstance(work, SearchVerification):
+        work.searched, work.report = searched, report
     warm_up()  # compiling does not count
     began, used = time.monotonic(), time.process_time()
     ends = None if settings.timeout is None else began + settings.timeout
