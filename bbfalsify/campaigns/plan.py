@@ -258,10 +258,10 @@ def _requirements(
         kind = next(iter(kinds.values()))
         return {name: plan_queries(reader, items, model, expected, kind) for name, model in loaded.items()}
     if about == {"symbols"}:
-        from bbfalsify.campaigns.requirements.ltl import plan_claims, settings_problems
+        from bbfalsify.campaigns.requirements.ltl import note_settings, plan_claims
         from bbfalsify.systems import SymbolSystem
 
         boxes = [box for box in inputs.systems.values() if isinstance(box, SymbolSystem)]
-        reader.adopt(("engine",), settings_problems(engines, boxes, base))
+        note_settings(reader, engines, boxes, base)
         return {None: plan_claims(items or [], boxes, expected)}
     return {None: parse_items(items or [], signals_of(inputs), expected)}

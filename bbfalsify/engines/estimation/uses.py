@@ -43,7 +43,7 @@ class JudgedUses:
         self.plain = Counts(self.plain.hits + int(met.sum()), self.plain.trials + len(met))
 
     def plainly(self, confidence: float) -> Estimate:
-        """What the plain uses alone say."""
+        """The estimate by the plain uses alone."""
         return StoppingRule("clopper_pearson", confidence=confidence).estimate(self.plain)
 
     def scores(self, walks: Sequence[Walk], whole: int | None = None) -> np.ndarray:

@@ -100,6 +100,7 @@ class ProbableSearch:
                 self._round()
         finally:  # an interrupted search keeps what it has
             search.convergence = [pool.convergence(self._rounds) for pool in self.pools]
+            search.further = [pool.further() for pool in self.pools]
 
     def _settled(self, requirement: int) -> bool:
         """True if a list does not improve any more; one that cannot be filled need not be full."""
@@ -198,7 +199,8 @@ class ProbableSearch:
     def _run_along(self, count: int, *, contested: bool) -> None:
         promised: dict[Key, float] = {}
         for pool in self.pools:
-            for gain, word in pool.worth_running(contested=contested):
+            # Nothing is contested while there are free places.
+            for gain, word in pool.worth_running(contested=contested and pool.full):
                 promised[word.actions] = max(gain, promised.get(word.actions, 0.0))
         count = max(0, min(count, self.plan.simulations - self.search.spent))
         chosen = sorted(promised, key=lambda key: (-promised[key], len(key), key))[: count // RUNS]

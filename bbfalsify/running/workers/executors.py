@@ -26,7 +26,8 @@ from bbfalsify.running.execution import Execution
 from bbfalsify.running.workers.assignment import ANSWER, ONE_BY_ONE, Assignment, Judge, raise_told
 from bbfalsify.running.workers.execute_query import answer_all, how_to_answer
 from bbfalsify.running.workers.lost_executor import Connection, version_problem, versions_here, watched
-from bbfalsify.running.workers.pool import Answers, WorkerPool, answer_of
+from bbfalsify.running.workers.pool import Answers, WorkerPool
+from bbfalsify.running.workers.pool_batch import answer_of
 from bbfalsify.running.workers.remote import ExecutorPool
 from bbfalsify.systems.interface import BlackBox
 
