@@ -153,6 +153,7 @@ ENGINES = Registry(
             ignores=_WITHOUT_SYSTEM,
             about="states",
             query="bbfalsify.running.verify.verify:read_verifiable",
+            stored="bbfalsify.running.verify.verify:is_verifiable",
             shown="bbfalsify.reporting.terminal.verify:verify_lines",
             finding="bbfalsify.reporting.terminal.finding_steps:trace_steps",
             page="bbfalsify.reporting.html.verified:verified_page",

@@ -2,24 +2,11 @@
 
 import numpy as np
 
+from tests import heater
+
 INPUTS = "inputs:\n  u: {actions: {%s}, initial: 0}\n"
 
-HEATER = (
-    """
-format_version: 1
-name: heater_user
-automata:
-  User:
-    declarations: "clock x;"
-    initial: S
-    locations:
-      S: {invariant: "x <= 5"}
-    edges:
-      - {from: S, to: S, action: off, guard: "x >= 3", update: "x = 0"}
-      - {from: S, to: S, action: on, guard: "x >= 4", update: "x = 0"}
-"""
-    + INPUTS % "on: 1, off: 0"
-)
+HEATER = heater.PROFILE.partition("inputs:")[0] + INPUTS % "on: 1, off: 0"
 
 PHONE = (
     """

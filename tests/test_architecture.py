@@ -5,6 +5,7 @@ import functools
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,43 @@ def test_the_command_line_starts_without_heavy_imports():
     code = f"import sys, bbfalsify.cli.main; print([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"
+
+
+MOST_PARAMETERS = 10
+ODD_BEGINNING = re.compile(r"(Of|What|So (many|often)|Whether it|Where|Nobody)\b")
+"""A docstring is a noun phrase or an imperative."""
+
+
+def definitions(*rooms: str) -> Iterator[tuple[str, ast.AST]]:
+    """All modules, classes and functions of these rooms (of all, where none is named), with their places."""
+    for file in FILES:
+        place = file.relative_to(PACKAGE)
+        if not rooms or place.parts[0] in rooms:
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                    yield f"{place}:{getattr(node, 'lineno', 1)}", node
+
+
+def test_no_function_takes_more_than_ten_parameters():
+    """What travels together is an object; compiled functions, which take arrays, are in other rooms."""
+    functions = [(place, node) for place, node in definitions("running", "campaigns", "systems", "engines")]
+    wide = [
+        place
+        for place, node in functions
+        if isinstance(node, ast.FunctionDef)
+        and len((*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)) > MOST_PARAMETERS
+    ]
+    assert len(functions) > 1000 and wide == []
+
+
+def test_docstrings_begin_plainly():
+    texts = [(place, ast.get_docstring(node) or "") for place, node in definitions()]
+    assert len(texts) > 3000 and [place for place, text in texts if ODD_BEGINNING.match(text)] == []
+
+
+@pytest.mark.slow
+def test_the_system_is_called_at_most_18_frames_below_the_command_line():
+    bench = PACKAGE.parent / "experiments" / "bench" / "call_path.py"
+    printed = subprocess.run([sys.executable, bench], capture_output=True, text=True, check=True).stdout
+    frames = re.search(r"frames from below main to the system: (\d+)", printed)
+    assert frames is not None and int(frames[1]) <= 18

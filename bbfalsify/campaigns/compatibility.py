@@ -47,6 +47,13 @@ def parameter_problems(profile: Profile, system: System) -> Iterator[Problem]:
             yield from _units({drawn.name: drawn.unit}, {drawn.name: known[drawn.name].unit}, profile, system)
 
 
+def length_problems(profile: Profile, horizons: Iterable[float]) -> list[Problem]:
+    """Find signals that change too often within the longest of these horizons."""
+    longest = max(horizons, default=0.0)
+    found = (signal.length_problem(longest, profile.file) for signal in profile.signals)
+    return [problem for problem in found if problem is not None]
+
+
 def _unknown(what: str, named: Iterable[str], known: Iterable[str], profile: Profile, system: System) -> list[Problem]:
     known = list(known)
     where = f"(system '{system.name}')"

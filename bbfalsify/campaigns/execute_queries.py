@@ -11,7 +11,7 @@ from bbfalsify.engines.verification.settings import EXHAUSTIVE
 from bbfalsify.logic import Requirement
 from bbfalsify.modelling import Profile
 from bbfalsify.records.recording import Recording
-from bbfalsify.running.questions import Question, QuestionRun, answer_all
+from bbfalsify.running.query_run import Question, QuestionRun, answer_all
 from bbfalsify.systems import System
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbfalsify.campaigns.compatibility import parameter_problems, port_problems, units_of
+from bbfalsify.campaigns.compatibility import length_problems, parameter_problems, port_problems, units_of
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import RequirementItem
 from bbfalsify.core.errors import Problem
@@ -86,10 +86,21 @@ def load_inputs(
     )
     for profile in inputs.usages() if "signals" in about else ():
         for system in inputs.of_signals():
-            reader.adopt(("profile",), port_problems(profile, system))
-            key = "parameters" if "parameters" in reader.document.data else "profile"
-            reader.adopt((key,), parameter_problems(profile, system))
+            reader.adopt((_owner(reader, "signals"),), port_problems(profile, system))
+            reader.adopt((_owner(reader, "parameters"),), parameter_problems(profile, system))
     return inputs
+
+
+def check_lengths(reader: Reader, inputs: Inputs, engines: Iterable[Any]) -> None:
+    """Note signals that change too often in a use of one of these engines."""
+    horizons = [float(engine.horizon) for engine in engines if getattr(engine, "horizon", None) is not None]
+    for profile in inputs.usages():
+        reader.adopt((_owner(reader, "signals"),), length_problems(profile, horizons))
+
+
+def _owner(reader: Reader, key: str) -> str:
+    """The section to blame for what a profile says: an own one of the campaign, or the profile."""
+    return key if key in reader.document.data else "profile"
 
 
 def _key_path(reader: Reader, key: str, value: str) -> KeyPath:

@@ -22,7 +22,6 @@ from bbfalsify.core.engine_kind import Engines
 from bbfalsify.core.setting_values import Setting
 from bbfalsify.core.settings import Settings, keys_of
 
-SCHEMAS = ("campaign", "specification")
 _REQUIREMENTS: tuple[type[Settings], ...] = (RequirementEntry, ClaimEntry, QueryEntry)
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}

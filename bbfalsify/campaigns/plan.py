@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from bbfalsify.campaigns.engine_entries import check_needs, check_subjects, named_kinds, read_engines, spoken_about
-from bbfalsify.campaigns.inputs import Inputs, acceptances_of, check_early_stop, load_inputs, signals_of
+from bbfalsify.campaigns.inputs import Inputs, acceptances_of, check_early_stop, check_lengths, load_inputs, signals_of
 from bbfalsify.campaigns.reading import Reader
 from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, collect_items, fits, parse_items
 from bbfalsify.campaigns.schema import CAMPAIGN_SECTIONS
@@ -131,6 +131,8 @@ def plan_document(
     items = None if items is None else [item for item in items if fits(item, about)]
     requirements = _requirements(reader, base, items, points_of_engines, about, inputs, expected, kinds)
     _check_sections(reader, sections, about, inputs)
+    if "signals" in about:
+        check_lengths(reader, inputs, points_of_engines)
     store = _path(given.get("store"), sections, "store", base)
     if store is not None and store.exists() and not store.is_dir():
         reader.problem(("store",), f"{label(('store',))}: '{store}' is not a folder.")
@@ -256,10 +258,10 @@ def _requirements(
         kind = next(iter(kinds.values()))
         return {name: plan_queries(reader, items, model, expected, kind) for name, model in loaded.items()}
     if about == {"symbols"}:
-        from bbfalsify.campaigns.requirements.ltl import plan_claims, settings_problems
+        from bbfalsify.campaigns.requirements.ltl import note_settings, plan_claims
         from bbfalsify.systems import SymbolSystem
 
         boxes = [box for box in inputs.systems.values() if isinstance(box, SymbolSystem)]
-        reader.adopt(("engine",), settings_problems(engines, boxes, base))
+        note_settings(reader, engines, boxes, base)
         return {None: plan_claims(items or [], boxes, expected)}
     return {None: parse_items(items or [], signals_of(inputs), expected)}

@@ -46,7 +46,8 @@ class Reader:
         for problem in problems:
             if problem.file is None:
                 # A line says where a problem is; what came without a file is named instead.
-                message = problem.message if self.document.file else f"{self.label(path)}: {problem.message}"
+                named = self.document.file or problem.message.startswith(f"{self.label(path)} ")
+                message = problem.message if named else f"{self.label(path)}: {problem.message}"
                 self.problem(path, message, allowed=problem.allowed, closest=problem.closest)
             else:
                 self.problems.append(problem)

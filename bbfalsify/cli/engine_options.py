@@ -9,7 +9,6 @@ as a campaign file would have them; `session` says what is printed and written.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from bbfalsify.cli.exits import ARGUMENTS
 from bbfalsify.cli.options import Session
 from bbfalsify.core.setting_values import Setting
 from bbfalsify.core.settings import keys_of
@@ -36,7 +36,7 @@ def settings_of_engine(name: str) -> list[Setting]:
 
 
 def with_settings(*settings: Setting) -> Callable[[Command], Command]:
-    """Give a command an option for each setting, and those of every session."""
+    """Give a command an option for each setting, and those of every session; `boundary` calls it with `arguments`."""
 
     def decorate(function: Command) -> Command:
         own = inspect.signature(function, eval_str=True).parameters.values()
@@ -47,17 +47,17 @@ def with_settings(*settings: Setting) -> Callable[[Command], Command]:
             *about_session,
         ]
 
-        @functools.wraps(function)
-        def command(**values: Any) -> int:
+        def arguments(values: dict[str, Any]) -> dict[str, Any]:
             session = Session(**{p.name: values.pop(p.name) for p in about_session})
             options = {one.name: _plain(one, values.pop(one.name)) for one in settings}
             given = {key: value for key, value in options.items() if value is not None}
-            return function(**values, given=given, session=session)
+            return {**values, "given": given, "session": session}
 
         keywords = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
-        command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
-        command.__annotations__ = {p.name: p.annotation for p in parameters}
-        return command
+        function.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+        function.__annotations__ = {p.name: p.annotation for p in parameters}
+        function.__dict__[ARGUMENTS] = arguments
+        return function
 
     return decorate
 

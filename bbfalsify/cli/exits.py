@@ -17,6 +17,9 @@ from bbfalsify.cli.output import print_json, say, say_block
 from bbfalsify.core.errors import ExecutorLost, SystemFailure, UserError
 from bbfalsify.core.verdict import FOUND, Outcome, StopReason
 
+ARGUMENTS = "arguments_of_options"
+"""The attribute of a command that makes its arguments from the options given (`engine_options.py`)."""
+
 
 class Exit(IntEnum):
     NOTHING_FOUND = 0
@@ -66,12 +69,13 @@ def exit_of_run(data: Mapping[str, Any]) -> Exit:
 
 def boundary(command: Callable[..., int | None]) -> Callable[..., None]:
     """Run a command; turn what it returns into the exit code and what it raises into a message."""
+    read: Callable[[dict[str, Any]], dict[str, Any]] = getattr(command, ARGUMENTS, lambda options: options)
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         as_json, verbose = bool(options.get("as_json")), bool(options.get("verbose"))
         try:
-            code = command(*arguments, **options) or Exit.NOTHING_FOUND
+            code = command(*arguments, **read(options)) or Exit.NOTHING_FOUND
             sys.stdout.flush()
         except UserError as error:
             code = report_problems([str(p) for p in error.problems], as_json=as_json)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+NOT_ESTIMATED = "not estimated"
+"""Method of an estimate that nothing is known about."""
 NONE_SEEN = "none seen"
 """Part of the method of an estimate without a single hit: only its upper limit rests on evidence."""
 

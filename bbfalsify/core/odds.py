@@ -39,9 +39,15 @@ def odds_interval(estimate: Estimate) -> str:
 
 
 def limits(estimate: Estimate) -> tuple[str, str]:
-    """The limits of an interval, the smaller number first: 1 in 199 before 1 in 215, and 54 % before 57 %."""
-    low, high = odds(estimate.low), odds(estimate.high)
-    return (low, high) if odds(estimate.value).endswith("%") else (high, low)
+    """The limits of an interval, said as its value is and the smaller number first: 1 in 8.3 before 1 in 26."""
+    if odds(estimate.value).endswith("%"):
+        return percent(estimate.low), percent(estimate.high)
+    return _one_in(estimate.high), odds(estimate.low)
+
+
+def _one_in(value: float) -> str:
+    """1 in 8.3 rather than 12 %, beside 1 in 15."""
+    return f"1 in {1 / value:.2g}" if value >= 0.1 else odds(value)
 
 
 def _short(text: str, beside: str) -> str:

@@ -170,13 +170,13 @@ def choose_moment(T, X, R, count, share_lower, share_uniform):
 
 
 @inlined
-def draw_transition(T, F, S, X, R, deadline, strict):
-    """Draw candidates until one has a window, at most total + 4 times; return (edge, receiver, windows)."""
+def draw_transition(T, F, S, X, R, deadline, strict, share):
+    """Draw candidates until one has a window, at most total / share + 4 times; return (edge, receiver, windows)."""
     total = candidates(T, S)
     e1 = -1
     e2 = -1
     count = 0
-    for _ in range(total + 4):
+    for _ in range(total // share + 4):
         if total == 0:
             break
         e1, e2 = candidate(T, S, int(unit(R) * total))
@@ -236,7 +236,7 @@ def ret_walk(
         e2 = -1
         count = 0
         if len(preferred) == 0:
-            e1, e2, count = draw_transition(T, F, S, X, R, deadline, strict)
+            e1, e2, count = draw_transition(T, F, S, X, R, deadline, strict, 1)
         if count == 0:
             e1, e2, count = look_at_all(T, F, S, X, R, candidates(T, S), deadline, strict, preferred)
         if S[S_ERROR] != 0:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cached_property
+
 from bbfalsify.kernel import layout as at
 from bbfalsify.kernel.analysis import (
     Analysis,
@@ -15,7 +18,7 @@ from bbfalsify.kernel.analysis import (
 )
 from bbfalsify.kernel.guard_atoms import Split
 from bbfalsify.modelling.network.expressions import Expression
-from bbfalsify.modelling.network.network import Branch, Location, Network
+from bbfalsify.modelling.network.network import Branch, Edge, Location, Network
 
 
 class Dependencies:
@@ -46,6 +49,26 @@ class Dependencies:
 
     def writes(self, process: int, branch: Branch) -> frozenset[Place]:
         return self.analysis.statements(branch.updates).writes | {("l", process)}
+
+    def copied(self, process: int, edge: Edge) -> list[int]:
+        """List what a check of the state entered needs: number and ranges (first, number) of integers, then clocks."""
+        places: set[Place] = set()
+        for branch in edge.branches:
+            effects = self.analysis.statements(branch.updates)
+            places |= effects.reads | effects.writes
+            places |= self.analysis.expression(self.network.processes[process].locations[branch.target].invariant).reads
+            for q in self.refreshed(process, branch):
+                for location in self.network.processes[q].locations:
+                    places |= self.analysis.expression(location.invariant).reads
+        integers = ranges(slot for store, slot in places & self.written if store == "i")
+        reals = sorted(slot for store, slot in places if store == "r")
+        return [len(integers), *(word for pair in integers for word in pair), len(reals), *reals]
+
+    @cached_property
+    def written(self) -> frozenset[Place]:
+        """The places that some update writes."""
+        updates = [branch.updates for _, edge in self.edges for branch in edge.branches]
+        return frozenset().union(*(self.analysis.statements(u).writes for u in updates))
 
     def refreshed(self, process: int, branch: Branch) -> list[int]:
         """Find other processes with an invariant that reads what the branch writes."""
@@ -83,3 +106,14 @@ class Dependencies:
         if worst == Flow.NUMERIC:
             return at.ENTRY_NUMERIC
         return at.ENTRY_AFFINE
+
+
+def ranges(slots: Iterable[int]) -> list[tuple[int, int]]:
+    """Join numbers to ranges (first, number)."""
+    found: list[tuple[int, int]] = []
+    for slot in sorted(slots):
+        if found and sum(found[-1]) == slot:
+            found[-1] = found[-1][0], found[-1][1] + 1
+        else:
+            found.append((slot, 1))
+    return found

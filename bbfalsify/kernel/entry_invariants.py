@@ -34,20 +34,32 @@ def add_options(T, F, S, X, R, e, place, mode, t):
 
 
 @compiled
-def copy_state(T, S, X, mode):
+def copy_state(T, S, X, participants, mode):
+    """Copy what the updates of the participants, and the invariants that they may break, read and write."""
+    choice = T[H_S_CHOICE]
     integers = T[H_S_SCRATCH_INTEGERS]
-    for i in range(T[H_INTEGERS]):
-        S[integers + i] = S[INTEGERS + i]
+    clocks = T[H_X_SCRATCH_CLOCKS]
+    for k in range(participants):
+        option = S[choice + 4 * k] + 2 * S[choice + 4 * k + 2]
+        place = T[T[H_EDGE_TABLE] + EDGE_WIDTH * S[option] + E_COPIED]
+        after = place + 1 + 2 * T[place]
+        while place + 1 < after:
+            first = T[place + 1]
+            for i in range(first, first + T[place + 2]):
+                S[integers + i] = S[INTEGERS + i]
+            place += 2
+        if mode != MODE_NUMERIC:
+            for i in range(after + 1, after + 1 + T[after]):
+                clock = 3 * T[i]
+                X[clocks + clock] = X[CLOCKS + clock]
+                X[clocks + clock + 1] = X[CLOCKS + clock + 1]
+                X[clocks + clock + 2] = X[CLOCKS + clock + 2]
     locations = T[H_S_SCRATCH_LOCATIONS]
     for p in range(T[H_PROCESSES]):
         S[locations + p] = S[T[H_S_LOCATIONS] + p]
-    clocks = T[H_X_SCRATCH_CLOCKS]
     if mode == MODE_NUMERIC:
         for i in range(T[H_REALS]):
             X[clocks + i] = X[T[H_X_VALUES] + i]
-    else:
-        for i in range(3 * T[H_REALS]):
-            X[clocks + i] = X[CLOCKS + i]
 
 
 @inlined
@@ -67,7 +79,7 @@ def invariant_broken(T, F, S, X, R, p, mode, t):
 def outcome_holds(T, F, S, X, R, participants, mode, t):
     """Check one outcome: the current option of each participant, executed in order on a copy."""
     choice = T[H_S_CHOICE]
-    copy_state(T, S, X, mode)
+    copy_state(T, S, X, participants, mode)
     S[S_INTEGER_BASE] = T[H_S_SCRATCH_INTEGERS]
     S[S_LOCATION_BASE] = T[H_S_SCRATCH_LOCATIONS]
     S[S_CLOCK_BASE] = T[H_X_SCRATCH_CLOCKS]

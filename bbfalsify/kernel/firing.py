@@ -76,6 +76,22 @@ def list_edges(T, S, location, adding):
             S[positions + last] = S[positions + e]
 
 
+@inlined
+def list_committed(T, S, p, entering):
+    """Put a process into the list of those in a committed location, or take it out."""
+    members = T[H_S_COMMITTED]
+    places = T[H_S_COMMITTED_PLACE]
+    if entering:
+        S[members + S[S_COMMITTED]] = p
+        S[places + p] = S[S_COMMITTED]
+        S[S_COMMITTED] += 1
+    else:
+        S[S_COMMITTED] -= 1
+        last = S[members + S[S_COMMITTED]]
+        S[members + S[places + p]] = last
+        S[places + last] = S[places + p]
+
+
 # --- earliest moments -------------------------------------------------------------------------------------------------
 
 
@@ -114,12 +130,12 @@ def refresh_rate(T, F, S, X, R, slot):
     code = -1
     constant = -1
     for i in range(T[row + C_RATER_COUNT]):
-        location = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + T[T[row + C_RATERS] + i]]
-        for k in range(T[location + L_RATE_COUNT]):
-            given = T[location + L_RATES] + RATE_WIDTH * k
-            if T[given + RATE_SLOT] == slot:
-                code = T[given + RATE_CODE]
-                constant = T[given + RATE_CONSTANT]
+        rater = T[row + C_RATERS] + RATER_WIDTH * i
+        p = T[rater + RATER_PROCESS]
+        given = T[T[rater + RATER_ROWS] + S[T[H_S_LOCATIONS] + p] - T[T[H_FIRST_LOCATION] + p]]
+        if given >= 0:
+            code = T[given + RATE_CODE]
+            constant = T[given + RATE_CONSTANT]
     if T[row + C_IS_ODE]:
         code = code if code >= 0 else T[H_DEFAULT_RATE]
         if S[T[H_S_RATE_CODE] + slot] != code:
@@ -152,17 +168,18 @@ def refresh_rates_of(T, F, S, X, R, location):
             refresh_readers(T, F, S, X, R, slot)
 
 
-@inlined
-def rates_read_something_new(T, S):
-    """Tell whether integers that rates read have changed since the last call."""
-    count = T[H_RATE_READ_COUNT]
-    changed = count < 0
-    for i in range(count):
-        value = S[INTEGERS + T[T[H_RATE_READS] + i]]
+@compiled
+def refresh_rates_that_read(T, F, S, X, R):
+    """Refresh the rates that read an integer which has changed since the last call, and the deadlines that follow."""
+    for i in range(T[H_RATE_READ_COUNT]):
+        read = T[H_RATE_READS] + READ_WIDTH * i
+        value = S[INTEGERS + T[read + READ_SLOT]]
         if value != S[T[H_S_RATE_VALUES] + i]:
             S[T[H_S_RATE_VALUES] + i] = value
-            changed = True
-    return changed
+            for k in range(T[read + READ_CLOCK_COUNT]):
+                slot = T[T[read + READ_CLOCKS] + k]
+                if refresh_rate(T, F, S, X, R, slot):
+                    refresh_readers(T, F, S, X, R, slot)
 
 
 @compiled
@@ -191,18 +208,21 @@ def load_state(T, F, S, X, R, states_locations, states_integers, states_reals, r
     X[X_ODE_STEP] = ode_step
     for i in range(T[H_INTEGERS]):
         S[INTEGERS + i] = states_integers[row, i]
+        S[T[H_S_SCRATCH_INTEGERS] + i] = states_integers[row, i]  # constants stay there
     for p in range(T[H_PROCESSES]):
         location = T[T[H_FIRST_LOCATION] + p] + states_locations[row, p]
         S[T[H_S_LOCATIONS] + p] = location
         flags = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * location + L_FLAGS]
-        S[S_COMMITTED] += 1 if flags & LOCATION_COMMITTED else 0
+        if flags & LOCATION_COMMITTED:
+            list_committed(T, S, p, True)
         S[S_URGENT] += 1 if flags & LOCATION_URGENT else 0
     for i in range(T[H_REALS]):
         X[CLOCKS + 3 * i] = states_reals[row, i]
         X[CLOCKS + 3 * i + 1] = time
         X[CLOCKS + 3 * i + 2] = float(T[T[H_CLOCK_TABLE] + CLOCK_WIDTH * i + C_DEFAULT])
     if T[H_FLAGS] & FLAG_RATES:
-        rates_read_something_new(T, S)
+        for i in range(T[H_RATE_READ_COUNT]):
+            S[T[H_S_RATE_VALUES] + i] = S[INTEGERS + T[T[H_RATE_READS] + READ_WIDTH * i + READ_SLOT]]
         refresh_all_rates(T, F, S, X, R, False)
 
 
@@ -375,9 +395,10 @@ def apply_moves(T, F, S, X, R, count, incremental):
         if old != new:
             before = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * old + L_FLAGS]
             after = T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * new + L_FLAGS]
-            if before | after:
+            if (before | after) & (LOCATION_URGENT | LOCATION_COMMITTED):
                 S[S_URGENT] += (after & LOCATION_URGENT) - (before & LOCATION_URGENT)
-                S[S_COMMITTED] += ((after & LOCATION_COMMITTED) - (before & LOCATION_COMMITTED)) // LOCATION_COMMITTED
+                if (before ^ after) & LOCATION_COMMITTED:
+                    list_committed(T, S, p, (after & LOCATION_COMMITTED) != 0)
             S[locations + p] = new
             if incremental:
                 list_edges(T, S, old, False)
@@ -388,9 +409,11 @@ def apply_moves(T, F, S, X, R, count, incremental):
         all_rates = False
         for i in range(count):
             all_rates = all_rates or T[S[moves + 2 * i + 1] + B_RATES_CHANGE] != 0
-        if (all_rates and rates_read_something_new(T, S)) or not incremental:
+        if (all_rates and T[H_RATE_READ_COUNT] < 0) or not incremental:
             refresh_all_rates(T, F, S, X, R, incremental)
         else:
+            if all_rates:
+                refresh_rates_that_read(T, F, S, X, R)
             for i in range(count):
                 refresh_rates_of(T, F, S, X, R, S[moves + 2 * i])
                 refresh_rates_of(T, F, S, X, R, T[S[moves + 2 * i + 1] + B_TARGET])

@@ -18,6 +18,7 @@ from bbfalsify.kernel.accelerated_walk import (
     window_end,
 )
 from bbfalsify.kernel.arithmetic import fail
+from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.layout import *
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.kernel.rng import unit
@@ -25,9 +26,68 @@ from bbfalsify.kernel.rng import unit
 MAXIMUM_COVERAGE = 2**62
 
 
+@inlined
+def list_pairs(T, S, e, work, total):
+    """List an edge that leaves a committed location, with each partner that is there; return the number listed."""
+    edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
+    kind = T[edge + E_KIND]
+    if kind == KIND_INTERNAL or kind == KIND_BROADCAST_SEND:
+        work[2 * total] = e
+        work[2 * total + 1] = -1
+        return total + 1
+    for m in range(T[edge + E_PARTNER_COUNT]):
+        other = T[T[edge + E_PARTNERS] + m]
+        partner = T[H_EDGE_TABLE] + EDGE_WIDTH * other
+        source = T[partner + E_SOURCE]
+        q = T[partner + E_PROCESS]
+        if q == T[edge + E_PROCESS] or S[T[H_S_LOCATIONS] + q] != source:
+            continue
+        if kind == KIND_HANDSHAKE_SEND:
+            work[2 * total] = e
+            work[2 * total + 1] = other
+            total += 1
+        elif not T[T[H_LOCATION_TABLE] + LOCATION_WIDTH * source + L_FLAGS] & LOCATION_COMMITTED:
+            work[2 * total] = other  # a committed sender lists the pair itself
+            work[2 * total + 1] = e
+            total += 1
+    return total
+
+
+@inlined
+def list_committed_candidates(T, F, S, X, R, work):
+    """List the candidates that leave a committed location; −1 if a broadcast may do so by its receiver."""
+    total = 0
+    for i in range(S[S_COMMITTED]):
+        row = T[H_LOCATION_TABLE] + LOCATION_WIDTH * S[T[H_S_LOCATIONS] + S[T[H_S_COMMITTED] + i]]
+        if T[row + L_FLAGS] & LOCATION_HEARS:
+            return -1
+        first = T[row + L_EDGES]
+        count = T[row + L_OUTPUTS] + T[row + L_INPUTS]
+        family = T[row + L_FAMILY]
+        if family >= 0:  # of the edges that compare one value, only those of the present value
+            execute(T, F, S, X, R, T[family + FAMILY_CODE], MODE_FROZEN, X[X_NOW])
+            if S[S_ERROR] != 0:
+                S[S_ERROR] = 0
+            else:
+                value = X[T[H_X_STACK]]
+                if T[family + FAMILY_LOW] <= value <= T[family + FAMILY_HIGH]:
+                    start = T[family + FAMILY_STARTS] + int(value) - T[family + FAMILY_LOW]
+                    for k in range(T[start], T[start + 1]):
+                        total = list_pairs(T, S, T[family + FAMILY_EDGES + k], work, total)
+                first = family + FAMILY_EDGES
+                count = T[family + FAMILY_OTHERS]
+        for k in range(count):
+            total = list_pairs(T, S, T[first + k], work, total)
+    return total
+
+
 @compiled
-def list_candidates(T, S, work):
+def list_candidates(T, F, S, X, R, work):
     """List every candidate once; return their number."""
+    if S[S_COMMITTED] > 0:
+        committed = list_committed_candidates(T, F, S, X, R, work)
+        if committed >= 0:
+            return committed
     counts = T[H_S_GROUP_COUNT]
     members = T[H_S_GROUP_MEMBERS]
     starts = T[H_GROUP_START]

@@ -35,7 +35,7 @@ from __future__ import annotations
     H_DEFAULT_RATE,  # code of the rate 1
     H_URGENT_EDGES,  # offset and length: edges that send on an urgent channel
     H_URGENT_COUNT,
-    H_URGENT_PLACES,  # (process, location, first, number) of the edges above, which are in this order
+    H_URGENT_PLACES,  # process, location, first and number of the edges above, index (see PLACE_…)
     H_URGENT_PLACE_COUNT,
     H_ODE_SLOTS,  # clocks whose ODE is integrated
     H_ODE_COUNT,
@@ -46,7 +46,7 @@ from __future__ import annotations
     H_TREE_LEAVES,
     H_RATED_SLOTS,  # clocks some location gives a rate
     H_RATED_COUNT,
-    H_RATE_READS,  # integers that rates read; the number is −1 if rates read anything else
+    H_RATE_READS,  # (integer that rates read, clocks whose rates do); the number is −1 if rates read anything else
     H_RATE_READ_COUNT,
     # offsets into S
     H_S_LOCATIONS,
@@ -62,6 +62,8 @@ from __future__ import annotations
     H_S_RATE_VALUES,  # values of those integers when rates were refreshed last
     H_S_MOVES,
     H_S_CHOICE,
+    H_S_COMMITTED,  # processes in a committed location, as many as S_COMMITTED says
+    H_S_COMMITTED_PLACE,  # per process its place in that list
     H_S_SIZE,
     # offsets into X
     H_X_SCRATCH_CLOCKS,
@@ -80,7 +82,7 @@ from __future__ import annotations
     H_X_GRID,
     H_X_SIZE,
     HEADER_SIZE,
-) = range(64)
+) = range(66)
 
 FLAG_RATES = 1  # some location gives a rate
 FLAG_TIMED_WEIGHTS = 8  # the weight of some edge reads a clock
@@ -94,13 +96,13 @@ CLOCKS = X_FIXED  # the reals of the state start here: value, since, rate of eac
 
 # --- rows of the tables ----------------------------------------------------------------------------------------------
 (L_FLAGS, L_ATOMS, L_ATOM_COUNT, L_TIMED, L_NUMERIC, L_INVARIANT, L_RATES, L_RATE_COUNT, L_EXPONENTIAL, L_EDGES,
- L_OUTPUTS, L_INPUTS, L_CLOCKED, L_CLOCKED_COUNT, L_LISTED, L_LISTED_COUNT,
- LOCATION_WIDTH) = range(17)  # fmt: skip
-LOCATION_URGENT, LOCATION_COMMITTED = 1, 2
+ L_OUTPUTS, L_INPUTS, L_CLOCKED, L_CLOCKED_COUNT, L_LISTED, L_LISTED_COUNT, L_FAMILY,
+ LOCATION_WIDTH) = range(18)  # fmt: skip
+LOCATION_URGENT, LOCATION_COMMITTED, LOCATION_HEARS = 1, 2, 4  # hears: has a receiving edge of a broadcast
 
 (E_PROCESS, E_SOURCE, E_INTEGER_ATOMS, E_INTEGER_COUNT, E_CLOCK_ATOMS, E_CLOCK_COUNT, E_DISCRETE, E_TIMED, E_NUMERIC,
  E_GUARD, E_BRANCHES, E_BRANCH_COUNT, E_CHANNEL, E_KIND, E_GROUP, E_ACTION, E_WEIGHT, E_ENTRY, E_PARTNERS,
- E_PARTNER_COUNT, EDGE_WIDTH) = range(21)  # fmt: skip
+ E_PARTNER_COUNT, E_COPIED, EDGE_WIDTH) = range(22)  # fmt: skip
 KIND_INTERNAL, KIND_HANDSHAKE_SEND, KIND_HANDSHAKE_RECEIVE, KIND_BROADCAST_SEND, KIND_BROADCAST_RECEIVE = range(5)
 ENTRY_FREE, ENTRY_AFFINE, ENTRY_NUMERIC = 0, 1, 2
 
@@ -115,7 +117,15 @@ LESS, LESS_EQUAL, GREATER_EQUAL, GREATER, EQUAL, NOT_EQUAL = range(6)
 UPDATE_INTEGER, UPDATE_REAL, UPDATE_ADD = range(3)
 
 (RATE_SLOT, RATE_CODE, RATE_CONSTANT, RATE_WIDTH) = range(4)
+(READ_SLOT, READ_CLOCKS, READ_CLOCK_COUNT, READ_WIDTH) = range(4)
+(RATER_PROCESS, RATER_ROWS, RATER_WIDTH) = range(3)  # row of the rate per location of the process, −1 for none
 HANDSHAKE_WIDTH = 3
+# edges of a location whose guards compare one expression with a constant: its code, constants low … high, the first
+# edge of each value, the number of other edges; then all edges, those others first
+(FAMILY_CODE, FAMILY_LOW, FAMILY_HIGH, FAMILY_STARTS, FAMILY_OTHERS, FAMILY_EDGES) = range(6)
+# edges of an urgent place that compare one integer (slot, −1: none) with low … high: first edge of each value
+(PLACE_PROCESS, PLACE_LOCATION, PLACE_FIRST, PLACE_COUNT, PLACE_SLOT, PLACE_LOW, PLACE_HIGH, PLACE_STARTS,
+ PLACE_WIDTH) = range(9)  # fmt: skip
 (KEY_SLOT, KEY_LOW, KEY_HIGH, KEY_GROUPS, KEY_WIDTH) = range(5)
 # per real slot: processes whose invariants read it; that may give it a rate; whose guards compare it
 (C_READERS, C_READER_COUNT, C_RATERS, C_RATER_COUNT, C_IS_ODE, C_DEFAULT, C_GUARDED, C_GUARDED_COUNT,

@@ -19,8 +19,10 @@ from bbfalsify.kernel.analysis import (
     Place,
 )
 from bbfalsify.kernel.candidate_groups import Groups, candidate_groups
+from bbfalsify.kernel.channel_tables import pack_channels
 from bbfalsify.kernel.compiled_model import CompiledModel, text_of_edge
 from bbfalsify.kernel.dependencies import Dependencies
+from bbfalsify.kernel.edge_families import EdgeFamily, edge_family
 from bbfalsify.kernel.expression_compiler import Compiler
 from bbfalsify.kernel.guard_atoms import GuardSplitter, Split, constant_value
 from bbfalsify.kernel.table_pool import TablePool, lay_out_walker
@@ -55,6 +57,10 @@ class _Packer:
         self.splitter = GuardSplitter(network, self.analysis, self.compiler)
         self.edges, self.locations = self.index.edges, self.index.locations
         self.actions = network.actions
+        self.rate_rows: list[int] = []
+        self.leaving: list[list[int]] = [[] for _ in self.locations]
+        for number, (process, edge) in enumerate(self.edges):
+            self.leaving[self.compiler.first_location[process] + edge.source].append(number)
 
     # --- packing -----------------------------------------------------------------------------------------------------
 
@@ -79,6 +85,10 @@ class _Packer:
         exponentials = [
             -1 if loc.exponential_rate is None else compiler.number(loc.exponential_rate, self._location_text(p, loc))
             for p, loc in self.locations
+        ]
+        families = [
+            edge_family([(e, self.edges[e][1]) for e in own], compiler, self.analysis) if location.committed else None
+            for (_, location), own in zip(self.locations, self.leaving, strict=True)
         ]
         weights = [
             -1 if edge.weight is None else compiler.number(edge.weight, f"weight of {text_of_edge(network, p, edge)}")
@@ -109,9 +119,9 @@ class _Packer:
         header[at.H_FLAGS] = self.flags
         header[at.H_DEFAULT_RATE] = one
         groups = self._pack_groups(pool, guards)
-        self._pack_locations(pool, invariants, guards, groups, rates, exponentials)
+        self._pack_locations(pool, invariants, guards, groups, rates, exponentials, families)
         self._pack_edges(pool, guards, weights, branch_code, groups)
-        self._pack_channels(pool)
+        pack_channels(pool, network, self.edges, compiler.first_location, [g.integer_atoms for g in guards])
         self._pack_clocks(pool, rates)
         rate_reads = len(self._rate_reads())
         lay_out_walker(header, network, self.analysis, members=sum(groups.sizes), rate_reads=rate_reads)
@@ -152,23 +162,24 @@ class _Packer:
         groups: Groups,
         rates: list[list[list[int]]],
         exponentials: list[int],
+        families: list[EdgeFamily | None],
     ) -> None:
         rows = []
-        leaving: list[list[int]] = [[] for _ in self.locations]
-        for number, (p, edge) in enumerate(self.edges):
-            leaving[self.compiler.first_location[p] + edge.source].append(number)
         for number, (_, location) in enumerate(self.locations):
-            split, own = invariants[number], leaving[number]
+            split, own, family = invariants[number], self.leaving[number], families[number]
             outputs = [e for e in own if self.edges[e][1].is_output]
             inputs = [e for e in own if not self.edges[e][1].is_output]
             clocked = [e for e in own if guards[e].clock_atoms]
             listed = [e for e in outputs + inputs if groups.of_edge[e] >= 0]
+            hears = any(self._kind(self.edges[e][1]) == at.KIND_BROADCAST_RECEIVE for e in inputs)
             flags = at.LOCATION_URGENT * location.urgent | at.LOCATION_COMMITTED * location.committed
+            flags |= at.LOCATION_HEARS * hears
+            self.rate_rows.append(pool.add_rows(rates[number]))
             rows.append([
                 flags, pool.add_rows(split.clock_atoms), len(split.clock_atoms), split.timed, split.numeric,
-                split.whole, pool.add_rows(rates[number]), len(rates[number]), exponentials[number],
+                split.whole, self.rate_rows[number], len(rates[number]), exponentials[number],
                 pool.add(outputs + inputs), len(outputs), len(inputs), pool.add(clocked), len(clocked),
-                pool.add(listed), len(listed),
+                pool.add(listed), len(listed), -1 if family is None else family.pack(pool),
             ])  # fmt: skip
         pool.header[at.H_LOCATION_TABLE] = pool.add_rows(rows)
         numeric = sorted({p for (p, _), split in zip(self.locations, invariants, strict=True) if split.numeric >= 0})
@@ -208,10 +219,9 @@ class _Packer:
             source = self.network.processes[p].locations[edge.source]
             entries.append(max(self.index.entry(p, source, b) for b in edge.branches))
         rate_reads = self._rate_reads()
-        plain = [slot for store, slot in sorted(rate_reads) if store == "i"]
-        pool.add_list(at.H_RATE_READS, at.H_RATE_READ_COUNT, plain)
-        if len(plain) < len(rate_reads):
-            pool.header[at.H_RATE_READ_COUNT] = -1
+        self._pack_rate_reads(pool, rate_reads)
+        copied: dict[tuple[int, ...], int] = {}
+        checking = {e.channel for (_, e), entry in zip(self.edges, entries, strict=True) if entry != at.ENTRY_FREE}
         action_index = {a: i for i, a in enumerate(self.actions)}
         receiving: dict[int | None, list[tuple[int, int]]] = {}
         for number, (p, edge) in enumerate(self.edges):
@@ -227,6 +237,10 @@ class _Packer:
                 entry = max([entry, *(entries[r] for r in receivers)])
                 if entry != at.ENTRY_FREE and any(guards[r].numeric >= 0 for r in receivers):
                     entry = at.ENTRY_NUMERIC
+            needs = -1
+            if entry != at.ENTRY_FREE or edge.channel is not None and edge.channel in checking:
+                words = tuple(self.index.copied(p, edge))
+                needs = copied[words] if words in copied else copied.setdefault(words, pool.add(words))
             first = len(branch_rows)
             for branch, (fast, code, weight) in zip(edge.branches, branch_code[number], strict=True):
                 refresh = self.index.refreshed(p, branch)
@@ -242,7 +256,7 @@ class _Packer:
                 split.timed, split.numeric, split.whole, first, len(edge.branches),
                 -1 if edge.channel is None else edge.channel, kind, groups.of_edge[number],
                 action_index[edge.action] if edge.is_output else -1, weights[number], entry,
-                partners.get((edge.channel, kind), 0), len(groups.partners.get((edge.channel, kind), ())),
+                partners.get((edge.channel, kind), 0), len(groups.partners.get((edge.channel, kind), ())), needs,
             ])  # fmt: skip
         branch_table = pool.header[at.H_BRANCH_TABLE] = pool.add_rows(branch_rows)
         for row in edge_rows:
@@ -256,42 +270,33 @@ class _Packer:
             *(self.analysis.expression(r.expression).reads for _, loc in self.locations for r in loc.rates)
         )
 
-    def _pack_channels(self, pool: TablePool) -> None:
-        listeners: dict[int, set[int]] = {}
-        for p, edge in self.edges:
-            if edge.channel is not None and not edge.sends:
-                listeners.setdefault(edge.channel, set()).add(p)
-        rows: list[int] = []
-        for number, channel in enumerate(self.network.channels):
-            listening = sorted(listeners.get(number, ())) if channel.broadcast else []
-            rows += [pool.add(listening), len(listening)]
-        sending = [(e.channel, i) for i, (_, e) in enumerate(self.edges) if e.channel is not None and e.sends]
-        urgent: dict[tuple[int, int], list[int]] = {}
-        for number, i in sorted(sending):
-            if self.network.channels[number].urgent:
-                p, edge = self.edges[i]
-                urgent.setdefault((p, self.compiler.first_location[p] + edge.source), []).append(i)
-        pool.header[at.H_BROADCAST_TABLE] = pool.add(rows)
-        pool.add_list(at.H_URGENT_EDGES, at.H_URGENT_COUNT, [e for edges in urgent.values() for e in edges])
-        places, first = [], 0
-        for (p, location), edges in urgent.items():
-            places.append((p, location, first, len(edges)))
-            first += len(edges)
-        pool.header[at.H_URGENT_PLACES], pool.header[at.H_URGENT_PLACE_COUNT] = pool.add_rows(places), len(places)
+    def _pack_rate_reads(self, pool: TablePool, rate_reads: frozenset[Place]) -> None:
+        """Pack the integers that rates read, each with the clocks whose rates do."""
+        clocks: dict[Place, set[int]] = {}
+        for _, location in self.locations:
+            for rate in location.rates:
+                for place in self.analysis.expression(rate.expression).reads:
+                    clocks.setdefault(place, set()).add(rate.slot)
+        plain = [(slot, sorted(clocks["i", slot])) for store, slot in sorted(rate_reads) if store == "i"]
+        rows = [(slot, pool.add(reading), len(reading)) for slot, reading in plain]
+        pool.header[at.H_RATE_READS] = pool.add_rows(rows)
+        pool.header[at.H_RATE_READ_COUNT] = len(rows) if len(rows) == len(rate_reads) else -1
 
     def _pack_clocks(self, pool: TablePool, rates: list[list[list[int]]]) -> None:
         rows: list[int] = []
-        rating: dict[int, set[int]] = {}
-        for (p, _), given in zip(self.locations, rates, strict=True):
-            for slot, *_ in given:
-                rating.setdefault(slot, set()).add(p)
+        rating: dict[int, dict[int, list[int]]] = {}
+        for number, ((p, _), given) in enumerate(zip(self.locations, rates, strict=True)):
+            first = self.compiler.first_location[p]
+            for k, (slot, *_) in enumerate(given):
+                row = rating.setdefault(slot, {}).setdefault(p, [-1] * len(self.network.processes[p].locations))
+                row[number - first] = self.rate_rows[number] + at.RATE_WIDTH * k
         for slot in range(self.network.real_count):
             readers = sorted(self.index.invariant_readers.get(("r", slot), ()))
-            raters = sorted(rating.get(slot, ()))
+            raters = [(p, pool.add(row)) for p, row in sorted(rating.get(slot, {}).items())]
             ode = slot in self.analysis.ode_slots
             default = int(("r", slot) in self.analysis.clocks and not ode)
             guarded = sorted(self.index.clock_guards.get(("r", slot), ()))
-            rows += [pool.add(readers), len(readers), pool.add(raters), len(raters), int(ode), default]
+            rows += [pool.add(readers), len(readers), pool.add_rows(raters), len(raters), int(ode), default]
             rows += [pool.add(guarded), len(guarded)]
         header = pool.header
         header[at.H_CLOCK_TABLE] = pool.add(rows)

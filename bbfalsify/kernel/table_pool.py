@@ -56,6 +56,8 @@ def lay_out_walker(header: np.ndarray, network: Network, analysis: Analysis, *, 
         (at.H_S_RATE_VALUES, rate_reads),
         (at.H_S_MOVES, 2 * processes),
         (at.H_S_CHOICE, 4 * processes + 2 * options + 8),
+        (at.H_S_COMMITTED, processes),
+        (at.H_S_COMMITTED_PLACE, processes),
     ))  # fmt: skip
     solved = len(analysis.solved_slots)
     ode = len(analysis.ode_slots) - solved

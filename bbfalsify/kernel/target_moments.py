@@ -105,7 +105,7 @@ def split_moment(T, F, S, X, R, goal, alive_to_the_end, deadline, strict, work):
         once_dead = execute(T, F, S, X, R, goal[GOAL_DEAD_FILTER], MODE_FROZEN, now) != 0
     if S[S_ERROR] != 0 or not (while_alive or once_dead):
         return math.inf
-    end, end_strict = end_of_life(T, F, S, X, R, list_candidates(T, S, work), deadline, strict, work)
+    end, end_strict = end_of_life(T, F, S, X, R, list_candidates(T, F, S, X, R, work), deadline, strict, work)
     if end == math.inf:
         return met
     if while_alive and end > -math.inf:

@@ -35,6 +35,8 @@ TARGET_MET, NO_ROOM = 6, 7
 # state of a batch, in an array; counters of endings follow
 (P_WALK, P_STEPS, P_CHECK, P_TOTAL, P_DEADLOCKS, P_TIMELOCKS, P_ZENO, P_ROOM, P_EDGE, P_PARTNER, P_SIZE) = range(11)
 M_TARGET, M_HALF, M_FIRING, M_SIZE = range(4)
+LISTING_COST = 4
+"""Looking at all candidates costs about as much as drawing one in so many of them."""
 ZENO_STEPS = 256
 """Number of steps without time passing, upper bounds of windows included, that make a zeno run."""
 
@@ -91,10 +93,10 @@ def walk_on(
         e2 = -1
         count = 0
         t = now
-        if heuristic == RET:
-            e1, e2, count = draw_transition(T, F, S, X, R, deadline, strict)
+        if heuristic == RET and S[S_COMMITTED] == 0:
+            e1, e2, count = draw_transition(T, F, S, X, R, deadline, strict, LISTING_COST)
         if count == 0:
-            total = list_candidates(T, S, work)
+            total = list_candidates(T, F, S, X, R, work)
             if heuristic == SEM:
                 found = collect_windows(T, F, S, X, R, total, deadline, strict, work, pool)
                 if found > 0:

@@ -101,10 +101,25 @@ class Tilts:
 
 
 def _rebinned(shares: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same law, in bins that hold equal parts of it and of the uniform law, taken half and half."""
+    """The same law in other bins: half of them hold equal parts of it, the rest grow geometrically on both sides.
+
+    A bin that straddles the border of where the goal lies must not be much wider than its neighbour: the few numbers
+    that fall into the goal's sliver of it would carry weights so large and so rare that no interval knows of them.
+    """
     up_to = np.append(0.0, np.cumsum(shares))
     up_to[-1] = 1.0
-    fresh = np.interp(np.linspace(0.0, 1.0, len(ends)), (up_to + ends) / 2, ends)
+    core = np.interp(np.linspace(0.0, 1.0, len(shares) // 2 + 1)[1:-1], up_to, ends)
+    step = 1.5 * (core[-1] - core[0]) / (len(core) - 1)
+    rooms = np.array([core[0], 1.0 - core[-1]])
+    if step <= 0.0 or (rooms <= step).all():
+        fresh = np.interp(np.linspace(0.0, 1.0, len(ends)), (up_to + ends) / 2, ends)
+    else:
+        logs = np.log(np.maximum(rooms / step, 1.0))
+        spare = len(shares) - 1 - len(core)
+        left = min(max(round(spare * logs[0] / logs.sum()), int(logs[0] > 0)), spare - int(logs[1] > 0))
+        counts = (left, spare - left)
+        steps = [step * np.exp(log * np.arange(n) / max(n, 1)) for log, n in zip(logs, counts, strict=True)]
+        fresh = np.concatenate([[0.0], core[0] - steps[0][::-1], core, core[-1] + steps[1], [1.0]])
     fresh[0], fresh[-1] = 0.0, 1.0
     if np.diff(fresh).min() < _NARROWEST:
         return shares, ends

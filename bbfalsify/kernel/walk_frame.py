@@ -26,16 +26,23 @@ def urgent_deadline(T, F, S, X, R, deadline, strict):
     place = 0
     index = -1
     last = -1
-    while True:
+    while deadline > X[X_NOW]:
         index += 1
         while index >= last:  # the next location that sends on an urgent channel and is active
             if place == T[H_URGENT_PLACE_COUNT]:
                 return deadline, strict
-            row = T[H_URGENT_PLACES] + 4 * place
+            row = T[H_URGENT_PLACES] + PLACE_WIDTH * place
             place += 1
-            if S[T[H_S_LOCATIONS] + T[row]] == T[row + 1]:
-                index = int(T[row + 2])
-                last = index + T[row + 3]
+            if S[T[H_S_LOCATIONS] + T[row + PLACE_PROCESS]] != T[row + PLACE_LOCATION]:
+                continue
+            index = int(T[row + PLACE_FIRST])
+            last = index + T[row + PLACE_COUNT]
+            if T[row + PLACE_SLOT] >= 0:
+                value = S[INTEGERS + T[row + PLACE_SLOT]] - T[row + PLACE_LOW]
+                last = index
+                if 0 <= value <= T[row + PLACE_HIGH] - T[row + PLACE_LOW]:
+                    index = int(T[T[row + PLACE_STARTS] + value])
+                    last = int(T[T[row + PLACE_STARTS] + value + 1])
         e = T[T[H_URGENT_EDGES] + index]
         edge = T[H_EDGE_TABLE] + EDGE_WIDTH * e
         if not integers_hold(T, F, S, X, R, e):
@@ -54,6 +61,7 @@ def urgent_deadline(T, F, S, X, R, deadline, strict):
                 if count > 0 and X[T[H_X_WINDOWS]] <= deadline:
                     deadline = X[T[H_X_WINDOWS]]
                     strict = 0
+    return deadline, strict
 
 
 @inlined

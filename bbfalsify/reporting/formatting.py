@@ -69,10 +69,11 @@ def _leave_out_the_middle(pieces: list[str], width: int) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number for a table; what is missing or infinite is a dash."""
+    """A number for a table, below a million without exponent; what is missing or infinite is a dash."""
     if value is None or not math.isfinite(value):
         return "–"
-    return f"{value:.{digits}g}"
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text and abs(value) < 1e6 else text  # 2000 rather than 2e+03
 
 
 def values_text(values: Sequence[DrawnValue], width: int | None = None) -> str:

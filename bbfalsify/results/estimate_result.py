@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.estimate import NOT_ESTIMATED, Estimate
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.results.query_rows import QueryRow
 from bbfalsify.results.run_result import ConcludedResult
@@ -25,7 +25,7 @@ class EstimateRow(QueryRow):
     """holds, violated or undecided; None where a number was asked for."""
     estimate: Estimate | None = None
     runs: int = 0
-    method: str = "not estimated"
+    method: str = NOT_ESTIMATED
     warnings: tuple[str, ...] = ()
     effective_samples: float | None = None
     """Of importance sampling: the number of equally weighted runs that those which met it are worth."""
@@ -49,7 +49,11 @@ class EstimateRow(QueryRow):
 
 
 def number_in_words(found: Estimate) -> str:
-    """A value with its interval: one digit more than the interval tells apart."""
+    """A value with its interval, one digit more than the interval tells apart; or the bound of what was never met."""
+    if found.method == NOT_ESTIMATED:
+        return NOT_ESTIMATED
+    if found.low == 0 and found.value == found.high < 1:
+        return f"at most {found.high:.4g} ({100 * found.confidence:g} %)"
     if found.confidence == 1.0:
         return f"{found.value:.10g}"
     return f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}] ({100 * found.confidence:g} %)"

@@ -34,7 +34,7 @@ from bbfalsify.records.recording import RunRecord
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.failing import Failures
 from bbfalsify.running.voting import Poll, ballots, elect
-from bbfalsify.running.workers.execute_query import Judge
+from bbfalsify.running.workers.assignment import Judge
 from bbfalsify.running.workers.executors import open_pool
 from bbfalsify.systems.interface import BlackBox, require_capability, usable_jobs
 

@@ -12,13 +12,12 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal
 
 from bbfalsify.core.settings import Settings, setting
 
 OnFailure = Literal["violation", "inconclusive", "abort"]
 ExecutorLostChoice = Literal["stop", "local"]
-ON_FAILURE: tuple[str, ...] = get_args(OnFailure)
 _LINUX = sys.platform.startswith("linux")
 _execution = partial(setting, panel="Execution")
 

@@ -28,7 +28,7 @@ from bbfalsify.records.own_files import is_own
 from bbfalsify.running.confirm import TOLERANCE_S, TRIES, compare
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.judge import RequirementsJudge
-from bbfalsify.running.workers.execute_query import Judge
+from bbfalsify.running.workers.assignment import Judge
 from bbfalsify.running.workers.pool import WorkerPool
 from bbfalsify.systems import System, load_system
 from bbfalsify.systems.parameters import value_problems

@@ -13,19 +13,22 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from bbfalsify.modelling.network import expressions as ex
-from bbfalsify.modelling.network.visit import Bounds, bounds
+from bbfalsify.modelling.network.visit import Bounds
 from bbfalsify.zones.conditions import Atom, Case
+from bbfalsify.zones.dbm import LARGEST
 
-UNKNOWN = 1 << 25
-"""A constant beyond all others, where none can be derived: such a clock is never widened."""
+UNKNOWN = LARGEST
+"""A constant as large as any bound, where none can be derived: such a clock is widened only beyond it."""
 
 LowerUpper = dict[int, tuple[int, int]]
 """Slot of a clock → largest constants; −1: none."""
+Interval = Callable[[ex.Expression], Bounds | None]
+"""Contains every value of an expression; None: not known."""
 
 
 @dataclass
 class ClockEffects:
-    """What the updates of one branch do to clocks."""
+    """Effects of the updates of one branch on clocks."""
 
     reset: set[int] = field(default_factory=set)
     """Slots that are always set to a value without clocks."""
@@ -33,15 +36,15 @@ class ClockEffects:
     """Slots that may be assigned, slots that may be the source, whether nothing is added."""
 
 
-def include(found: LowerUpper, cases: Iterable[Case], scale: int, range_of: Callable) -> None:
+def include(found: LowerUpper, cases: Iterable[Case], scale: int, interval: Interval) -> None:
     """Add the constants of some cases."""
     for case in cases:
         for atom in case.atoms:
-            _include_atom(found, atom, scale, range_of)
+            _include_atom(found, atom, scale, interval)
 
 
-def _include_atom(found: LowerUpper, atom: Atom, scale: int, range_of: Callable) -> None:
-    low, high = _limits(atom.bound, scale, range_of)
+def _include_atom(found: LowerUpper, atom: Atom, scale: int, interval: Interval) -> None:
+    low, high = _limits(interval(atom.bound), scale)
     largest = max(abs(low), abs(high))
     for clock, from_below, from_above in (
         (atom.left, largest if atom.diagonal else -1, largest if atom.diagonal else max(high, 0)),
@@ -52,8 +55,7 @@ def _include_atom(found: LowerUpper, atom: Atom, scale: int, range_of: Callable)
             found[slot] = max(lower, from_below), max(upper, from_above)
 
 
-def _limits(e: ex.Expression, scale: int, range_of: Callable[[ex.Read | ex.Bound], Bounds | None]) -> tuple[int, int]:
-    interval = bounds(e, range_of)
+def _limits(interval: Bounds | None, scale: int) -> tuple[int, int]:
     if interval is None or max(-interval[0], interval[1]) * scale >= UNKNOWN:
         return -UNKNOWN, UNKNOWN
     return math.floor(Fraction(interval[0]) * scale), math.ceil(Fraction(interval[1]) * scale)

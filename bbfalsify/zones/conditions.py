@@ -14,11 +14,13 @@ from fractions import Fraction
 from bbfalsify.modelling.language.folding import make_binary, make_builtin, make_conditional, make_unary
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.expressions import Binary, Constant, Expression, Kind, Read, Unary
-from bbfalsify.modelling.network.visit import COMPARISONS, reads_clock
+from bbfalsify.modelling.network.visit import COMPARISONS, reads_clock, subexpressions, substatements
 
 MOST_CASES = 256
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _ZERO = Constant(0, Kind.INT)
+_ANY = ex.Bound(1 << 20, Kind.BOOL)
+"""A condition of which nothing is known."""
 
 
 class NoZones(Exception):  # noqa: N818  (an answer, not an error)
@@ -160,6 +162,12 @@ class Conditions:
 
     # --- functions and quantifiers ---
 
+    def values(self, e: Expression) -> Expression:
+        """Replace each call by a choice among all that it may return: an expression for intervals, not for values."""
+        if not any(isinstance(part, ex.Call) for part in subexpressions(e)):
+            return e
+        return _Values(self._functions).values(e)
+
     def _expanded(self, e: Expression, frame: dict[int, Expression]) -> Expression:
         """Replace bound names by their values, and functions and quantifiers that read clocks by what they mean."""
         if isinstance(e, ex.Quantifier) and self.reads_clock(e):
@@ -208,6 +216,26 @@ class Conditions:
             case ex.Quantifier(body=body):
                 return replace(e, body=self._expanded(body, {k: v for k, v in frame.items() if k != e.slot}))
         return e
+
+
+class _Values(Conditions):
+    def values(self, e: Expression) -> Expression:
+        return self._expanded(e, {})
+
+    def _expanded(self, e: Expression, frame: dict[int, Expression]) -> Expression:
+        if not isinstance(e, ex.Call):
+            return self._filled(e, frame)
+        body = list(substatements(self._functions[e.function].body))
+        arguments = {i: self._expanded(a, frame) for i, a in enumerate(e.arguments)}
+        for statement in body:
+            if isinstance(statement, ex.Assign) and isinstance(statement.target, ex.Bound):
+                arguments.pop(statement.target.slot, None)  # it stays a name without a range
+        returned = [s.value for s in body if isinstance(s, ex.Return) and s.value is not None]
+        choice: Expression | None = None
+        for value in returned:
+            one = self._expanded(value, arguments)
+            choice = one if choice is None else ex.Conditional(_ANY, one, choice, e.kind)
+        return e if choice is None else choice
 
 
 def clock_of(slot: int, index: Expression | None, size: int) -> Clock:

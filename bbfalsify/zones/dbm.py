@@ -84,6 +84,29 @@ def let_pass(D, m, n):
 
 
 @compiled
+def let_some_pass(D, m, n, W, stopped):
+    """Add everything that is reached by waiting while the clocks with W[stopped + i] = 1 stand still, and more: the
+    differences between running and standing clocks grow independently (an over-approximation)."""
+    for i in range(1, n):
+        if W[stopped + i]:
+            continue
+        D[m + n * i] = INFINITE
+        for j in range(1, n):
+            if W[stopped + j]:
+                D[m + n * i + j] = INFINITE
+    tighten(D, m, n)
+
+
+@compiled
+def fits(D, m, n):
+    """Tell whether sums of the bounds are far from INFINITE."""
+    for k in range(n * n):
+        if D[m + k] != INFINITE and abs(D[m + k]) > 4 * LARGEST:
+            return False
+    return True
+
+
+@compiled
 def before(D, m, n):
     """Add everything from which it is reached by waiting."""
     for j in range(1, n):
@@ -103,14 +126,6 @@ def assigned(D, source, target, n, W, sources, shifts):
             if b != INFINITE:
                 b += 2 * (W[shifts + i] - W[shifts + j])
             D[target + n * i + j] = b
-
-
-@compiled
-def includes(D, large, small, n):
-    for k in range(n * n):
-        if D[small + k] > D[large + k]:
-            return False
-    return True
 
 
 @compiled

@@ -5,6 +5,7 @@ Updates run on marked clocks, which tells what each clock becomes; the zone foll
 
 from __future__ import annotations
 
+from bbfalsify.kernel.bytecode import execute
 from bbfalsify.kernel.layout import (
     CLOCKS,
     E_ENTRY,
@@ -21,14 +22,17 @@ from bbfalsify.kernel.layout import (
     H_URGENT_EDGES,
     H_URGENT_PLACE_COUNT,
     H_URGENT_PLACES,
+    H_X_STACK,
     KIND_BROADCAST_SEND,
+    MODE_FROZEN,
+    PLACE_WIDTH,
     S_COMMITTED,
     S_ERROR,
     S_URGENT,
 )
 from bbfalsify.kernel.numba_types import compiled, inlined
 from bbfalsify.zones.constraints import constrain_by_case, constrain_by_list, data_holds, list_invariants, store_row
-from bbfalsify.zones.dbm import LARGEST, assigned, constrain, copied, extrapolate, let_pass
+from bbfalsify.zones.dbm import LARGEST, assigned, constrain, copied, extrapolate, fits, let_pass, let_some_pass
 from bbfalsify.zones.layout import *
 
 # --- may time pass? --------------------------------------------------------------------------------------------------
@@ -53,7 +57,7 @@ def urgent_channel(T, F, S, X, R, Z):
     """Tell whether a transition on an urgent channel is enabled: 0 no, 1 yes, 2 it depends on the clocks."""
     answer = 0
     for i in range(T[H_URGENT_PLACE_COUNT]):
-        row = T[H_URGENT_PLACES] + 4 * i
+        row = T[H_URGENT_PLACES] + PLACE_WIDTH * i
         if S[T[H_S_LOCATIONS] + T[row]] != T[row + 1]:
             continue
         for k in range(T[row + 3]):
@@ -156,6 +160,33 @@ def widen(T, S, Z, D, W, m):
 
 
 @compiled
+def list_stopped(T, F, S, X, R, Z, W):
+    """Mark the clocks that stop in the walker's state; return their number, or a problem."""
+    stopped = Z[Z_STOPPED]
+    for c in range(Z[Z_CLOCKS]):
+        W[stopped + c] = 0
+    if Z[Z_STOPWATCHES] == 0:
+        return 0
+    for p in range(T[H_PROCESSES]):  # a later process decides, as in the interpreter
+        row = Z[Z[Z_RATES] + S[T[H_S_LOCATIONS] + p]]
+        for k in range(Z[row]):
+            code = Z[row + 2 + 2 * k]
+            rate = 0.0 if code == RATE_ZERO else 1.0
+            if code >= 0:
+                execute(T, F, S, X, R, code, MODE_FROZEN, 0.0)
+                rate = X[T[H_X_STACK]]
+                if S[S_ERROR] != 0:
+                    return FAILED
+                if rate != 0.0 and rate != 1.0:
+                    return BAD_RATE
+            W[stopped + Z[row + 1 + 2 * k]] = 1 if rate == 0.0 else 0
+    count = 0
+    for c in range(Z[Z_CLOCKS]):
+        count += W[stopped + c]
+    return count
+
+
+@compiled
 def keep(T, F, S, X, R, Z, D, W, m):
     """Intersect with the condition that a run keeps: 1, 0 if nothing is left, or a problem."""
     condition = Z[Z_KEPT]
@@ -190,12 +221,20 @@ def settle(T, F, S, X, R, Z, D, W, end):
     kept = keep(T, F, S, X, R, Z, D, W, M_NEXT * size)
     if kept != 1:
         return kept
+    stopped = list_stopped(T, F, S, X, R, Z, W)
+    if stopped < 0:
+        return stopped
     if passes == 1:
-        let_pass(D, M_NEXT * size, n)
+        if stopped > 0:
+            let_some_pass(D, M_NEXT * size, n, W, Z[Z_STOPPED])
+        else:
+            let_pass(D, M_NEXT * size, n)
         if Z[Z_KEPT] >= 0:  # it used the list of atoms
             end = list_invariants(T, F, S, X, R, Z, W)
         constrain_by_list(D, M_NEXT * size, n, W, Z[Z_ATOMS], end)
         keep(T, F, S, X, R, Z, D, W, M_NEXT * size)
+    if Z[Z_EXTRAPOLATION] == NO_EXTRAPOLATION and not fits(D, M_NEXT * size, n):
+        return WIDE_BOUND
     widen(T, S, Z, D, W, M_NEXT * size)
     return 1
 
@@ -236,6 +275,7 @@ def enter(T, F, S, X, R, Z, D, W, found, place, moves, parties, detailed):
         for c in range(n):
             found[record + 1 + 2 * size + c] = W[Z[Z_SOURCES] + c]
             found[record + 1 + 2 * size + n + c] = W[Z[Z_SHIFTS] + c]
+            found[record + 1 + 2 * size + 2 * n + c] = W[Z[Z_STOPPED] + c]
     return 1
 
 

@@ -23,6 +23,8 @@ from bbfalsify.zones.zone_tables import ZoneTables
 AT_ONCE = 4096
 """States expanded before the caller is asked whether to go on."""
 _FIRST = 1024
+_LARGE = 2048
+"""Lines of an array that is large."""
 
 
 class Outcome(StrEnum):
@@ -127,7 +129,7 @@ class Explorer:
 
     def edges(self) -> np.ndarray:
         """Rows (node, node, number of the successor)."""
-        return self.links[: int(self.progress[listed.P_LINKS])]
+        return self.links[: int(self.progress[listed.P_LINKS])].copy()  # the array may move
 
     @property
     def depth(self) -> int:
@@ -202,7 +204,7 @@ class Explorer:
     def state(self, node: int) -> tuple[np.ndarray, np.ndarray]:
         """Row and matrix of a node that is not covered."""
         n, record = self.tables.size, self.nodes[node]
-        return self.rows[record[listed.N_ROW], :-1], self.matrices[record[listed.N_MATRIX]].reshape(n, n)
+        return self.rows[record[listed.N_ROW], :-1].copy(), self.matrices[record[listed.N_MATRIX]].reshape(n, n).copy()
 
     def kept(self) -> list[int]:
         """The nodes that no other covers."""
@@ -216,12 +218,12 @@ class Explorer:
         for array, place in (
             (self.nodes, listed.P_NODES), (self.rows, listed.P_ROWS), (self.matrices, listed.P_MATRICES),
         ):  # fmt: skip
-            wanted.append(len(array) if used[place] + count < len(array) else len(array) + max(len(array) // 2, count))
+            wanted.append(len(array) if used[place] + count < len(array) else _grown(len(array), count))
         waiting, links = len(self.waiting), len(self.links)
         if self.merging == listed.EQUALITY and used[listed.P_LINKS] + count >= links:
-            links += max(links // 2, count)
+            links = _grown(links, count)
         if self.order is not Order.BREADTH and 2 * (used[listed.P_NEXT] + count) >= waiting:  # a heap has pairs
-            waiting += max(waiting // 2, 2 * count)
+            waiting = _grown(waiting, 2 * count)
         grown = wanted[0] * self.nodes[0].nbytes + wanted[1] * self.rows[0].nbytes + 4 * waiting + 12 * links
         if grown + wanted[2] * self.matrices[0].nbytes + 32 * wanted[1] > self.most_bytes:
             return False
@@ -233,7 +235,8 @@ class Explorer:
             _longer(array, length) for array, length in zip((self.nodes, self.rows, self.matrices), wanted, strict=True)
         )
         self.waiting, self.links = _longer(self.waiting, waiting), _longer(self.links, links)
-        if 4 * len(self.rows) > len(self.table):
+        if 2 * len(self.rows) > len(self.table):
+            self.table = np.zeros(0, np.int64)  # the smaller one gives way first
             self.table = np.zeros(4 * len(self.rows), np.int64)
             listed.fill_rows(self.tables.Z, self.space.found, self.rows, self.table, self.progress)
         if count > 1 and not any(changed):
@@ -246,9 +249,13 @@ def bytes_of_state(tables: ZoneTables) -> int:
     return 4 * (tables.size**2 + int(tables.Z[at.Z_WIDTH]) + 1 + listed.NODE_WIDTH + 2 + 8 + 3)
 
 
+def _grown(length: int, count: int) -> int:
+    """A larger length: small arrays grow by a half, large ones, which cost memory, by an eighth."""
+    return length + max(length // 2 if length < _LARGE else length // 8, count)
+
+
 def _longer(array: np.ndarray, length: int) -> np.ndarray:
-    if length <= len(array):
-        return array
-    longer: np.ndarray = np.zeros((length, *array.shape[1:]), array.dtype)
-    longer[: len(array)] = array
-    return longer
+    """The array with room for more; large ones are moved by the system, not copied."""
+    if length > len(array):
+        array.resize((length, *array.shape[1:]), refcheck=False)
+    return array

@@ -44,10 +44,15 @@ from __future__ import annotations
     Z_PIECES,  # most pieces of a state that is cut
     Z_LEAST,  # bounds that hold in all locations: places of the query's constants
     Z_TIME,  # clock that measures the time, 0 for none
+    Z_STOPWATCHES,  # 1 if clocks may stop
+    Z_RATES,  # list: per location the place of [number, (clock, rate)…]; rates: RATE_ZERO, RATE_ONE, or a code
+    Z_STOPPED,  # place in W: 1 for each clock that stops in the state entered last
     Z_SIZE,
-) = range(32)
+) = range(35)
 
 NO_EXTRAPOLATION, LOWER_UPPER, MAXIMUM = range(3)
+
+RATE_ZERO, RATE_ONE = -1, -2
 
 # --- conditions: [number of cases, cases …] ---------------------------------------------------------------------------
 (CASE_INTEGERS, CASE_INTEGER_COUNT, CASE_CODE, CASE_ATOMS, CASE_ATOM_COUNT, CASE_WIDTH) = range(6)
@@ -59,12 +64,11 @@ BOUND_CONSTANT, BOUND_SLOT, BOUND_NEGATED_SLOT, BOUND_CODE = range(4)
 # --- matrices in D ---------------------------------------------------------------------------------------------------
 (M_STATE, M_CELL, M_FIRED, M_NEXT, M_SPARE, M_PIECES) = range(6)
 
-# --- details in a record: matrix of the firing states, of the states entered, clocks' sources and shifts ---
+# --- details in a record: matrix of the firing states, of the states entered, clocks' sources, shifts, which stop ---
 
 # --- outcomes of compiled functions, all negative: successors are counted by numbers from 0 on ------------------------
-(NO_ROOM, FAILED, CLOCKED_URGENCY, SPLIT_INVARIANT, BAD_CLOCK, TOO_MANY_PIECES, BAD_BOUND, WIDE_INTEGER) = (
-    -1, -2, -3, -4, -5, -6, -7, -8
-)  # fmt: skip
+(NO_ROOM, FAILED, CLOCKED_URGENCY, SPLIT_INVARIANT, BAD_CLOCK, TOO_MANY_PIECES, BAD_BOUND, WIDE_INTEGER, BAD_RATE,
+ WIDE_BOUND) = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -10)  # fmt: skip
 
 MARK = float(1 << 34)
 """While updates run, clock i has the value i · MARK: what they assign tells which clock was copied."""

@@ -4,6 +4,8 @@ The value of a clock is the difference of two moments, plus a constant: now, and
 along a path, computed without widening, are bounds on differences of moments.  The least solution is found by longest
 paths (Bellman and Ford): every transition fires as early as any run along this path allows.  Strict bounds are kept by
 a distance of 1/(number of moments).
+
+Where clocks stop, their values are sums of such differences: see `stopwatch_timing.py`.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 from bbfalsify.zones import exploration
 from bbfalsify.zones import layout as at
 from bbfalsify.zones.dbm import INFINITE
+from bbfalsify.zones.stopwatch_timing import moments_with_stops
 from bbfalsify.zones.workspace import Details, Workspace
 from bbfalsify.zones.zone_tables import ZoneTables
 
@@ -89,7 +92,7 @@ def find_run(
 ) -> TimedPath | None:
     """Find moments for a run from the initial state that goes these ways; `space` works without widening."""
     space.begin()
-    passes = bool(space.W[space.tables.Z[at.Z_PASSES]])
+    passes, stopped = bool(space.W[space.tables.Z[at.Z_PASSES]]), space.stopped
     last = ways[-1].space if ways else space
     pending: list[tuple[int, State, _Step | None]] = [(0, space.state(0), None)]
     steps: list[_Step] = []
@@ -105,7 +108,12 @@ def find_run(
             continue
         last.load(*state)
         end = ending(last)
-        moments = None if end is None else _solve(space.tables, steps, end, passes)
+        if end is None:
+            continue
+        if space.tables.stopwatch is None:
+            moments = _solve(space.tables, steps, end, passes)
+        else:
+            moments = moments_with_stops(space.tables, [step for _, step in steps], end, passes, stopped)
         if moments is not None:
             timed = [(moves, time) for (moves, _), time in zip(steps, moments, strict=False) if moves]
             return TimedPath(tuple(moves for moves, _ in timed), tuple(time for _, time in timed), moments[-1])

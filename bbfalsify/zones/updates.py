@@ -1,4 +1,4 @@
-"""What updates do to clocks: they may set them to integers and copy them; other uses of clocks have no zones."""
+"""Updates of clocks: they may set them to integers and copy them; other uses of clocks have no zones."""
 
 from __future__ import annotations
 

@@ -23,6 +23,8 @@ _WHY = {
     at.TOO_MANY_PIECES: "the deadlocks of one state fall into too many zones",
     at.BAD_BOUND: "a clock is compared with a value that is no multiple of the model's unit, or too large",
     at.WIDE_INTEGER: "an integer leaves 32 bits",
+    at.BAD_RATE: "a clock has a rate other than 0 and 1; 'bbfalsify reach' searches such models by random walks",
+    at.WIDE_BOUND: "the bounds of a zone, which is kept exact because two clocks are compared, leave 32 bits",
 }
 
 
@@ -31,7 +33,7 @@ class ZoneProblem(BBFalsifyError):
 
 
 class Details(NamedTuple):
-    """What a detailed successor says beside its state."""
+    """Details of a successor, beside its state."""
 
     kept: bool
     passes: bool
@@ -43,6 +45,8 @@ class Details(NamedTuple):
     """Clock of which each clock has the value, after the updates; 0: none."""
     shifts: list[int]
     """What is added to it."""
+    stopped: list[int] = []
+    """1 for each clock that stands still in the state entered."""
 
 
 @dataclass(eq=False)
@@ -101,11 +105,12 @@ class Workspace:
         """The details of a record."""
         n = self.tables.size
         place = record * int(self.tables.Z[at.Z_RECORD]) + int(self.tables.Z[at.Z_DETAILS])
-        part = self.found[place : place + 1 + 2 * n * n + 2 * n].copy()
+        part = self.found[place : place + 1 + 2 * n * n + 3 * n].copy()
         end = 1 + 2 * n * n
         return Details(
             bool(part[0] & 1), bool(part[0] & 2), part[1 : 1 + n * n].reshape(n, n),
-            part[1 + n * n : end].reshape(n, n), part[end : end + n].tolist(), part[end + n :].tolist(),
+            part[1 + n * n : end].reshape(n, n), part[end : end + n].tolist(), part[end + n : end + 2 * n].tolist(),
+            part[end + 2 * n :].tolist(),
         )  # fmt: skip
 
     def begin(self) -> int:
@@ -123,6 +128,13 @@ class Workspace:
         if outcome:
             self.load(*self.state(1))
         return int(outcome)
+
+    @property
+    def stopped(self) -> list[int]:
+        """1 for each clock that stands still in the state that was computed last."""
+        first = int(self.tables.Z[at.Z_STOPPED])
+        stopped: list[int] = self.W[first : first + self.tables.size].tolist()
+        return stopped
 
     def expand(self, *, detailed: bool = False) -> int:
         """List the successors of the first record; return their number."""

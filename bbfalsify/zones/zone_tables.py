@@ -22,7 +22,7 @@ from bbfalsify.kernel.model_tables import CompiledModel, compile_network
 from bbfalsify.modelling.network import expressions as ex
 from bbfalsify.modelling.network.expressions import Constant, Expression, Kind
 from bbfalsify.modelling.network.network import Network, Variable
-from bbfalsify.modelling.network.visit import Bounds, subexpressions
+from bbfalsify.modelling.network.visit import Bounds, bounds, subexpressions
 from bbfalsify.zones import layout as at
 from bbfalsify.zones.bounds import UNKNOWN, ClockEffects, LowerUpper, everywhere, include, join, per_location
 from bbfalsify.zones.conditions import Atom, Case, Clock, Conditions, NoZones
@@ -69,6 +69,8 @@ class ZoneTables:
     """Words of work space."""
     diagonal: str | None
     """A comparison of two clocks: zones are not widened then, and exploration may not end."""
+    stopwatch: str | None = None
+    """A clock that may stop: zones contain more states than can be reached then."""
 
     @property
     def size(self) -> int:
@@ -130,10 +132,13 @@ class _Packer:
         groups = [*guards, *refusals, *invariants, alive, dead, kept or []]
         self.scale = self._scale(groups)
         self._choose_clocks(groups)
+        rates = self._rates()
         constants = self._constants(edges, locations, guards, refusals, invariants, effects)
         least = self._least([alive, dead, kept or []], constants, effects)
         if any(effect.copies for branch in effects for effect in branch):
             constants = [{} for _ in locations]
+        self.words[at.Z_STOPWATCHES] = int(self.stopwatch is not None)
+        self.words[at.Z_RATES] = self._add(self._add([len(row) // 2, *row]) for row in rates)
         return self._pack(guards, refusals, invariants, (alive, dead, kept), constants, least)
 
     def _cases(self, e: Expression | None, what: str, line: int | None, *, negated: bool = False) -> list[Case]:
@@ -170,10 +175,10 @@ class _Packer:
                             values += [Fraction(e.value) for e in parts if isinstance(e, Constant)]
         scale = lcm(*(value.denominator for value in values))
         largest = max((abs(value) for value in values), default=Fraction(0))
-        if scale * largest >= LARGEST // 2:
+        if scale * largest >= LARGEST:
             raise UserError(Problem(
                 f"clocks are compared with constants up to {float(largest):g}, in steps of 1/{scale}: zones have room "
-                f"for {LARGEST // 2} steps. Use another unit of time.", self.network.file,
+                f"for {LARGEST} steps. Use another unit of time.", self.network.file,
             ))  # fmt: skip
         return scale
 
@@ -197,6 +202,45 @@ class _Packer:
             used.add(self.network.real_count - 1)
         self.slots = [-1, *sorted(used)]
         self.number = {slot: number for number, slot in enumerate(self.slots)}
+
+    stopwatch: str | None = None
+
+    def _rates(self) -> list[list[int]]:
+        """Per location (clock, rate) of the clocks that matter; other rates than 0 and 1 are refused by name."""
+        rows: list[list[int]] = []
+        for process in self.network.processes:
+            for location in process.locations:
+                row: list[int] = []
+                for rate in location.rates:
+                    clock, e = self.number.get(rate.slot), rate.expression
+                    if clock is None:
+                        continue
+                    value = e.value if isinstance(e, Constant) else None
+                    if self.conditions.reads_clock(e) or value not in (None, 0, 1):
+                        self.problems.append(Problem(
+                            f"the clock '{self._name(rate.slot)}' has a rate other than 0 and 1 in '{process.name}."
+                            f"{location.name}': zones know clocks that run or stand still. 'bbfalsify reach' searches "
+                            "such models by random walks.", self.network.file, location.line,
+                        ))  # fmt: skip
+                        continue
+                    if value != 1:
+                        self.stopwatch = self._name(rate.slot)
+                    code = self.compiler.number(e, "a rate") if value is None else None
+                    row += [clock, (at.RATE_ONE if value == 1 else at.RATE_ZERO) if code is None else code]
+                rows.append(row)
+        if self.problems:
+            raise UserError(self.problems)
+        asked = self.question
+        if self.stopwatch is not None and (asked.deadlocks or asked.bisimilar or asked.timed):
+            what = "the fastest trace" if asked.timed else "deadlocks" if asked.deadlocks else "whole runs"
+            raise UserError(Problem(
+                f"'{self.stopwatch}' may stop, so zones contain more states than can be reached: queries about {what} "
+                "cannot be decided by them. 'bbfalsify reach' looks for a trace by random walks.", self.network.file,
+            ))  # fmt: skip
+        return rows
+
+    def _interval(self, e: Expression) -> Bounds | None:
+        return bounds(self.conditions.values(e), self._range_of)
 
     def _range_of(self, e: ex.Read | ex.Bound) -> Bounds | None:
         if not isinstance(e, ex.Read) or e.kind is Kind.CLOCK:
@@ -225,10 +269,10 @@ class _Packer:
             first.append(total)
             total += len(process.locations)
         for place, cases in zip(own, invariants, strict=True):
-            include(place, cases, self.scale, self._range_of)
+            include(place, cases, self.scale, self._interval)
         for (p, edge), *parts in zip(edges, guards, refusals, effects, strict=True):
             for cases in parts[:2]:
-                include(own[first[p] + edge.source], cases, self.scale, self._range_of)
+                include(own[first[p] + edge.source], cases, self.scale, self._interval)
             for branch, effect in zip(edge.branches, parts[2], strict=True):
                 links[p].append((edge.source, branch.target, effect))
         found = []
@@ -242,7 +286,7 @@ class _Packer:
         """Constants that matter everywhere: those of the query, and all where clocks are copied."""
         least: LowerUpper = {}
         for cases in asked:
-            include(least, cases, self.scale, self._range_of)
+            include(least, cases, self.scale, self._interval)
         if self.question.timed:  # only upper bounds: whether the target is met by some moment
             least[self.network.real_count - 1] = -1, UNKNOWN
         flat = [effect for branches in effects for effect in branches]
@@ -285,7 +329,7 @@ class _Packer:
         words[at.Z_PIECES] = max(8, min(MOST_PIECES, _MEMORY_OF_PIECES // (n * n)))
         words[at.Z_MOVES] = words[at.Z_WIDTH] + n * n
         words[at.Z_DETAILS] = words[at.Z_MOVES] + 1 + 2 * processes
-        words[at.Z_RECORD] = words[at.Z_DETAILS] + 1 + 2 * n * n + 2 * n
+        words[at.Z_RECORD] = words[at.Z_DETAILS] + 1 + 2 * n * n + 3 * n
         model = replace(
             self.model,
             T=np.concatenate([self.model.T, np.array(self.compiler.code, np.int32)]),
@@ -305,6 +349,7 @@ class _Packer:
             tuple(integers),
             self.work,
             diagonal,
+            self.stopwatch,
         )
 
     def _lay_out_work(self, n: int, processes: int) -> None:
@@ -312,9 +357,9 @@ class _Packer:
         options = sum(len(e.branches) for p in self.network.processes for e in p.edges)
         place = 0
         for name, size in (
-            (at.Z_PASSES, 1), (at.Z_SOURCES, n), (at.Z_SHIFTS, n), (at.Z_LOWER, 2 * n), (at.Z_UPPER, n),
-            (at.Z_PARTIES, 6 * processes + 8), (at.Z_OPTIONS, 2 * options + 4), (at.Z_CELLS, 4 * edges + 8),
-            (at.Z_ATOMS, 3 * self.atoms + 8),
+            (at.Z_PASSES, 1), (at.Z_SOURCES, n), (at.Z_SHIFTS, n), (at.Z_STOPPED, n), (at.Z_LOWER, 2 * n),
+            (at.Z_UPPER, n), (at.Z_PARTIES, 6 * processes + 8), (at.Z_OPTIONS, 2 * options + 4),
+            (at.Z_CELLS, 4 * edges + 8), (at.Z_ATOMS, 3 * self.atoms + 8),
         ):  # fmt: skip
             self.words[name] = place
             place += size

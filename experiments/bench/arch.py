@@ -55,10 +55,15 @@ class Clock:
         with bench.system.open(0) as session:
             outputs = session.execute(stimulus)
         trace = Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events)
+        simulated = time.process_time()
         [judgement] = bench.judge(trace)
-        self.seconds += time.process_time() - started
+        judged = time.process_time()
+        self.seconds += judged - started
         self.simulations += 1
-        return bench.judge(trace, shortfalls=True)[0] if shortfalls else judgement
+        if shortfalls:  # it contains the verdict, which is not overhead
+            [judgement] = bench.judge(trace, shortfalls=True)
+            self.seconds += judged - simulated
+        return judgement
 
 
 @dataclass

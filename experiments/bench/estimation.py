@@ -18,7 +18,7 @@ import numpy as np
 from bbfalsify.chains import answer_csl, explore_chain
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation.path_sampler import PathSampler
-from bbfalsify.engines.estimation.plain import FIXED
+from bbfalsify.engines.estimation.plain_rule import FIXED
 from bbfalsify.engines.estimation.questions import read_question
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.engines.estimation.splitting import Splitting

@@ -127,7 +127,21 @@ def test_an_output_that_never_came_is_named(cli, door):
     called = cli("check", "--system", door, "--max-states", 3, "--require", "G(out != noo)")
     assert "note: R1: output 'noo' was never seen; seen were no, ok" in called.out
     violated = cli("check", "--system", door, "--max-states", 3, "--require", "G(out in {ok, noo})")
-    assert violated.code == 1 and "never seen" not in violated.out
+    assert violated.code == 1 and "'noo' was never seen" in violated.out, "violated by a typing error"
+
+
+def test_an_unknown_symbol_of_the_alphabet_names_its_option(cli, door):
+    called = cli("check", "--system", door, "--alphabet", "opn")
+    assert called.code == 2 and called.err.startswith("--alphabet: unknown input symbol 'opn'")
+
+
+def test_a_repeated_id_is_found_by_validate_too(cli, tmp_path):
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(
+        'format_version: 1\nrequirements:\n  - {id: A, ltl: "G(out != x)"}\n  - {id: A, ltl: "G(out != y)"}\n'
+    )
+    called = cli("validate", spec)
+    assert called.code == 2 and "spec.yaml:4: requirement 'A' is given twice." in called.err
 
 
 def test_a_system_of_signals_is_checked_by_symbols_of_the_command_line(cli):

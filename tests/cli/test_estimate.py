@@ -45,16 +45,28 @@ def test_stored_queries_are_answered(cli):
     assert done.code == 0 and "0.4907288687" in done.out and "Markov chain of 4 states" in done.out
 
 
-def test_a_system_in_use(cli):
+@pytest.mark.parametrize(
+    ("options", "code", "verdict", "runs"),
+    [
+        (("--at-most", "0.5"), 0, "holds", 100),  # decided at the first look
+        (("--at-most", "0.5", "--method", "sprt"), 0, "holds", 100),
+        (("--at-most", "0.0048"), 4, "undecided", 400),
+        (("--method", "wilson"), 0, None, 400),
+        (("--method", "bayes"), 0, None, 400),
+        (("--method", "clopper_pearson"), 0, None, 400),
+        (("--method", "okamoto"), 0, None, 400),
+    ],
+)
+def test_a_system_in_use(cli, options, code, verdict, runs):
     heater_folder = example_folder("heater")
     done = cli(
         "estimate", "--system", str(heater_folder / "system.py:heater"), "--profile",
         str(heater_folder / "profile.yaml"), "--require", "always[0:20](T <= 75)", "--horizon", "20", "--runs", "400",
-        "--seed", "1", "--at-most", "0.5", "--json",
+        "--seed", "1", *options, "--json",
     )  # fmt: skip
     [row] = done.json["queries"]
-    assert done.code == 0 and row["verdict"] == "holds" and row["runs"] == 400
-    assert row["estimate"]["low"] <= 0.0026 <= row["estimate"]["high"]
+    assert (done.code, row["verdict"], row["runs"]) == (code, verdict, runs)
+    assert row["estimate"]["low"] <= 0.0049 <= row["estimate"]["high"]
 
 
 def test_a_campaign(cli, tmp_path: Path):

@@ -8,7 +8,8 @@ from tests.cli.test_run import falsify
 
 def test_a_run_is_shown_again_in_full(cli, heater):
     first = falsify(cli, heater)
-    directory = Path(next(line for line in first.out.splitlines() if line.startswith("run directory: ")).split(": ")[1])
+    report = next(line for line in first.out.splitlines() if line.startswith("report: "))
+    directory = Path(report.split(": ")[1]).parent
     assert "time to violation: " not in first.out and "profile coverage" not in first.out
     assert "by then" in (directory / "time_to_violation.svg").read_text()
     again = cli("show", directory)

@@ -35,6 +35,7 @@ def tank():
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
+        ("every: 5", "every: 1.0e-9", ":4: signal 'inflow' has 20000000000 pieces in a use of 20. Allowed: at most"),
         ("range: [0, 2]", "range: [2, 0]", ":4: 'signals.inflow.range' ends before it begins: 2 is above 0."),
         ("range: [0, 2]", "range: [0, .inf]", ":4: 'signals.inflow.range.1' is infinite, and no law says"),
         ("{area:", "{aera:", ":5: unknown parameter 'aera' of the system 'tank'. Allowed: area. Did you mean 'area'?"),

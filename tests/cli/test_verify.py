@@ -76,7 +76,7 @@ def test_models_without_zones_are_refused_by_name(cli, tmp_path: Path):
         "    locations: {A: {rates: {x: 2}}}\n    edges: []\n"
     )
     done = cli("verify", file, "--query", "E<> P.x > 3")
-    assert done.code == 2 and "rate other than 1" in done.err and "reach" in done.err
+    assert done.code == 2 and "rate other than 0 and 1" in done.err and "reach" in done.err
     extreme = cli("verify", "--example", "fischer:2", "--query", "sup: id")
     assert extreme.code == 2 and "bbfalsify reach" in extreme.err
 
@@ -141,3 +141,22 @@ def test_a_run_that_avoids_from_the_middle_of_a_wait_on(cli, tmp_path: Path):
         trace = Path(done.json["run_directory"]) / "counterexamples" / "trace.json"
         replayed = cli("replay", trace)
         assert replayed.code == 1 and end in replayed.out
+
+
+def test_an_interrupted_exploration_says_what_is_known(cli, monkeypatch):
+    """Ctrl-C after some states: how many, how deep, and that nothing is proved."""
+    from bbfalsify.zones.explorer import Explorer
+
+    monkeypatch.setattr("bbfalsify.zones.explorer.AT_ONCE", 64)
+    original = Explorer.left.fget
+
+    def interrupted(explorer):
+        if explorer.visited > 500:
+            raise KeyboardInterrupt
+        return original(explorer)
+
+    monkeypatch.setattr(Explorer, "left", property(interrupted))
+    done = cli("verify", "--example", "fischer:8", "--heuristic", "bfs", "--json")
+    [row] = done.json["queries"]
+    assert done.code == 130 and row["verdict"] == "undecided" and row["states"] > 0
+    assert "interrupted; no target among" in row["why"] and "nothing is proved" in row["why"]

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def judge(trace: Trace) -> tuple[Judgement, ...]:
     return (Judgement(Verdict.VIOLATED, robustness, first),)
 
 
-def queries(bad: list[int], prefix: str = "q") -> list[Query]:
+def queries(bad: Sequence[int], prefix: str = "q") -> list[Query]:
     times = np.linspace(0.0, 1.0, SAMPLES)
     return [
         Query(f"{prefix}/{i}", Stimulus(times, {"bad": np.full(SAMPLES, float(b)), "u": np.full(SAMPLES, float(i))}))

@@ -17,7 +17,7 @@ from bbfalsify.records import checkpoint
 from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.running import Execution
-from bbfalsify.running.questions import Question, answer_all
+from bbfalsify.running.query_run import Question, answer_all
 from bbfalsify.running.reach import team
 from bbfalsify.running.reach.reach_run import ReachRun
 from tests.hostile.test_kills import killed_after

@@ -13,7 +13,7 @@ from bbfalsify.core.verdict import SimulationStatus as Status
 from bbfalsify.systems import FmuSystem
 from tests.fmus.building import edited
 from tests.fmus.hostile import DEEDS
-from tests.hostile.test_hostile_systems import run
+from tests.hostile.pool_runs import run
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 

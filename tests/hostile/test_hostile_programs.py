@@ -14,10 +14,11 @@ from bbfalsify.core.errors import SystemFailure
 from bbfalsify.core.query import WordQuery
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import SimulationStatus as Status
-from bbfalsify.running import Driver, Execution, WorkerPool
+from bbfalsify.running import Driver, WorkerPool
 from bbfalsify.systems import NoAnswer, ProcessSymbolSystem, ProcessSystem, SessionFailure, SystemDied
 from tests.hostile.hostile_systems import SAMPLES, judge, queries
-from tests.hostile.processes import descendants, nothing_stays, survivors, worker_sessions
+from tests.hostile.pool_runs import run
+from tests.hostile.processes import descendants, survivors, worker_sessions
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
@@ -28,21 +29,6 @@ PATTERN = [0, 1, 0, 1]
 def program(deed, *arguments, **options):
     command = [sys.executable, "-I", "-S", str(PROGRAM), deed, *map(str, arguments)]
     return ProcessSystem(command, inputs=["bad", "u"], outputs=["y"], name=deed, **options)
-
-
-def run(system, bad=PATTERN, log=None, log_limit_bytes=1_000_000, **execution):
-    """Answers of a pool, having checked that no process outlives it."""
-    execution.setdefault("time_limit", 20.0)
-    answers = []
-    with (
-        nothing_stays() as look,
-        WorkerPool(system, judge, Execution(**execution), log=log, log_limit_bytes=log_limit_bytes) as pool,
-    ):
-        for answer in pool.answers(queries(bad)):
-            answers.append(answer)
-            look()
-        look()
-    return answers
 
 
 @pytest.mark.parametrize(
@@ -265,8 +251,9 @@ def test_ten_thousand_sessions_leak_neither_files_nor_processes():
 def test_a_killed_driver_takes_its_programs_along():
     """Even a program that hangs and ignores SIGTERM."""
     code = (
-        "import sys\n"
-        "from tests.hostile.test_hostile_programs import *\n"
+        "from bbfalsify.running import Execution, WorkerPool\n"
+        "from tests.hostile.hostile_systems import judge, queries\n"
+        "from tests.hostile.test_hostile_programs import program\n"
         "with WorkerPool(program('hangs_and_ignores_sigterm'), judge, Execution(time_limit=500)) as pool:\n"
         "    for answer in pool.answers(queries([0, 1])):\n"
         "        print('answered', flush=True)\n"

@@ -9,11 +9,11 @@ import pytest
 
 from bbfalsify.core.redaction import forget_secrets, keep_secret
 from bbfalsify.core.verdict import SimulationStatus as Status
-from bbfalsify.running import Execution, WorkerPool
+from bbfalsify.running import WorkerPool
 from bbfalsify.systems import Capabilities, FunctionSystem, Port
 from tests.hostile import hostile_systems as box
 from tests.hostile.hostile_systems import judge, misbehaving, queries
-from tests.hostile.processes import nothing_stays
+from tests.hostile.pool_runs import run
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
@@ -24,21 +24,6 @@ DEEDS_THAT_HANG = [
     box.leaves_children_and_hangs,
     box.starts_a_server_and_hangs,
 ]
-
-
-def run(system, bad=PATTERN, log=None, log_limit_bytes=1_000_000, **execution):
-    """Answers of a pool, having checked that no process outlives it."""
-    execution.setdefault("time_limit", 20.0)
-    answers = []
-    with (
-        nothing_stays() as look,
-        WorkerPool(system, judge, Execution(**execution), log=log, log_limit_bytes=log_limit_bytes) as pool,
-    ):
-        for answer in pool.answers(queries(bad)):
-            answers.append(answer)
-            look()
-        look()
-    return answers
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -69,7 +54,7 @@ def run(system, bad=PATTERN, log=None, log_limit_bytes=1_000_000, **execution):
     ],
 )
 def test_a_misdeed_is_the_status_of_its_query_alone(deed, status, said, jobs):
-    answers = run(misbehaving(deed), jobs=jobs)
+    answers = run(misbehaving(deed), bad=PATTERN, jobs=jobs)
     assert [a.status for a in answers] == [status if bad else Status.OK for bad in PATTERN]
     for bad, answer in zip(PATTERN, answers, strict=True):
         assert said in answer.message if bad else answer.message == ""

@@ -30,7 +30,7 @@ from bbfalsify.records.recording import Recording
 from bbfalsify.records.run_directory import RunDirectory
 from bbfalsify.results.reach_result import ReachResult
 from bbfalsify.running import Execution
-from bbfalsify.running.questions import Question, answer_all
+from bbfalsify.running.query_run import Question, answer_all
 from bbfalsify.running.reach.reach_run import ReachRun
 from tests import heater
 from tests.hostile.processes import descendants, survivors, worker_sessions

@@ -20,8 +20,9 @@ from bbfalsify.core.verdict import SimulationStatus as Status
 from bbfalsify.systems import NoAnswer, ProcessSystem, ProgramSystem, SystemDied
 from bbfalsify.systems.programs import sandbox
 from tests.hostile.hostile_systems import queries
+from tests.hostile.pool_runs import run
 from tests.hostile.test_fork_storms import STORM, gone
-from tests.hostile.test_hostile_programs import PROGRAM, run
+from tests.hostile.test_hostile_programs import PROGRAM
 
 TRYING = """
 import os, socket, sys

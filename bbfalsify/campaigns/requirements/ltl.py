@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.campaigns.reading import Reader
-from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, items_of_file, parse_items
+from bbfalsify.campaigns.requirements.stl import (
+    PlannedRequirement,
+    RequirementItem,
+    items_of_file,
+    note_repeated,
+    parse_items,
+)
 from bbfalsify.campaigns.schema import FORMS, ClaimEntry, QueryEntry
 from bbfalsify.core.errors import Problem, UserError, unknown_name
 from bbfalsify.core.foreign_files import is_file
@@ -33,6 +39,7 @@ def check_specification(path: str | Path) -> int:
         raise UserError(f"there is no specification file '{file}'.")
     problems: list[Problem] = []
     items = items_of_file(Reader(read_yaml(file), problems), (), file)
+    note_repeated([item for item in items if is_temporal(item.data) or is_query(item.data)])
     for item in items:
         if is_temporal(item.data):
             parse_claim(item)
@@ -49,29 +56,28 @@ def plan_claims(
 ) -> list[PlannedRequirement]:
     """Check the requirements of a campaign against the symbols of every system it names."""
     planned: list[PlannedRequirement] = []
+    note_repeated(items)
     for item in items:
         claim = parse_claim(item)
         if claim is None:
             continue
-        if any(claim.id == other.requirement.id for other in planned):
-            item.reader.problem((*item.path, "id"), f"requirement '{claim.id}' is given twice.")
         for box in systems:
             item.reader.adopt(item.path, claim.property.problems(box.alphabet, None))
         planned.append(PlannedRequirement(claim, item.data.get("expected") or default_expected))
     return planned
 
 
-def settings_problems(engines: Iterable[Any], systems: Sequence[SymbolSystem], base: Path) -> list[Problem]:
-    """Return problems that show beside the system and the disk: symbols that it does not have, missing files."""
-    problems = []
+def note_settings(reader: Reader, engines: Iterable[Any], systems: Sequence[SymbolSystem], base: Path) -> None:
+    """Note problems that show beside the system and the disk: symbols that it does not have, missing files."""
     for engine in engines:
         for box in systems:
             unknown = [s for s in getattr(engine, "alphabet", ()) if s not in box.alphabet]
-            problems += [unknown_name("input symbol", symbol, box.alphabet) for symbol in unknown]
-        files = (*getattr(engine, "observations", ()), getattr(engine, "older", None))
-        missing = [file for file in files if file is not None and not is_file(base / file)]
-        problems += [Problem(f"there is no file '{base / file}'.") for file in missing]
-    return problems
+            reader.adopt(("engine", "alphabet"), [unknown_name("input symbol", s, box.alphabet) for s in unknown])
+        for key in ("observations", "older"):
+            given = getattr(engine, key, None) or ()
+            files = [given] if isinstance(given, str) else given
+            missing = [file for file in files if not is_file(base / file)]
+            reader.adopt(("engine", key), [Problem(f"there is no file '{base / file}'.") for file in missing])
 
 
 def parse_claim(item: RequirementItem) -> Claim | None:

@@ -12,12 +12,12 @@ Without requirements, the queries stored with the model are asked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.campaigns.reading import Reader
-from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem
+from bbfalsify.campaigns.requirements.stl import PlannedRequirement, RequirementItem, note_repeated
 from bbfalsify.campaigns.schema import QueryEntry
 from bbfalsify.core.engine_kind import EngineKind
 from bbfalsify.core.errors import Problem, UserError
@@ -29,7 +29,7 @@ from bbfalsify.modelling import Network
 from bbfalsify.modelling.formats.model_files import load_model, model_hash
 from bbfalsify.modelling.language.model_text import StoredQuery
 from bbfalsify.records.documents import KeyPath
-from bbfalsify.running.questions import Question
+from bbfalsify.running.query_run import Question
 
 EXAMPLE = "example:"
 STORED = "stored"
@@ -80,18 +80,17 @@ def plan_queries(
     kind: EngineKind,
 ) -> list[PlannedRequirement]:
     """Return the queries to ask of a model, each checked against it; `items` None: those stored with it."""
-    answers = kind.named("stored")
-    if answers is not None:
-        model = replace(model, stored=tuple(q for q in model.stored if answers(q.text)))
     if items is not None:
-        for number, item in enumerate(items):
-            if (name := _id(item)) is not None and any(_id(other) == name for other in items[:number]):
-                item.reader.problem((*item.path, "id"), f"requirement '{name}' is given twice.")
+        note_repeated(items)
         return [p for item in items if (p := _planned(item, model, default_expected, kind)) is not None]
-    if not model.stored:
-        reader.problem((), f"requirements are missing: no query is stored with '{model.reference}'.")
+    if not (own := _own(model, kind)):
+        others = "" if not model.stored else " for this command"
+        named = "--query is" if not reader.document.file else "requirements are"
+        reader.problem((), f"{named} missing: no query{others} is stored with '{model.reference}'.")
     planned = []
     for number, stored in enumerate(model.stored, start=1):
+        if stored not in own:
+            continue
         name = f"Q{number}"
         elsewhere = None if kind.query is not None else answered_elsewhere(stored.text)
         if elsewhere is not None:
@@ -105,8 +104,10 @@ def plan_queries(
     return planned
 
 
-def _id(item: RequirementItem) -> Any:
-    return item.data.get("id") if isinstance(item.data, dict) else None
+def _own(model: PlannedModel, kind: EngineKind) -> list[StoredQuery]:
+    """The queries stored with a model that are for this engine."""
+    answers = kind.named("stored")
+    return [q for q in model.stored if answers is None or answers(q.text)]
 
 
 def _planned(
@@ -116,7 +117,7 @@ def _planned(
     if entry is None:
         return None
     path = (*item.path, "query")
-    text = item.reader.attempt(path, _chosen, model.stored, str(entry.query), item.reader.label(path))
+    text = item.reader.attempt(path, _chosen, model, kind, str(entry.query), item.reader.label(path))
     if text is None:
         return None
     query = _parsed(item.reader, path, text, model, kind)
@@ -126,13 +127,13 @@ def _planned(
     return PlannedRequirement(Question(entry.id, entry.text, text), expected)
 
 
-def _chosen(queries: Sequence[StoredQuery], query: str, label: str) -> str:
-    """Return the query given, or the only one stored in the file, or the one with the given number."""
-    stored = [q.text for q in queries]
+def _chosen(model: PlannedModel, kind: EngineKind, query: str, label: str) -> str:
+    """Return the query given, or the only one stored for this engine, or the one with the given number in the file."""
+    stored, own = ([q.text for q in queries] for queries in (model.stored, _own(model, kind)))
     if query != STORED and not query.strip().isdigit():
         return query
-    if query == STORED and len(stored) == 1:
-        return stored[0]
+    if query == STORED and len(own) == 1:
+        return own[0]
     if query != STORED and 1 <= int(query) <= len(stored):
         return stored[int(query) - 1]
     numbered = tuple(f"{number}: {' '.join(text.split())}" for number, text in enumerate(stored, start=1))

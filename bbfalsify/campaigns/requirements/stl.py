@@ -23,7 +23,7 @@ from bbfalsify.records.documents import KeyPath, read_yaml
 if TYPE_CHECKING:
     from bbfalsify.engines.checking.claims import Claim
     from bbfalsify.logic import Requirement
-    from bbfalsify.running.questions import Question
+    from bbfalsify.running.query_run import Question
 
 
 FORMS_ABOUT = {"signals": ("stl",), "symbols": FORMS, "states": ("query",)}
@@ -46,6 +46,16 @@ class RequirementItem:
     reader: Reader
     path: KeyPath
     data: Any
+
+
+def note_repeated(items: Iterable[RequirementItem]) -> None:
+    """Note every requirement whose id another one had before."""
+    seen: set[str] = set()
+    for item in items:
+        name = item.data.get("id") if isinstance(item.data, dict) else None
+        if isinstance(name, str) and name in seen:
+            item.reader.problem((*item.path, "id"), f"requirement '{name}' is given twice.")
+        seen |= {name} if isinstance(name, str) else set()
 
 
 def collect_items(reader: Reader, value: Any, base: Path) -> list[RequirementItem]:
@@ -112,21 +122,17 @@ def fits(item: RequirementItem, about: Collection[str]) -> bool:
 
 
 def parse_items(
-    items: Iterable[RequirementItem], signals: Iterable[str] | None, default_expected: str | None = None
+    items: list[RequirementItem], signals: Iterable[str] | None, default_expected: str | None = None
 ) -> list[PlannedRequirement]:
     """Check each entry and parse its formula; `signals` None means that the names are not known yet."""
     from bbfalsify.logic import Requirement
 
     known = None if signals is None else tuple(signals)
     planned: list[PlannedRequirement] = []
-    seen: set[str] = set()
+    note_repeated(items)
     for item in items:
         entry = item.reader.check(RequirementEntry, item.data, item.path)
         formula = _formula(item, known)
-        name = item.data.get("id") if isinstance(item.data, dict) else None
-        if isinstance(name, str) and name in seen:
-            item.reader.problem((*item.path, "id"), f"requirement '{name}' is given twice.")
-        seen.add(str(name))
         if entry is None:
             continue
         if entry.time == "discrete" and entry.period is None:

@@ -22,7 +22,7 @@ from bbfalsify.engines.estimation.importance import importance_sampling
 from bbfalsify.engines.estimation.path_sampler import PathSampler
 from bbfalsify.engines.estimation.plain import Plain
 from bbfalsify.engines.estimation.questions import Path, Question
-from bbfalsify.engines.estimation.settings import EstimateSettings
+from bbfalsify.engines.estimation.settings import RARE, EstimateSettings
 from bbfalsify.engines.estimation.splitting import Splitting
 from bbfalsify.engines.estimation.tilted_paths import TiltedPaths
 from bbfalsify.modelling import Network
@@ -108,14 +108,15 @@ class Answering:
         sampler = PathSampler(self.network, path, self.settings.steps)
         bound = question.bound
         evidence: dict[str, Any] = {}
+        verdict: bool | None = None
         if self.settings.method == "splitting":
             splitting = Splitting(sampler, self.settings, seeds, self.go_on)
-            found, verdict, warnings = splitting.estimate(), None, splitting.warnings()
+            found, warnings = splitting.estimate(), splitting.warnings()
             evidence = {"distinct_roots": splitting.passes.roots}
         elif self.settings.method == "importance":
             source = TiltedPaths(sampler, self.settings.score)
             tilting = importance_sampling(source, self.settings, seeds, self.go_on)
-            found, verdict, warnings = tilting.estimate(), None, tilting.said
+            found, warnings = tilting.estimate(), tilting.said
             evidence = {"effective_samples": round(tilting.effective, 1)}
         else:
             inner = _mirrored(bound) if path.negated and bound is not None else bound
@@ -123,7 +124,7 @@ class Answering:
             found, verdict = plain.estimate(inner, question.runs)
             warnings = plain.counting.warnings()
         found = _complement(found) if path.negated else found
-        if bound is not None and verdict is None and self.settings.method != "sprt":
+        if bound is not None and self.settings.method in RARE:
             verdict = bound.verdict(found.low, found.high)
         return Answered(found, verdict, bound is not None, found.samples, found.method, warnings, evidence=evidence)
 

@@ -32,7 +32,8 @@ DEFENSIVE = 0.1
 """Share of runs under the own laws."""
 ELITE = 0.1
 BATCHES = 20
-LAST = 4
+LARGER, LAST = 3, 2
+"""Size and number of the rounds that follow when the goal is common: one finds the bins, the next fills them."""
 MOST_ROUNDS = 30
 """Rounds of training after which a goal that is never met is given up."""
 LEAST = 0.05
@@ -86,6 +87,10 @@ class ImportanceSampling:
     particles: int
     most_runs: int
     go_on: Callable[[], bool]
+    beside: float = 0.0
+    """A probability that the result is added to: the precision is a share of both together."""
+    trusted: bool = True
+    """False where the weights have heavy tails."""
     said: list[str] = field(default_factory=list)
     effective: float = 0.0
     """Effective sample size of the runs that met the goal."""
@@ -110,7 +115,7 @@ class ImportanceSampling:
 
     def trained(self) -> Any:
         """The tilts under which the goal is common."""
-        tilts, size = self.source.own(), self.particles
+        tilts, size, last = self.source.own(), self.particles, LAST
         for number in range(MOST_ROUNDS):
             if not self.go_on() or self.source.runs + size > self.most_runs:
                 break
@@ -120,9 +125,11 @@ class ImportanceSampling:
             weights = _tempered(tilts.log_ratios(drawn.counts[drawn.close]))
             tilts = tilts.fitted(drawn.counts[drawn.close], weights, least=LEAST)
             if size > self.particles:
+                last -= 1
+            if last == 0:
                 return tilts
-            if drawn.met.mean() >= ELITE:  # a last, larger round: the noise of the histograms ends up in the weights
-                size = LAST * self.particles
+            if drawn.met.mean() >= ELITE:  # larger rounds: the noise of the histograms ends up in the weights
+                size = LARGER * self.particles
         else:
             self.said.append(f"the goal was still rare after {MOST_ROUNDS} rounds of training: does the score rise?")
         return tilts
@@ -149,10 +156,11 @@ class ImportanceSampling:
             values = sums / count
             mean = float(values.mean())
             low, high = t_interval(values, self.confidence) if mean > 0 else (0.0, 1.0)
-            if mean > 0 and high - low <= 2 * self.relative * mean:
+            if mean > 0 and high - low <= 2 * self.relative * (mean + self.beside):
                 break
             if not self.go_on() or self.source.runs + BATCHES * size > self.most_runs:
-                self.said.append(f"stopped after {self.source.runs} runs, before the precision was reached")
+                if mean > 0 or not self.beside:
+                    self.said.append(f"stopped after {self.source.runs} runs, before the precision was reached")
                 break
         assert everything is not None
         return values, np.concatenate(weights), everything
@@ -167,11 +175,13 @@ class ImportanceSampling:
 
     def _check_tail(self, weighted: np.ndarray) -> None:
         if self.effective < FEW:
+            self.trusted = False
             self.said.append(f"heavy tails: the runs that met it are worth {self.effective:.0f} equally weighted ones")
             return
         largest = np.sort(weighted)[-max(20, int(3 * np.sqrt(len(weighted)))) :]
         index = float(np.log(largest / largest[0]).mean())
         if index > HEAVY:
+            self.trusted = False
             self.said.append(
                 f"heavy tails: the largest weights fall off slowly (Hill {index:.2f}, at most {HEAVY:g} is safe); "
                 "the interval may be too narrow"

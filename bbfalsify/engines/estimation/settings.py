@@ -23,7 +23,7 @@ class EstimateSettings(Settings):
         default="auto",
         choices=METHODS,
     )
-    precision: str = setting(
+    precision: str | float = setting(
         "Wanted half width of an interval: a number, or `relative 0.1` for a share of the value.", default="0.005"
     )
     confidence: float = setting("Confidence of intervals and tests.", default=0.95, above=0, at_most=0.999999)
@@ -85,7 +85,7 @@ class EstimateSettings(Settings):
 
     @property
     def _parsed(self) -> tuple[bool, float]:
-        match = _PRECISION.match(self.precision)
+        match = _PRECISION.match(str(self.precision))
         try:
             return (bool(match and match.group(1)), float(match.group(2)) if match else math.nan)
         except ValueError:
@@ -98,9 +98,10 @@ class EstimateSettings(Settings):
             yield "precision", f"cannot be relative with {self.method}, which fixes the number of runs in advance."
         if self.horizon is None and self.method == "splitting" and self.score is None:
             yield "score", "is missing: splitting needs an expression that rises on the way to the goal."
-        if self.horizon is not None and self.method in ("chain", "wilson", "bayes", "sprt"):
-            allowed = "auto, sequence, okamoto, clopper_pearson, splitting, importance or words"
-            yield "method", f"'{self.method}' is for models; a system with a profile takes {allowed}."
+        if self.horizon is not None and self.method == "chain":
+            yield "method", "'chain' is for models; a system with a profile is simulated."
+        if self.horizon is not None and self.method == "sprt" and self.at_most is None:
+            yield "at_most", "is missing: sprt tests a bound."
         if self.horizon is None and self.method == "words":
             yield "method", "'words' is for a system with a profile: words are those of its actions."
         if self.horizon is not None and self.score is not None:

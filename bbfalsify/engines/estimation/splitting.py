@@ -23,10 +23,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bbfalsify.core.budget import BudgetSpent
-from bbfalsify.core.estimate import NONE_SEEN, Estimate
+from bbfalsify.core.estimate import NONE_SEEN, NOT_ESTIMATED, Estimate
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation.levels import Levels
 from bbfalsify.engines.estimation.path_sampler import PathSampler, Runs, Starts
+from bbfalsify.engines.estimation.plain_rule import MOST_RUNS
 from bbfalsify.engines.estimation.restart import restart_pass, thresholds
 from bbfalsify.engines.estimation.settings import EstimateSettings
 from bbfalsify.stats.intervals import t_interval
@@ -48,6 +49,17 @@ class Pass:
     """Each level with the share of the runs that reached it."""
 
 
+@dataclass(frozen=True)
+class PassPlan:
+    """How many passes are made."""
+
+    passes: int
+    go_on: Callable[[], bool]
+    relative: float | None = None
+    """Wanted half width as a share of the value; None: as many passes as said, whatever the width."""
+    most_runs: int = MOST_RUNS
+
+
 @dataclass
 class Passes:
     """Independent passes of splitting, and what they say together."""
@@ -58,8 +70,19 @@ class Passes:
     stopped: str | None = None
     pilot_runs: int = 0
 
-    def make(self, count: int, one: Callable[[int], Pass], go_on: Callable[[], bool]) -> None:
-        for number in range(count):
+    def make(self, plan: PassPlan, one: Callable[[int], Pass]) -> None:
+        """Make passes; with a relative precision twice as many, again and again, until it is reached."""
+        count = plan.passes
+        while self.stopped is None and len(self.done) < count:
+            self._make(count, one, plan.go_on)
+            if self.stopped is None and plan.relative is not None and not self._precise(plan.relative):
+                fit = len(self.done) * plan.most_runs // max(1, sum(one.runs for one in self.done))
+                count = min(2 * len(self.done), fit)
+                if count <= len(self.done):
+                    self.stopped = f"stopped after {len(self.done)} passes, before the precision was reached"
+
+    def _make(self, count: int, one: Callable[[int], Pass], go_on: Callable[[], bool]) -> None:
+        for number in range(len(self.done), count):
             if number >= 2 and not go_on():
                 self.stopped = f"the time was up after {number} passes"
                 break
@@ -69,6 +92,13 @@ class Passes:
                 self.stopped = f"stopped in pass {number + 1} ({spent.reason.value})"
                 break
 
+    def _precise(self, relative: float) -> bool:
+        values = np.array([one.value for one in self.done])
+        if not values.any():
+            return True  # more passes would hardly find what none has found; the warning says what to change
+        low, high = t_interval(values, self.confidence)
+        return bool(high - low <= 2 * relative * values.mean())
+
     @property
     def roots(self) -> int:
         """The fewest distinct first runs of a pass that met the goal."""
@@ -76,7 +106,7 @@ class Passes:
 
     def estimate(self, variant: str) -> Estimate:
         if len(self.done) < 2:
-            return Estimate(1.0, 0.0, 1.0, self.confidence, "not estimated", self.pilot_runs)
+            return Estimate(1.0, 0.0, 1.0, self.confidence, NOT_ESTIMATED, self.pilot_runs)
         values = np.array([one.value for one in self.done])
         runs = self.pilot_runs + sum(one.runs for one in self.done)
         levels = max(one.levels for one in self.done)
@@ -129,7 +159,9 @@ class Splitting:
             def one(number: int) -> Pass:
                 return self._one(self.seeds.child("pass", number).rng())
 
-        self.passes.make(self.settings.passes, one, self.go_on)
+        settings = self.settings
+        plan = PassPlan(settings.passes, self.go_on, settings.relative, settings.runs or MOST_RUNS)
+        self.passes.make(plan, one)
         return self.passes.estimate(self.settings.splitting)
 
     def warnings(self) -> list[str]:

@@ -16,7 +16,7 @@ from bbfalsify.engines.falsification.usage import MAX_STEPS
 from bbfalsify.kernel import Walk, tilted_walks
 from bbfalsify.kernel.tilts import Tilts
 
-BINS, MOST_ROWS = 8, 24
+BINS, MOST_ROWS = 16, 24
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,12 @@ class ProfileTilts:
             self.walks.fitted(counts[:, :own], weights, least=least),
             self.values.fitted(counts[:, own:], weights, least=least),
         )
+
+
+def training(scores: np.ndarray, counts: np.ndarray) -> Drawn:
+    """Runs of a round of training: close are the tenth with the lowest scores, but none whose score is unknown."""
+    level = np.sort(scores)[max(0, int(ELITE * len(scores)) - 1)]
+    return Drawn(scores == VIOLATED, (scores <= level) & np.isfinite(np.maximum(scores, 0.0)), counts)
 
 
 class TiltedUses:
@@ -64,11 +70,11 @@ class TiltedUses:
         return self._own
 
     def train(self, tilts: ProfileTilts, count: int, seeds: SeedTree) -> Drawn:
-        scores, counts = self._scores(tilts, count, seeds)
-        level = np.sort(scores)[max(0, int(ELITE * count) - 1)]
-        close = (scores <= level) & np.isfinite(np.maximum(scores, 0.0))
-        self.closest = Counter(self._walks[i].actions(self.uses.usage.model) for i in np.flatnonzero(close))
-        return Drawn(scores == VIOLATED, close, counts)
+        found = training(*self._scores(tilts, count, seeds))
+        self.closest = Counter(self._walks[i].actions(self.uses.usage.model) for i in np.flatnonzero(found.close))
+        if tilts is self._own:
+            self.uses.count_plain(found.met)
+        return found
 
     def draw(self, tilts: ProfileTilts, count: int, seeds: SeedTree) -> Drawn:
         before = self.uses.unknown

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from bbfalsify.core.budget import BudgetSpent
-from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Ask
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.estimation.answering import Answered
 from bbfalsify.engines.estimation.importance import MOST_RUNS, RELATIVE, importance_sampling
 from bbfalsify.engines.estimation.settings import EstimateSettings
+from bbfalsify.engines.estimation.splitting import PassPlan
 from bbfalsify.engines.estimation.tilted_uses import TiltedUses
 from bbfalsify.engines.estimation.use_splitting import ProfileRuns, UseSplitting
 from bbfalsify.engines.estimation.uses import JudgedUses
@@ -26,8 +26,10 @@ def answer_use(
     uses = JudgedUses(ask, usage, requirement, f"{settings.method}/{requirement}")
     try:
         if settings.method == "splitting":
-            splitting = UseSplitting(ProfileRuns(uses), settings.splitting, settings.particles, settings.passes,
-                                     settings.confidence, seeds, go_on)  # fmt: skip
+            plan = PassPlan(settings.passes, go_on, settings.relative, settings.runs or MOST_RUNS)
+            splitting = UseSplitting(
+                ProfileRuns(uses), settings.splitting, settings.particles, plan, settings.confidence, seeds
+            )
             found, warnings = splitting.estimate(), splitting.warnings()
             evidence: dict[str, Any] = {"distinct_roots": splitting.passes.roots}
         elif settings.method == "words":
@@ -41,6 +43,6 @@ def answer_use(
             found, warnings = tilting.estimate(), tilting.said
             evidence = {"effective_samples": round(tilting.effective, 1)}
     except BudgetSpent as spent:
-        found = Estimate(1.0, 0.0, 1.0, settings.confidence, "not estimated", uses.asked)
-        warnings, evidence = [f"stopped while preparing ({spent.reason.value})"], {}
+        found, evidence = uses.plainly(settings.confidence), {}
+        warnings = [f"stopped while preparing ({spent.reason.value}): only its first, plain uses are counted"]
     return Answered(found, None, False, uses.asked, found.method, warnings, evidence=evidence)

@@ -16,7 +16,6 @@ whole use, from reset, and is counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -25,7 +24,7 @@ import numpy as np
 from bbfalsify.core.choices import HIGHEST
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.estimation.splitting import Pass, Passes
+from bbfalsify.engines.estimation.splitting import Pass, Passes, PassPlan
 from bbfalsify.engines.estimation.uses import VIOLATED, JudgedUses
 from bbfalsify.engines.falsification.space import PlayedRun, ProfileSpace
 
@@ -90,10 +89,9 @@ class UseSplitting:
     population: Population
     variant: str
     particles: int
-    number_of_passes: int
+    plan: PassPlan
     confidence: float
     seeds: SeedTree
-    go_on: Callable[[], bool]
 
     def __post_init__(self) -> None:
         self.passes = Passes(self.particles, self.confidence)
@@ -109,7 +107,7 @@ class UseSplitting:
         def one(number: int) -> Pass:
             return self._one(levels, self.seeds.child("pass", number))[0]
 
-        self.passes.make(self.number_of_passes, one, self.go_on)
+        self.passes.make(self.plan, one)
         return self.passes.estimate(self.variant)
 
     def warnings(self) -> list[str]:
@@ -124,6 +122,7 @@ class UseSplitting:
         rng = seeds.child("moves").rng()
         runs = self.population.drawn(count, seeds.child("first"))
         scores, roots = self.population.scores(runs), np.arange(count)
+        self.population.uses.count_plain(scores == VIOLATED)
         taken: list[Level] = []
         while done.levels < MOST_LEVELS and (levels is None or done.levels < len(levels)):
             level = Level(_next_level(scores)) if levels is None else levels[done.levels]

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer, Ask, Query
 from bbfalsify.core.verdict import Verdict
 from bbfalsify.engines.falsification.instants import violating_step
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk, WalkStatus
+from bbfalsify.stats.sequential import Counts, StoppingRule
 
 VIOLATED = -np.inf
 """The score of a violating use."""
@@ -33,6 +35,16 @@ class JudgedUses:
     """Uses without a verdict."""
     keys: dict[tuple[str, ...], int] = field(default_factory=dict)
     """Keys of violations that count, with how often they were met."""
+
+    plain: Counts = Counts()
+    """Uses under the profile's own law among them, as far as they were counted."""
+
+    def count_plain(self, met: np.ndarray) -> None:
+        self.plain = Counts(self.plain.hits + int(met.sum()), self.plain.trials + len(met))
+
+    def plainly(self, confidence: float) -> Estimate:
+        """The estimate by the plain uses alone."""
+        return StoppingRule("clopper_pearson", confidence=confidence).estimate(self.plain)
 
     def scores(self, walks: Sequence[Walk], whole: int | None = None) -> np.ndarray:
         """Robustness of each use: the lower the closer to a violation; `VIOLATED`, or infinite where unknown.

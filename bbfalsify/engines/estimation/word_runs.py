@@ -18,6 +18,7 @@ from bbfalsify.engines.estimation.uses import JudgedUses
 from bbfalsify.engines.falsification.genealogy import Genealogy
 from bbfalsify.engines.falsification.instants import whole_moments
 from bbfalsify.kernel import Particles, Walk, conditional_step
+from bbfalsify.kernel.tilts import Tilts
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +38,19 @@ class WordRuns:
         self._labels = [uses.usage.model.actions.index(action) for action in word]
 
     def drawn(self, count: int, seeds: SeedTree) -> list[WordRun]:
-        rng, steps = seeds.rng(), len(self.word)
-        streams = rng.integers(0, 2**64, size=(count, steps + 1), dtype=np.uint64)
-        return self._made(rng.random((count, 2 * steps + self.uses.usage.values.width)), streams)
+        return self.tilted(count, seeds, Tilts.uniform(tuple(range(self.width)), 1, 1))[0]
+
+    @property
+    def width(self) -> int:
+        """Random numbers of a use."""
+        return 2 * len(self.word) + self.uses.usage.values.width
+
+    def tilted(self, count: int, seeds: SeedTree, tilts: Tilts) -> tuple[list[WordRun], np.ndarray]:
+        """Uses whose numbers have these laws, and the bins of the numbers."""
+        rng = seeds.rng()
+        streams = rng.integers(0, 2**64, size=(count, len(self.word) + 1), dtype=np.uint64)
+        numbers, counts = tilts.moved(rng.random((count, self.width)))
+        return self._made(numbers, streams), counts
 
     def numbers(self, run: WordRun) -> np.ndarray:
         return run.numbers

@@ -4,7 +4,8 @@
     P(violation) ≈ Σ over words of P(follow the word) · P(violate in its last step | word)  +  P(violation, other word)
 
 The first factor is exact where the law of every step depends on the word alone; the second is a share of simulations,
-or, where that is small, splitting over levels of robustness inside the word.  Violations with other words are estimated
+or, where that is small, importance sampling inside the word (`tilted_words.py`), or splitting over levels of robustness
+where the weights of that have heavy tails.  Violations with other words are estimated
 by importance sampling, unless none is met: then the sum is called "at least".
 """
 
@@ -14,10 +15,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from bbfalsify.core.estimate import Estimate
+from bbfalsify.core.budget import BudgetSpent
+from bbfalsify.core.estimate import NOT_ESTIMATED, Estimate
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.estimation.importance import ImportanceSampling
+from bbfalsify.engines.estimation import splitting as passes
+from bbfalsify.engines.estimation.importance import ImportanceSampling, TiltedSource
 from bbfalsify.engines.estimation.tilted_uses import TiltedUses
+from bbfalsify.engines.estimation.tilted_words import TiltedWord
 from bbfalsify.engines.estimation.use_splitting import UseSplitting
 from bbfalsify.engines.estimation.uses import JudgedUses
 from bbfalsify.engines.estimation.word_runs import WordRuns
@@ -26,7 +30,7 @@ from bbfalsify.engines.falsification.exact import NotExact, exact_word
 
 MOST_WORDS, CLOSEST = 30, 6
 FEW_HITS = 100
-"""With fewer violating traces than this, splitting looks inside the word."""
+"""With fewer violating traces than this, rare-event methods look inside the word."""
 PASSES, TRACES = 10, 50
 
 Key = tuple[str, ...]
@@ -52,22 +56,35 @@ class Words:
         source.draw(tilts, 4 * self.particles, self.seeds.child("finding", "words"))
         # Where nothing was met, the words of the closest uses are tried: splitting may find violations inside them.
         met = self.uses.keys or dict(source.closest.most_common(CLOSEST))
-        for key, _ in sorted(met.items(), key=lambda item: (-item[1], item[0]))[:MOST_WORDS]:
-            found = self._word(key)
-            if self.uses.keys or not found.none_seen:
-                self.parts[key] = found
-        others = self.uses.without(self.parts, f"{self.uses.name}/others")
-        rest = self._tilting(TiltedUses(others), "others")
-        remainder = rest.estimate()
-        self.simulations += self.uses.asked + others.asked
+        words = sorted(met, key=lambda key: (-met[key], key))[:MOST_WORDS]
+        others, rest = self.uses, self._tilting(source, "others")
+        remainder = Estimate(1.0, 0.0, 1.0, self.confidence, NOT_ESTIMATED, 0)
+        try:
+            for key in words:
+                found = self._word(key)
+                if self.uses.keys or not found.none_seen:
+                    self.parts[key] = found
+            others = self.uses.without(self.parts, f"{self.uses.name}/others")
+            rest = self._tilting(TiltedUses(others), "others")
+            if self.parts:
+                rest.beside = sum(part.value for part in self.parts.values())
+                rest.most_runs = min(self.most_runs, self.simulations + self.uses.asked)
+            remainder = rest.estimate()
+        except BudgetSpent as spent:
+            if not self.parts:
+                raise
+            self.said.append(f"stopped after {len(self.parts)} of {len(words)} words ({spent.reason.value})")
+        self.simulations += self.uses.asked + (0 if others is self.uses else others.asked)
         if not self.parts:
             self.said += rest.said
             return remainder
         return self._sum(remainder, rest)
 
     def _sum(self, remainder: Estimate, rest: ImportanceSampling) -> Estimate:
-        known = list(self.parts.values())
-        if remainder.none_seen:
+        known, unknown = list(self.parts.values()), remainder.method == NOT_ESTIMATED
+        if unknown:
+            self.said.append("violations with other words were not estimated: at least")
+        elif remainder.none_seen:
             self.said.append(f"no use with another word violated: at least; those are at most {remainder.high:.2g}")
         else:
             known.append(remainder)
@@ -75,7 +92,8 @@ class Words:
         value = sum(part.value for part in known)
         low = value - math.hypot(*(part.value - part.low for part in known))
         high = value + math.hypot(*(part.high - part.value for part in known))
-        method = f"sum over {len(self.parts)} words" + (", at least" if remainder.none_seen else " and the remainder")
+        at_least = unknown or remainder.none_seen
+        method = f"sum over {len(self.parts)} words" + (", at least" if at_least else " and the remainder")
         return Estimate(value, max(0.0, low), min(1.0, high), self.confidence, method, self.simulations)
 
     def _word(self, word: Key) -> Estimate:
@@ -86,27 +104,36 @@ class Words:
             self.uses.ask, self.uses.usage, word, plan, seeds, requirement=self.uses.requirement, name=name
         )
         self.simulations += PASSES * TRACES
-        if found.passes.total_hits >= FEW_HITS:
-            return found.probability
+        sampled = found.probability
+        if found.passes.total_hits >= FEW_HITS and sampled.high - sampled.low <= 2 * self.relative * sampled.value:
+            return sampled
         try:
             law = exact_word(self.uses.usage.model, word)
         except NotExact:
-            return found.probability
-        if not law.steps_agree:
-            return found.probability
-        own = self.uses.without((), f"{name}/inside")
-        inside = UseSplitting(WordRuns(own, word, seeds), "fixed_effort", max(50, self.particles // 5), PASSES,
-                              self.confidence, seeds.child("inside"), self.go_on)  # fmt: skip
-        share = inside.estimate()
-        self.simulations += own.asked
-        if share.none_seen or not share.value:
-            return found.probability
-        cylinder = law.cylinders[-1]
-        method = f"exact product × {share.method}"
-        return Estimate(cylinder * share.value, cylinder * share.low, cylinder * share.high, self.confidence, method,
-                        share.samples)  # fmt: skip
+            return sampled
+        share = self._share(word, name, seeds) if law.steps_agree else None
+        if share is None:
+            return sampled
+        value, low, high = (law.cylinders[-1] * limit for limit in (share.value, share.low, share.high))
+        return Estimate(value, low, high, self.confidence, f"exact product × {share.method}", share.samples)
 
-    def _tilting(self, source: TiltedUses, name: str) -> ImportanceSampling:
+    def _share(self, word: Key, name: str, seeds: SeedTree) -> Estimate | None:
+        """The share of the uses of a word that violate in its last step: by tilts, or by splitting where they fail."""
+        own = self.uses.without((), f"{name}/tilted")
+        tilting = self._tilting(TiltedWord(WordRuns(own, word, seeds)), name)
+        found = tilting.estimate()
+        self.simulations += own.asked
+        if not found.none_seen and tilting.trusted:
+            return found
+        own = self.uses.without((), f"{name}/inside")
+        plan = passes.PassPlan(PASSES, self.go_on, self.relative, self.most_runs)
+        particles = max(50, self.particles // 5)
+        runs = WordRuns(own, word, seeds)
+        found = UseSplitting(runs, "fixed_effort", particles, plan, self.confidence, seeds.child("inside")).estimate()
+        self.simulations += own.asked
+        return None if found.none_seen or not found.value or found.method == NOT_ESTIMATED else found
+
+    def _tilting(self, source: TiltedSource, name: str) -> ImportanceSampling:
         return ImportanceSampling(
             source, self.seeds.child(name), self.confidence, self.relative, self.particles, self.most_runs,
             self.go_on,

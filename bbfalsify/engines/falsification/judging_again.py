@@ -26,6 +26,8 @@ from bbfalsify.results.falsify_insights import SamplingCheck
 
 NOTICED = 0.05
 """Smallest part of the violations that changes the numbers beyond their intervals."""
+SHIFTED = 0.1
+"""Largest part of the findings that may have other actions: close to an action, a violation falls on either side."""
 
 
 @dataclass(frozen=True)
@@ -135,10 +137,11 @@ def _matters(check: SamplingCheck, uncertain: bool) -> bool:
 
     Some of the runs closest to violating may always change: they count from `NOTICED` of all violations on.
     """
-    certain = check.not_confirmed + check.moved + check.violating
+    certain = check.not_confirmed + check.violating
     if not uncertain:
-        return certain > 0 or check.closest_violating > NOTICED * check.violations
-    changes = certain + check.closest_violating
+        shifted = check.moved > SHIFTED * check.findings
+        return certain > 0 or shifted or check.closest_violating > NOTICED * check.violations
+    changes = certain + check.moved + check.closest_violating
     return changes - check.by_chance > 2 * math.sqrt(changes + check.by_chance)
 
 

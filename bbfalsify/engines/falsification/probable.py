@@ -32,7 +32,7 @@ from bbfalsify.engines.falsification.genealogy import Split
 from bbfalsify.engines.falsification.guided import GuidedRuns
 from bbfalsify.engines.falsification.instants import whole_moments
 from bbfalsify.engines.falsification.neighbours import neighbours, other_endings
-from bbfalsify.engines.falsification.search import Listener, Run, Search, WalkPlan, search_until_stopped
+from bbfalsify.engines.falsification.search import Listener, Run, Search, WalkPlan, turns
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.engines.falsification.walk_extension import continued
 from bbfalsify.engines.falsification.word_pool import Key, Pool, Word
@@ -96,9 +96,11 @@ class ProbableSearch:
             self._weigh()
             self._list()
         try:
-            search_until_stopped(search, self.plan, self._settled, self._round, out_of_time)
+            for _ in turns(search, self.plan, self._settled, out_of_time):
+                self._round()
         finally:  # an interrupted search keeps what it has
             search.convergence = [pool.convergence(self._rounds) for pool in self.pools]
+            search.further = [pool.further() for pool in self.pools]
 
     def _settled(self, requirement: int) -> bool:
         """True if a list does not improve any more; one that cannot be filled need not be full."""
@@ -110,7 +112,7 @@ class ProbableSearch:
 
     # ------------------------------------------------------------------ a round
 
-    def _round(self, missing: Sequence[int]) -> None:
+    def _round(self) -> None:
         # The first round is for words to go on from: plain walks would violate too rarely to give any.
         share = self.plain_walks if self._rounds else 0.0
         plain = round(self._share("plain", self.plan.batch * share))

@@ -74,6 +74,8 @@ class Search:
     """Per requirement: the keys among `findings` before the search began, which it does not search for."""
     convergence: list[tuple[Convergence, ...]] = field(default_factory=list)
     """Per requirement: growth of the list in a search for probable ones."""
+    further: list[list[tuple[Finding, float]]] = field(default_factory=list)
+    """Per requirement: findings of a search for probable ones that are not on its list, with their rough masses."""
     carried: list[Finding] = field(default_factory=list)
     """Violations known from a search at a longer sampling period; this one begins with them."""
     passing: Passing | None = None
@@ -238,14 +240,10 @@ class Source(Protocol):
         """Learn of a new finding; return whether it is possible only at exact moments, and takes no place."""
 
 
-def search_until_stopped(
-    search: Search,
-    plan: WalkPlan,
-    settled: Callable[[int], bool],
-    turn: Callable[[Sequence[int]], None],
-    out_of_time: Callable[[], bool],
-) -> None:
-    """Take turns for the requirements that are not settled, until none is left or the budget is spent."""
+def turns(
+    search: Search, plan: WalkPlan, settled: Callable[[int], bool], out_of_time: Callable[[], bool]
+) -> Iterator[list[int]]:
+    """Yield the requirements that are not settled, turn by turn, until none is left or the budget is spent."""
     while search.stopped is None:
         missing = [requirement for requirement in range(len(search.known)) if not settled(requirement)]
         if not missing:
@@ -255,7 +253,7 @@ def search_until_stopped(
         elif out_of_time():
             search.stopped = StopReason.BUDGET_TIME
         else:
-            turn(missing)
+            yield missing
 
 
 def search_first(
@@ -275,8 +273,7 @@ def search_first(
     for finding in search.carried:
         if search.add(finding, plan.wanted):
             search.report(finding, listener)
-
-    def turn(missing: Sequence[int]) -> None:
+    for missing in turns(search, plan, lambda requirement: plan.settled(search, requirement), out_of_time):
         before = search.iterations
         for run in source.runs(plan.careful_batch(search), missing):
             for finding in search.read(usage, run, plan.wanted):
@@ -285,5 +282,3 @@ def search_first(
                     search.set_apart(finding)
         if search.iterations == before:
             search.stopped = StopReason.COMPLETED
-
-    search_until_stopped(search, plan, lambda requirement: plan.settled(search, requirement), turn, out_of_time)

@@ -111,11 +111,11 @@ class Usage:
         events = tuple(zip(walk.times[happened].tolist(), actions, strict=True))
         return Stimulus(times, inputs, events, run.parameters)
 
-    def computed_values(self, walk: Walk) -> dict[str, np.ndarray]:
-        """Values of the computed inputs at the start and right after each action."""
+    def computed_values(self, walk: Walk, *, start: float = 0.0) -> dict[str, np.ndarray]:
+        """Values of the computed inputs at the start of a walk, which is at this time, and right after each action."""
         if not self._computed:
             return {}
-        rows = self._sampler.sample(walk, np.concatenate([[0.0], walk.times]))
+        rows = self._sampler.sample(walk, np.concatenate([[start], walk.times]), start=start)
         return dict(zip((i.name for i in self._computed), rows, strict=True))
 
     def draft(self, walk: Walk, *, stop: float | None = None) -> Stimulus | WalkDraft:

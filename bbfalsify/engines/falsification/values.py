@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from bbfalsify.core.choices import ChoiceSequence, DrawnValue, Label, labelled
-from bbfalsify.core.errors import InvariantViolated
+from bbfalsify.core.errors import InvariantViolated, UserError
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.plain_guides import at_ends_or_between
 from bbfalsify.kernel import DELAY_DISTRIBUTIONS, Walk
@@ -72,6 +72,8 @@ class ValueSpace:
         self._signals: list[tuple[SignalInput, int]] = []
         choices = [("parameter", p.name) for p in self._parameters]
         for signal in profile.signals:
+            if (problem := signal.length_problem(duration, profile.file)) is not None:
+                raise UserError(problem)
             own = list(signal.choices(duration))
             self._signals.append((signal, len(own)))
             choices += own

@@ -86,6 +86,11 @@ class Pool:
     def best(self) -> list[Word]:
         return sorted(self.found, key=lambda word: word.order)[: self.wanted]
 
+    def further(self) -> list[tuple[Finding, float]]:
+        """The findings that are not on the list, the most probable first, with their masses."""
+        rest = sorted(self.found, key=lambda word: word.order)[self.wanted :]
+        return [(word.finding, word.mass) for word in rest if word.finding is not None]
+
     def threshold(self) -> float:
         """Smallest mass of a word of the list, if that is full."""
         best = self.best()

@@ -53,6 +53,14 @@ class Progress:
     memory_mb: float = 0.0
 
 
+@dataclass(frozen=True)
+class Rounds:
+    """Rounds of a search of growing depth: what was searched before, and who is told of each that ends."""
+
+    searched: int = 0
+    report: Callable[[int], None] = lambda depth: None
+
+
 class Search:
     """One search through a system: what was visited, from where, and what that cost."""
 
@@ -72,6 +80,9 @@ class Search:
         self.target = target or own
         self.met: Predicate = no_state if target else getattr(system, "met", no_state)
         self._many: Callable[[Sequence[State]], list[list[State]]] | None = getattr(system, "expand", None)
+        self.rounds = Rounds()
+        self.rng_of: Callable[[int], Random] | None = None
+        """Random numbers of the round of each depth, so that a search that goes on draws the same."""
         self.parent: dict[State, State] = {}
         """Visited states, with the state from which each was visited; a first state has itself."""
         self.visits = 0

@@ -30,12 +30,15 @@ from bbfalsify.engines.searching.transition_system import State
 def deep_random_search(search: Search) -> str | None:
     settings = search.settings
     cutoff = settings.depth or inf
-    bound = min(settings.increment or inf, cutoff)
+    bound = min(search.rounds.searched + (settings.increment or inf), cutoff)
     while True:
+        if search.rng_of is not None and bound < inf:
+            search.rng = search.rng_of(int(bound))
         if _Bounded(search, bound).run():
             return None
         if bound >= cutoff:
             return f"there are states after more than {settings.depth:,} steps"
+        search.rounds.report(int(bound))
         bound = min(bound + (settings.increment or inf), cutoff)
 
 

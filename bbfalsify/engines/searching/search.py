@@ -18,7 +18,7 @@ from typing import Any
 
 from bbfalsify.core.errors import UserError
 from bbfalsify.core.seeds import SeedTree, draw_seed
-from bbfalsify.engines.searching.bookkeeping import LimitHit, Progress, Reached, Search
+from bbfalsify.engines.searching.bookkeeping import LimitHit, Progress, Reached, Rounds, Search
 from bbfalsify.engines.searching.breadth_first import breadth_first
 from bbfalsify.engines.searching.deep_random_search import deep_random_search
 from bbfalsify.engines.searching.depth_first import depth_first
@@ -45,6 +45,7 @@ def search(
     deadlock: bool = False,
     seed: int | None = None,
     listener: Callable[[Progress], None] | None = None,
+    rounds: Rounds | None = None,
     **settings: Any,
 ) -> StateSearchResult:
     """Search for a state that satisfies `target`, or with `deadlock` for one without successors.
@@ -58,7 +59,7 @@ def search(
                         f"{' and '.join(missing)}.")  # fmt: skip
     chosen = SearchSettings(**settings)
     seed = draw_seed() if seed is None else seed
-    return _Run(system, target, deadlock, seed, listener).result(chosen)
+    return _Run(system, target, deadlock, seed, listener, rounds or Rounds()).result(chosen)
 
 
 class _Run:
@@ -71,12 +72,16 @@ class _Run:
         deadlock: bool,
         seed: int,
         listener: Callable[[Progress], None] | None,
+        rounds: Rounds,
     ) -> None:
+        self.rounds = rounds
         self.system, self.target, self.deadlock, self.seed, self.listener = system, target, deadlock, seed, listener
 
     def result(self, settings: SearchSettings, before: str = "") -> StateSearchResult:
-        rng = Random(SeedTree(self.seed).child("search", settings.method).word())  # noqa: S311 - not for secrets
+        seeds = SeedTree(self.seed).child("search", settings.method)
+        rng = Random(seeds.word())  # noqa: S311 - not for secrets
         one = Search(self.system, self.target, settings, rng, deadlock=self.deadlock, listener=self.listener)
+        one.rounds, one.rng_of = self.rounds, lambda depth: Random(seeds.child("round", depth).word())  # noqa: S311
         begun = time.process_time()
         path: Sequence[State] = ()
         verdict, why, interrupted = "undecided", None, False

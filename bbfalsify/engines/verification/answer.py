@@ -57,3 +57,5 @@ class Answer:
     """A run that shows it: to a target, or one that goes on for ever."""
     ending: Ending | None = None
     found_by: str = "zones"
+    stopwatch: str | None = None
+    """A clock that may stop: zones contained more states than can be reached."""

@@ -8,12 +8,12 @@ Deep random search is complete: when it ends, "no state" is a proof.  A highway 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from bbfalsify.engines.searching.bookkeeping import LimitHit, Progress
+from bbfalsify.engines.searching.bookkeeping import LimitHit, Progress, Rounds
 from bbfalsify.engines.searching.search import search
 from bbfalsify.engines.searching.untimed_system import UntimedSystem, timed_parts
 from bbfalsify.engines.verification.answer import HOLDS, UNDECIDED, VIOLATED, Answer, Effort
@@ -37,6 +37,9 @@ class SearchVerification:
         self._settings = {"states": None, "memory": most_bytes / 1e6, **settings}
         self.timed = next(timed_parts(network), None) is not None
         self.effort = Effort()
+        self.searched = 0
+        self.report: Callable[[int], None] = lambda depth: None
+        """Depths that rounds of deep random search have searched: before, and from now on."""
 
     def run(self, go_on: GoOn) -> Answer:
         def listen(progress: Progress) -> None:
@@ -51,7 +54,8 @@ class SearchVerification:
             if not Workspace.of(self.tables).begin():
                 return Answer(UNDECIDED, self.effort, NO_BEGIN)
             target = system.is_target if isinstance(system, ZoneGraph) else None
-            found = search(system, target, seed=self._seed, listener=listen, **self._settings)
+            rounds = Rounds(self.searched, self.report)
+            found = search(system, target, seed=self._seed, listener=listen, rounds=rounds, **self._settings)
         except ZoneProblem as problem:
             return Answer(UNDECIDED, self.effort, str(problem))
         if found.interrupted:

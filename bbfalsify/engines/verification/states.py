@@ -46,6 +46,8 @@ class StateVerification:
         self.network, self.query = network, query
         self._most_bytes, self._seed, self._with_bits = most_bytes, seed, bits
         self._bits: BitSearch | None = None
+        self._met: Answer | None = None
+        """What the path to the first target gave."""
         self._full = Effort()
         """Figures of the exploration that used up the memory."""
         question = question_about(query, timed=order is Order.EARLIEST)
@@ -62,19 +64,24 @@ class StateVerification:
         return Effort.of(self.explorer) if self._bits is None else self._full + Effort.of_bits(self._bits)
 
     def run(self, go_on: GoOn) -> Answer:
+        if self._met is not None:  # what an exploration leaves out after a target proves nothing
+            return self._met
         try:
             if self._bits is not None:
                 return self._with_bits_only(self._bits, go_on)
             explored = self.explorer.run(lambda explorer: go_on(Effort.of(explorer)))
             if explored.path is not None:
                 why = None if explored.outcome is Outcome.MET else self._stopped(explored.outcome)
-                return self._confirmed(explored.path, why)
+                answer = self._confirmed(explored.path, why)
+                self._met = answer if explored.outcome is Outcome.MET else None
+                return answer
         except ZoneProblem as problem:
             return Answer(UNDECIDED, self.effort, str(problem))
         if explored.outcome is Outcome.ALL:
             if self.explorer.count == 0:
                 return Answer(UNDECIDED, self.effort, NO_BEGIN)
-            return Answer(HOLDS if self.query.universal else VIOLATED, self.effort)
+            verdict = HOLDS if self.query.universal else VIOLATED
+            return Answer(verdict, self.effort, stopwatch=self.tables.stopwatch)
         if explored.outcome is Outcome.MEMORY and self._with_bits:
             self._full = self.effort
             self.explorer = Explorer(self.tables)  # its states give way to the bits
@@ -129,6 +136,11 @@ def confirmed(
         trace = _trace(network, query, timed)
     except (NotAllowed, ModelRuntimeError) as problem:
         why = f"a symbolic path of {len(path)} steps was not confirmed by the exact interpreter: {problem}"
+        if tables.stopwatch is not None:
+            why = (
+                f"a symbolic path of {len(path)} steps is spurious ({problem}): clocks that stop, as "
+                f"'{tables.stopwatch}', are over-approximated"
+            )
         return Answer(UNDECIDED, effort, why, found_by=found_by)
     return Answer(VIOLATED if query.universal else HOLDS, effort, trace=trace, found_by=found_by)
 

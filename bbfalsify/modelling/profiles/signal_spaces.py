@@ -16,14 +16,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from bbfalsify.core.errors import Problem
 from bbfalsify.modelling.formats.yaml_reader import unit_of
 from bbfalsify.modelling.profiles.laws import LAW_KEYS, Law, Values, read_law
 from bbfalsify.records.yaml_node import Node
 
 SHAPES = ("constant", "linear", "spline")
 FREE = "free"
+MOST_PIECES = 100_000
+"""More pieces of a signal than this take seconds per simulation and are surely a typo."""
 SIGNAL_KEYS = (*LAW_KEYS, "every", "pieces", "shape", "unit")
 
 
@@ -49,12 +52,20 @@ class SignalInput:
     shape: str = "constant"
     free: bool = False
     """The times between pieces are drawn, too: uniformly over the use, in order."""
+    line: int | None = field(default=None, compare=False)
 
     def count(self, duration: float) -> int:
         """The number of pieces."""
         if self.every is None:
             return self.pieces or 1
         return max(1, math.ceil(duration / self.every - 1e-9))
+
+    def length_problem(self, duration: float, file: str | None) -> Problem | None:
+        """Return the problem with a signal that changes too often in a use of this duration."""
+        if (count := self.count(duration)) <= MOST_PIECES:
+            return None
+        message = f"signal '{self.name}' has {count} pieces in a use of {duration:g}. Allowed: at most {MOST_PIECES}."
+        return Problem(message, file=file, line=self.line if file else None)
 
     def choices(self, duration: float) -> Iterator[tuple[str, str]]:
         """The kinds and names of the choices of one run."""
@@ -130,7 +141,7 @@ def _signal(name: str, node: Node) -> SignalInput | None:
     elif every is not None and length is not None and length <= 0:
         every.problem(f"'{every.name}' must be above 0, found {length:g}.")
     elif law is not None and shape is not None and (length is not None or count is not None):
-        return SignalInput(name, unit, law, length, count, shape, free)
+        return SignalInput(name, unit, law, length, count, shape, free, node.place.line)
     return None
 
 

@@ -68,7 +68,7 @@ def falsification_lines(data: Mapping[str, Any], width: int, verbose: bool) -> I
     hidden = () if verbose or not result.modes else result.list_notes
     notes = [note for note in result.notes if note not in hidden]
     yield from (*store_lines(result), *history_lines(result), *unmet_lines(result), *note_lines(notes))
-    yield from closing_lines(result)
+    yield from closing_lines(result, brief=bool(result.modes) and not verbose)
 
 
 def _marked(result: FalsificationResult, requirement: str) -> list[FailureMode]:
@@ -206,13 +206,19 @@ def unmet_lines(result: FalsificationResult) -> Iterator[str]:
         yield f"… and {len(unmet) - MOST_KNOWN} more"
 
 
-def closing_lines(result: FalsificationResult) -> Iterator[str]:
-    """The last lines of every run: outcome per requirement, run directory, seed, replay command."""
+def closing_lines(result: FalsificationResult, *, brief: bool = False) -> Iterator[str]:
+    """The last lines of every run: outcome per requirement, report, run directory, seed, replay command.
+
+    `brief`: without directory and seed, if there is a report, whose place says the one and which shows the other.
+    """
     for row in result.requirements:
         yield _requirement_line(row, len(result.listed(row.id)), result.accepted(row.id))
     if result.outcome == Outcome.NOT_FALSIFIED:
         yield "not falsified is not verified: another profile, seed or budget may still find a failure"
-    yield from place_lines(result.directory, result.seed, [c.file for c in result.counterexamples])
+    lines = list(place_lines(result.directory, result.seed, [c.file for c in result.counterexamples]))
+    if brief and lines[0].startswith("report: "):
+        lines = [line for line in lines if line.startswith(("report: ", "replay: "))]
+    yield from lines
 
 
 def _requirement_line(row: RequirementResult, found: int, accepted: int | None) -> str:

@@ -3,10 +3,12 @@
 R1, never above 75 degrees: violated in 1 of 210 uses [1 in 199 to 1 in 220]
 2 failure modes explain 99 % of that
 
-#  failure mode                          a use meets it             fails  rows
-───────────────────────────────────────────────────────────────────────────────
-1  on 4 times                            1 in 314 [304, 325]         18 %  1, 4
-2  on, then on, then on 4.2 to 5 later   1 in 646 [564, 741]        7.2 %  2, 3
+#  failure mode                                 a use meets it       fails  rows
+────────────────────────────────────────────────────────────────────────────────
+1  on 4 times, the first by 5, without off in   1 in 314 [304, 325]  100 %  1, 4
+   between
+2  on 3 times, the first by 5, without off in   1 in 631 [550, 722]   13 %  2, 3
+   between
 """
 
 from __future__ import annotations

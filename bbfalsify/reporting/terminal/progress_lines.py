@@ -116,9 +116,8 @@ class VerifyProgress(_Listener):
     def __call__(self, event: Any) -> None:
         if type(event).__name__ != "StatesExplored":
             return
-        rate = f"{event.states / event.seconds:,.0f} per second, " if event.seconds > 0 else ""
         left = "" if event.timeout is None else f", {max(0.0, event.timeout - event.seconds):.0f} s left"
-        note = f"{rate}{event.waiting:,} waiting, depth {event.depth}, {event.memory_mb:.0f} MB{left}"
+        note = f"{event.waiting:,} waiting, depth {event.depth}, {event.memory_mb:.0f} MB{left}"
         self._progress.show(f"{event.requirement}: states", event.states, 0, note, above=self._above)
 
 

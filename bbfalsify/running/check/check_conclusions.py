@@ -170,9 +170,8 @@ def notes_on_check(
         notes.append(_compared(progress.hypothesis, task.older))
     if progress.hypothesis is not None:
         seen = progress.hypothesis.outputs
-        for number, claim in enumerate(task.claims):
-            if number not in progress.violations:
-                notes += [f"{claim.id}: {_unseen(p)}" for p in claim.property.problems(box.alphabet, seen)]
+        for claim in task.claims:
+            notes += [f"{claim.id}: {_unseen(p)}" for p in claim.property.problems(box.alphabet, seen)]
     outputs = len(tree.output_names())
     if outputs > MANY_OUTPUTS:
         notes.append(

@@ -15,6 +15,7 @@ from bbfalsify.core.events import StageStarted
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Outcome, StopReason
 from bbfalsify.engines.estimation.answering import Answered
+from bbfalsify.engines.estimation.plain_rule import PlainRule
 from bbfalsify.engines.estimation.settings import RARE, EstimateSettings
 from bbfalsify.engines.estimation.use_answers import answer_use
 from bbfalsify.engines.falsification import smc
@@ -29,8 +30,6 @@ from bbfalsify.running.falsify.conclusions import worker_notes
 from bbfalsify.running.falsify.task import Settings, prepare
 from bbfalsify.running.warm_up import compile_everything
 from bbfalsify.systems import System
-
-_RULES = {"auto": "sequence", "sequence": "sequence", "okamoto": "fixed", "clopper_pearson": "clopper_pearson"}
 
 
 @dataclass
@@ -54,14 +53,8 @@ def estimate_use(
 ) -> EstimateResult:
     """Simulate uses of the system until every probability of a violation is known as precisely as asked."""
     seed = recording.seed(seed)
-    options = smc.SmcOptions(
-        rule=_RULES.get(settings.method, "sequence"),
-        epsilon=settings.epsilon,
-        relative=settings.relative,
-        confidence=settings.confidence,
-        simulations=settings.runs,
-        growth=0.1,
-    )
+    rule = PlainRule(settings, None if settings.at_most is None else Bound(high=settings.at_most))
+    options = smc.SmcOptions(confidence=settings.confidence, simulations=rule.most, growth=0.1)
     task = prepare(
         system, profile, requirements, Settings(settings.horizon or 0.0, settings.period, baseline=options),
         budget=budget, seed=seed, execution=execution, record=recording.system,
@@ -71,7 +64,7 @@ def estimate_use(
     answers: list[EstimateRow] = []
     decided_by = {**task.decided_by(with_store=False), "engine": settings.as_json()}
     with task.driven(recording, decided_by, many_uses=True) as driver:
-        driver.recorder.record(StageStarted("simulating", options.simulations or 0))
+        driver.recorder.record(StageStarted("simulating", settings.runs or 0))
         with driver.until_stopped() as ended:
             if settings.method in RARE:
                 for number, requirement in enumerate(task.requirements):
@@ -83,13 +76,13 @@ def estimate_use(
                 smc.run(
                     driver.ask, task.usage, plain, options, requirements=len(task.requirements),
                     seeds=SeedTree(seed).child("smc"), listener=_Quiet(),
-                    ask_uses=driver.ask_uses if driver.takes_uses else None,
+                    ask_uses=driver.ask_uses if driver.takes_uses else None, stopping=rule,
                 )  # fmt: skip
         notes = [*task.sampling_notes, *worker_notes(system, execution.jobs), *driver.poll.notes()]
     record = driver.record
     if settings.method not in RARE:
         spent = round(record.answers.seconds + time.monotonic() - started, 3)
-        rows = (_row(number, r, plain, options, settings) for number, r in enumerate(task.requirements))
+        rows = (_row(number, r, plain, rule) for number, r in enumerate(task.requirements))
         answers = [replace(row, seconds=spent) for row in rows]
     for requirement in task.requirements[len(answers) :]:
         answers.append(EstimateRow(id=requirement.id, text=requirement.text, query=_query(requirement)))
@@ -107,11 +100,10 @@ def estimate_use(
     return result
 
 
-def _row(
-    number: int, requirement: Requirement, plain: smc.Progress, options: smc.SmcOptions, settings: EstimateSettings
-) -> EstimateRow:
-    counts, found = plain.counts(number), options.stopping.estimate(plain.counts(number))
-    verdict, warnings = _verdict(found, settings), []
+def _row(number: int, requirement: Requirement, plain: smc.Progress, rule: PlainRule) -> EstimateRow:
+    counts, found = plain.counts(number), rule.estimate(plain.counts(number))
+    verdict = None if rule.bound is None else verdict_word(rule.verdict(counts))
+    warnings = []
     if counts.trials and not counts.hits:
         warnings.append(f"no use of {counts.trials} violated it: the value is an upper bound")
     if counts.failed:

@@ -11,7 +11,7 @@ from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.estimation.answering import Answering
 from bbfalsify.engines.estimation.questions import read_question
 from bbfalsify.results.estimate_result import HOLDS, OUTCOMES, UNDECIDED, VIOLATED, EstimateResult, EstimateRow
-from bbfalsify.running.questions import Question, QuestionRun
+from bbfalsify.running.query_run import Question, QuestionRun
 
 
 class EstimateRun(QuestionRun[EstimateRow, EstimateResult]):

@@ -28,7 +28,7 @@ from bbfalsify.engines.falsification.modes.sampling import (
     most_walks,
     plain_simulations,
 )
-from bbfalsify.engines.falsification.modes.strata import allocated, draw, simulate
+from bbfalsify.engines.falsification.modes.strata import allocated, draw, learned_weights, rare, simulate
 from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
@@ -102,13 +102,16 @@ def name_modes(
     scribe.driver.recorder.record(StageStarted("naming failure modes", simulations))
     known = _simulate_plainly(ask, usage, scribe, naming, lists, plain, "learn", seeds)
     for number, listed in lists.items():
-        bad, good = learning_uses(ask, usage, listed, known[number], plan, seeds.child(number))
+        further = scribe.progress.search.further[number] if scribe.progress.search.further else ()
+        bad, good = learning_uses(ask, usage, listed, known[number], plan, seeds.child(number), further)
         patterns = learn(bad, good)
         search = Avoiding(ask, usage, number, units, seeds.child(number, "avoiding"))
         naming.avoided[number] = search.of(patterns, bad, avoiding[number])
-        wanted = allocated(patterns, bad, good, fresh[number])
+        weights = learned_weights(patterns, bad, good)
+        wanted = allocated(weights, fresh[number])
         most = most_walks(fresh[number], sum(row.estimated.passes.total_traces for row in listed))
-        strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"))
+        split = rare(usage, patterns, weights.sum(axis=1).tolist(), wanted, most) if fresh[number] else ()
+        strata = draw(usage, patterns, wanted, most, seeds.child(number, "occurrences"), split)
         simulate(ask, usage, number, frozenset(row.actions for row in listed), strata)
         confidence = scribe.options.confidence
         found = estimate_modes(usage, patterns, listed, strata, confidence)
@@ -143,7 +146,7 @@ def _simulate_plainly(
             of_one.add(walk, answer)
 
     never = smc.SmcOptions(epsilon=1e-12, simulations=simulations)  # so narrow that only the number ends it
-    progress = smc.Progress(on_answer=judged)
+    progress = smc.Progress(on_answer=judged, names=f"modes/{name}")
     smc.run(
         ask,
         usage,
@@ -152,7 +155,6 @@ def _simulate_plainly(
         requirements=len(scribe.requirements),
         seeds=seeds.child(name),
         listener=scribe,
-        names=f"modes/{name}",
     )
     naming.visits = progress.visits
     return uses

@@ -21,7 +21,7 @@ from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.run_directory import file_name
 from bbfalsify.records.run_files import COUNTEREXAMPLES
 from bbfalsify.results.reach_result import QueryResult, ReachResult, TraceGroup
-from bbfalsify.running.questions import Question, QuestionRun
+from bbfalsify.running.query_run import Question, QuestionRun
 from bbfalsify.running.reach.reach import SearchResult, reach
 from bbfalsify.running.reach.reach_checkpoint import read_standing, standing_json
 from bbfalsify.running.reach.trace_files import write_trace

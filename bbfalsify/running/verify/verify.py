@@ -24,7 +24,9 @@ from bbfalsify.engines.verification.lasting import LastingVerification
 from bbfalsify.engines.verification.searched import SearchVerification
 from bbfalsify.engines.verification.settings import PORTFOLIO, SEARCHES, VerifySettings
 from bbfalsify.engines.verification.states import StateVerification
+from bbfalsify.logic.csl import is_csl
 from bbfalsify.logic.reach_query import ExtremesQuery, LivenessQuery, ReachQuery, parse_asked
+from bbfalsify.logic.uppaal_queries import Extremes, read_query
 from bbfalsify.modelling import Network, load_network
 from bbfalsify.running.execution import Execution
 from bbfalsify.running.reach.reach import reach
@@ -81,6 +83,8 @@ class Verification:
             return f"{text}: {answer.verdict.upper()} ({answer.why})"
         if trace is None:
             what = "a proof about this model, not about any system that it describes"
+            if answer.stopwatch is not None:
+                what += f"; clocks that stop, as '{answer.stopwatch}', were over-approximated, which proofs allow"
             return f"{text}: {answer.verdict.upper()} (all {answer.effort.states:,} symbolic states explored: {what})"
         after = "" if answer.ending is None else f", {answer.ending.in_words()}"
         deadlock = " in a deadlock" if trace.deadlocked else ""
@@ -89,6 +93,17 @@ class Verification:
             f"{float(trace.time):g} time units{after}, found by {answer.found_by}; every step re-checked by the exact "
             f"interpreter{'' if answer.why is None else f' ({answer.why})'}"
         )
+
+
+def is_verifiable(text: str) -> bool:
+    """Tell whether a query stored in a file is for zones; what nobody can read is, so that somebody says so."""
+    if is_csl(text):
+        return False
+    try:
+        asked = read_query(text)
+    except UserError:
+        return True
+    return not isinstance(asked, Extremes) and asked.command != "estimate"
 
 
 def read_verifiable(text: str, network: Network, *, file: str | None = None, line: int | None = None) -> VerifiedQuery:
@@ -108,12 +123,20 @@ def verify(
     seed: int | None = None,
     execution: Execution = Execution(),
     watch: Watch = lambda effort, seconds: None,
+    searched: int = 0,
+    report: Callable[[int], None] = lambda depth: None,
 ) -> Verification:
-    """Decide a query; the settings are explained by `bbfalsify.verify`."""
+    """Decide a query; the settings are explained by `bbfalsify.verify`.
+
+    A deep random search with an increment reports each depth that it has searched; one that was interrupted there goes
+    on from `searched`.
+    """
     network = model if isinstance(model, Network) else load_network(model)
     asked = read_verifiable(query, network)
     seed = draw_seed() if seed is None else seed
     work = _prepared(network, asked, settings, SeedTree(seed).child("verify").word())
+    if isinstance(work, SearchVerification):
+        work.searched, work.report = searched, report
     warm_up()  # compiling does not count
     began, used = time.monotonic(), time.process_time()
     ends = None if settings.timeout is None else began + settings.timeout

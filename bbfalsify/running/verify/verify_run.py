@@ -1,4 +1,7 @@
-"""Verification as a recorded run: queries about one model in, a run directory with verdicts and exact traces out."""
+"""Verification as a recorded run: queries about one model in, a run directory with verdicts and exact traces out.
+
+A deep random search with an increment that was interrupted goes on after the last depth that it searched completely.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,33 @@ from dataclasses import asdict, replace
 
 from bbfalsify.core.events import StageStarted, StatesExplored
 from bbfalsify.engines.verification.answer import Effort
+from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.event_log import Recorder
 from bbfalsify.records.run_directory import file_name
 from bbfalsify.results.verify_result import VerifyResult, VerifyRow
-from bbfalsify.running.questions import Question, QuestionRun
+from bbfalsify.running.query_run import Question, QuestionRun
 from bbfalsify.running.reach.trace_files import write_trace
 from bbfalsify.running.verify.verify import Verification, Watch, verify
 
+SEARCHED = "searched"
+"""In a checkpoint: steps within which every state was searched."""
 TELL_EVERY_S = 0.2
 """Seconds between two records of how far an exploration is."""
 
 
 class VerifyRun(QuestionRun[VerifyRow, VerifyResult]):
     row, result = VerifyRow, VerifyResult
+    _told: StatesExplored | None = None
+    """How far the exploration was when it was last heard of."""
 
     def unanswered(self, question: Question) -> VerifyRow:
-        why = question.elsewhere or "not asked to the end"
+        far = self._told if self._told is not None and self._told.requirement == question.id else None
+        why = question.elsewhere or ("not asked to the end" if far is None else _interrupted(far))
         in_words = f"{question.query}: UNDECIDED: {why}"
-        return VerifyRow(id=question.id, text=question.text, query=question.query, why=why, in_words=in_words)
+        row = VerifyRow(id=question.id, text=question.text, query=question.query, why=why, in_words=in_words)
+        if far is None:
+            return row
+        return replace(row, states=far.states, depth=far.depth, memory_mb=far.memory_mb, seconds=far.seconds)
 
     def answer(self, question: Question) -> VerifyRow:
         """Decide one query."""
@@ -32,11 +44,34 @@ class VerifyRun(QuestionRun[VerifyRow, VerifyResult]):
         recorder.record(StageStarted(question.id, 0))
         limits = [limit for limit in (self.settings.timeout, self.seconds_left) if limit is not None]
         limited = replace(self.settings, timeout=min(limits, default=None))
+        checkpoint = Checkpoint(self.record.path, question.id)
+        content, _ = checkpoint.read()
+
+        def report(depth: int) -> None:
+            if checkpoint.due:
+                checkpoint.write({SEARCHED: depth})
+
         found = verify(
             self.network, question.query, limited, seed=self.seed, execution=self.execution,
-            watch=_telling(recorder, question.id, limited.timeout),
+            watch=self._telling(recorder, question.id, limited.timeout), report=report,
+            searched=int((content or {}).get(SEARCHED, 0)),
         )  # fmt: skip
+        checkpoint.remove()
         return _row(question, found, self._written(question, found))
+
+    def _telling(self, recorder: Recorder, requirement: str, timeout: float | None) -> Watch:
+        last = 0.0
+
+        def watch(effort: Effort, seconds: float) -> None:
+            nonlocal last
+            self._told = StatesExplored(
+                requirement, effort.states, effort.waiting, effort.depth, effort.memory_mb, round(seconds, 3), timeout
+            )
+            if time.monotonic() - last >= TELL_EVERY_S:
+                last = time.monotonic()
+                recorder.tell(self._told)
+
+        return watch
 
     def _written(self, question: Question, found: Verification) -> str | None:
         """Write the trace file, where there is a trace; return its name."""
@@ -54,26 +89,12 @@ class VerifyRun(QuestionRun[VerifyRow, VerifyResult]):
         return str(file)
 
 
-def _telling(recorder: Recorder, requirement: str, timeout: float | None) -> Watch:
-    last = 0.0
-
-    def watch(effort: Effort, seconds: float) -> None:
-        nonlocal last
-        if time.monotonic() - last >= TELL_EVERY_S:
-            last = time.monotonic()
-            recorder.tell(
-                StatesExplored(
-                    requirement,
-                    effort.states,
-                    effort.waiting,
-                    effort.depth,
-                    effort.memory_mb,
-                    round(seconds, 3),
-                    timeout,
-                )
-            )
-
-    return watch
+def _interrupted(far: StatesExplored) -> str:
+    """What is known of an exploration that was stopped."""
+    waiting = f", {far.waiting:,} waiting" if far.waiting else ""
+    return (
+        f"interrupted; no target among {far.states:,} states explored (depth {far.depth}{waiting}): nothing is proved"
+    )
 
 
 def _row(question: Question, found: Verification, file: str | None) -> VerifyRow:

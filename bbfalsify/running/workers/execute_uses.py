@@ -17,15 +17,8 @@ from bbfalsify.core.errors import UserError
 from bbfalsify.core.query import NOT_EXECUTED, UsesQuery, UseVerdicts
 from bbfalsify.core.trace import Stimulus
 from bbfalsify.core.verdict import SimulationStatus
-from bbfalsify.running.workers.execute_query import (
-    ANSWER,
-    OUR_FAULT,
-    WRONG_INPUT,
-    Assignment,
-    Message,
-    execute_together,
-    name_seed,
-)
+from bbfalsify.running.workers.assignment import ANSWER, OUR_FAULT, WRONG_INPUT, Assignment, Message
+from bbfalsify.running.workers.execute_query import execute_together, name_seed
 
 
 def answer_uses(assignment: Assignment, index: int, query: UsesQuery) -> Message:

@@ -23,17 +23,11 @@ from bbfalsify.core.errors import UserError, unknown_name
 from bbfalsify.core.query import AnyQuery
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.workers.execute_query import (
-    ANSWER,
-    ONE_BY_ONE,
-    Assignment,
-    Judge,
-    answer_all,
-    how_to_answer,
-    raise_told,
-)
+from bbfalsify.running.workers.assignment import ANSWER, ONE_BY_ONE, Assignment, Judge, raise_told
+from bbfalsify.running.workers.execute_query import answer_all, how_to_answer
 from bbfalsify.running.workers.lost_executor import Connection, version_problem, versions_here, watched
-from bbfalsify.running.workers.pool import Answers, WorkerPool, answer_of
+from bbfalsify.running.workers.pool import Answers, WorkerPool
+from bbfalsify.running.workers.pool_batch import answer_of
 from bbfalsify.running.workers.remote import ExecutorPool
 from bbfalsify.systems.interface import BlackBox
 

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import BBFalsifyError, SystemFailure, UserError
+from bbfalsify.running.workers.assignment import OUR_FAULT, UNUSABLE, WRONG_INPUT, Assignment
 from bbfalsify.running.workers.channel import BlockingChannel, unpacked
-from bbfalsify.running.workers.execute_query import OUR_FAULT, UNUSABLE, WRONG_INPUT, Assignment
 from bbfalsify.systems.temporary import temporary
 
 ANSWERS, UNKNOWN_RUN = "answers", "unknown run"
-"""The first item of what a task brings back; else what a worker says that is no answer (`execute_query.py`)."""
+"""The first item of what a task brings back; else what a worker says that is no answer (`assignment.py`)."""
 
 _START = "import sys; from bbfalsify.running.workers.host import main; main(sys.argv[1])"
 

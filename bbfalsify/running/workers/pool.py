@@ -28,18 +28,15 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bbfalsify.core.errors import BBFalsifyError, InvariantViolated, SystemFailure
-from bbfalsify.core.query import Answer, AnyQuery, Query, UsesQuery, WordQuery
+from bbfalsify.core.query import Answer, AnyQuery, Query, UsesQuery
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.trace import Trace
-from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
+from bbfalsify.core.verdict import SimulationStatus
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.workers.channel import PollingChannel
-from bbfalsify.running.workers.execute_query import (
+from bbfalsify.running.workers.assignment import (
     ANSWER,
     ONE_BY_ONE,
     READY,
@@ -49,6 +46,8 @@ from bbfalsify.running.workers.execute_query import (
     Message,
     raise_told,
 )
+from bbfalsify.running.workers.channel import PollingChannel
+from bbfalsify.running.workers.pool_batch import PoolBatch, answer_of, uses_of
 from bbfalsify.running.workers.worker import work
 from bbfalsify.running.workers.worker_log import LIMIT_BYTES, WorkerLog, WorkerOutput
 from bbfalsify.running.workers.worker_process import WorkerProcess
@@ -65,32 +64,6 @@ _GRACE_S = 2.0
 """Seconds that a system may take to close itself."""
 _KILLED_AT_START = 2
 """Workers of a run that may be killed from outside before they are ready; then the system cannot be started."""
-
-
-@dataclass
-class _Batch:
-    """The queries of one `answers` call: which of them wait, which are answered but not yet given out."""
-
-    queries: Sequence[AnyQuery]
-    waiting: deque[int]
-    finished: dict[int, Answer] = field(default_factory=dict)
-    alone: set[int] = field(default_factory=set)
-    """Were executed together with others when a worker failed, or with a worker that was killed."""
-    killed: set[int] = field(default_factory=set)
-    """Were being executed when their worker was killed from outside, once."""
-
-    def take(self, most: int) -> list[int]:
-        """The next ones to hand out together."""
-        if self.waiting[0] in self.alone or isinstance(self.queries[self.waiting[0]], UsesQuery):
-            return [self.waiting.popleft()]
-        taken: list[int] = []
-        while self.waiting and len(taken) < most and self.waiting[0] not in self.alone:
-            taken.append(self.waiting.popleft())
-        return taken
-
-    def give_back(self, indices: deque[int]) -> None:
-        self.waiting.extendleft(reversed(indices))
-        indices.clear()
 
 
 class WorkerPool:
@@ -140,7 +113,7 @@ class WorkerPool:
 
     def answers(self, queries: Sequence[AnyQuery], *, deadline: float | None = None) -> Answers:
         """Answer in the order asked; stops early when `time.monotonic()` reaches the deadline."""
-        batch = _Batch(queries, deque(range(len(queries))))
+        batch = PoolBatch(queries, deque(range(len(queries))))
         following = 0
         for worker in [w for w in self._workers if w.channel.closed or w.exited()]:
             self._remove(worker)  # died while idle: no query of this batch is to blame
@@ -160,7 +133,7 @@ class WorkerPool:
             for worker in [w for w in self._workers if w.assigned]:
                 self._remove(worker)
 
-    def _hand_out(self, batch: _Batch) -> None:
+    def _hand_out(self, batch: PoolBatch) -> None:
         waiting = batch.waiting
         busy = sum(bool(worker.assigned) for worker in self._workers)
         while waiting and len(self._workers) < min(self._jobs, busy + len(waiting)):
@@ -170,7 +143,7 @@ class WorkerPool:
             if waiting and len(worker.assigned) <= (0 if self._batches else chunk // 2):
                 indices = batch.take(chunk)
                 idle = not worker.assigned
-                worker.together = sum(_uses(batch.queries[index]) for index in indices) if self._batches else 1
+                worker.together = sum(uses_of(batch.queries[index]) for index in indices) if self._batches else 1
                 worker.assigned.extend(indices)
                 if idle:
                     self._start_clock(worker, batch)
@@ -208,7 +181,7 @@ class WorkerPool:
                 speaking.append(worker)
         return speaking
 
-    def _collect(self, worker: WorkerProcess, batch: _Batch) -> None:
+    def _collect(self, worker: WorkerProcess, batch: PoolBatch) -> None:
         """Take in what a worker says; if it has gone, say so and give its queries back."""
         try:
             for message in worker.channel.messages():
@@ -221,13 +194,13 @@ class WorkerPool:
         if worker.channel.closed:
             self._fail(worker, SimulationStatus.DIED, None, batch)
 
-    def _take(self, worker: WorkerProcess, message: Message, batch: _Batch) -> None:
+    def _take(self, worker: WorkerProcess, message: Message, batch: PoolBatch) -> None:
         kind = message[0]
         if kind == ANSWER:
             _, index, *parts = message
             if index != worker.assigned.popleft():
                 raise InvariantViolated(f"a worker answered query {index} out of turn")
-            taken = (time.monotonic() - worker.clock_started) / _uses(batch.queries[index])
+            taken = (time.monotonic() - worker.clock_started) / uses_of(batch.queries[index])
             self._start_clock(worker, batch)
             known = self._seconds_per_query
             self._seconds_per_query = taken if known is None else 0.8 * known + 0.2 * taken
@@ -246,7 +219,7 @@ class WorkerPool:
 
     # ------------------------------------------------------------------ limits and failures
 
-    def _start_clock(self, worker: WorkerProcess, batch: _Batch) -> None:
+    def _start_clock(self, worker: WorkerProcess, batch: PoolBatch) -> None:
         """It begins with the next query; in real time, the time that passes inside is not held against it."""
         worker.clock_started = time.monotonic()
         if self._real_time and worker.assigned:
@@ -261,7 +234,7 @@ class WorkerPool:
     def _latest_end(self, worker: WorkerProcess) -> float:
         return worker.clock_started + self._limit_s(worker) * worker.together
 
-    def _enforce_limits(self, batch: _Batch) -> None:
+    def _enforce_limits(self, batch: PoolBatch) -> None:
         now = time.monotonic()
         look = now >= self._looked_at + _POLL_S  # a system call for each worker, so not at every turn
         if look:
@@ -277,7 +250,7 @@ class WorkerPool:
                     text = f"no answer within {self._limit_s(worker):g} s"
                     self._fail(worker, SimulationStatus.TIMED_OUT, text, batch)
 
-    def _fail(self, worker: WorkerProcess, status: SimulationStatus, text: str | None, batch: _Batch) -> None:
+    def _fail(self, worker: WorkerProcess, status: SimulationStatus, text: str | None, batch: PoolBatch) -> None:
         """Blame the query the worker was at, give the others back, and let go of the worker."""
         how_it_ended = self._remove(worker)
         if worker.killed_from_outside and self._once_more(worker, batch):
@@ -294,7 +267,7 @@ class WorkerPool:
             batch.finished[worker.assigned.popleft()] = Answer(status, (), text or how_it_ended)
         batch.give_back(worker.assigned)
 
-    def _once_more(self, worker: WorkerProcess, batch: _Batch) -> bool:
+    def _once_more(self, worker: WorkerProcess, batch: PoolBatch) -> bool:
         """Give back the queries of a killed worker, once each; a session that cannot be repeated is lost with it."""
         if self._assignment.system.capabilities.single_session:
             return False
@@ -389,29 +362,3 @@ class WorkerPool:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def _uses(query: AnyQuery) -> int:
-    return len(query.source) if isinstance(query, UsesQuery) else 1
-
-
-def answer_of(
-    query: AnyQuery,
-    status: str,
-    judgements: tuple[tuple[Any, ...], ...],
-    text: str,
-    seconds: float,
-    outputs: Any,
-    usage: tuple[float | None, float | None],
-) -> Answer:
-    """Translate a message of `execute_query`; `outputs` are symbols of a word, or signals by name."""
-    if isinstance(query, WordQuery):
-        return Answer(SimulationStatus(status), (), text, None, seconds, outputs or (), *usage)
-    if isinstance(query, UsesQuery):
-        return Answer(SimulationStatus(status), (), text, None, seconds, (), *usage, uses=outputs)
-    trace = None
-    if outputs is not None:
-        stimulus = query.stimulus
-        trace = Trace(stimulus.times, {**stimulus.inputs, **outputs}, stimulus.events)
-    judged = tuple(Judgement(Verdict(verdict), *rest) for verdict, *rest in judgements)
-    return Answer(SimulationStatus(status), judged, text, trace, seconds, (), *usage)

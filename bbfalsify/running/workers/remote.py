@@ -29,8 +29,8 @@ from typing import Any, cast
 from bbfalsify.core.errors import ExecutorLost, SystemFailure, UserError
 from bbfalsify.core.query import Answer, AnyQuery
 from bbfalsify.core.verdict import SimulationStatus
+from bbfalsify.running.workers.assignment import Assignment, raise_told
 from bbfalsify.running.workers.channel import packed
-from bbfalsify.running.workers.execute_query import Assignment, raise_told
 from bbfalsify.running.workers.host import ANSWERS, UNKNOWN_RUN, answer_there
 from bbfalsify.running.workers.lost_executor import connection, versions_here
 from bbfalsify.running.workers.pool import Answers, WorkerPool

@@ -20,16 +20,9 @@ from typing import Any
 
 from bbfalsify.core.errors import BBFalsifyError
 from bbfalsify.core.redaction import without_secrets
+from bbfalsify.running.workers.assignment import OUR_FAULT, READY, UNUSABLE, Assignment, Message
 from bbfalsify.running.workers.channel import BlockingChannel
-from bbfalsify.running.workers.execute_query import (
-    OUR_FAULT,
-    READY,
-    UNUSABLE,
-    Assignment,
-    Message,
-    answer_all,
-    describe,
-)
+from bbfalsify.running.workers.execute_query import answer_all, describe
 from bbfalsify.running.workers.worker_log import NEXT_SIMULATION
 from bbfalsify.running.workers.worker_process import WORKER_MARK
 from bbfalsify.systems.failures import SessionFailure

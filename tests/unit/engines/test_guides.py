@@ -11,9 +11,9 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.guide_table import BUILT_IN, FOR_VALUES, OUTLIER, guide_factory
+from bbfalsify.engines.falsification.guides.choice_rows import Layout
 from bbfalsify.engines.falsification.guides.cma_es import CmaEs
 from bbfalsify.engines.falsification.guides.coarse_to_fine import CoarseToFine, ManyStretches, few_stretches
-from bbfalsify.engines.falsification.guides.layout import Layout
 from bbfalsify.engines.falsification.guides.memory import Memory
 from bbfalsify.engines.falsification.guides.portfolio import Bandit, Portfolio
 from bbfalsify.engines.falsification.guides.scores import Scores
@@ -21,9 +21,7 @@ from bbfalsify.engines.falsification.guides.stretch_mutation import StretchMutat
 from bbfalsify.engines.falsification.guides.trust_region import (
     GaussianProcess,
     TrustRegion,
-    distances,
     kept_points,
-    matern,
 )
 
 NAMES = sorted(set(BUILT_IN) - {OUTLIER})  # that one needs actions
@@ -165,7 +163,7 @@ def test_the_process_interpolates_and_expects_no_improvement_at_known_points():
     points = rng.random((30, 3))
     values = np.sin(points @ [1.0, 2.0, 3.0])
     process = GaussianProcess(points, values, (0.5, 1.0, 2.0))
-    predicted = matern(distances(points, points), process.length_scale) @ process.weights
+    predicted, _ = process.posterior(points)
     assert predicted * process.deviation + process.mean == pytest.approx(values, abs=0.05)
     known = process.expected_improvement(points, float(values.min()))
     assert known.max() < 0.05 < process.expected_improvement(rng.random((200, 3)) * 2, float(values.min())).max()

@@ -1,5 +1,6 @@
 """Failure modes: patterns, how they are learned, and what they are called."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ from bbfalsify.core.query import Answer
 from bbfalsify.core.verdict import Judgement, SimulationStatus, Verdict
 from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.modes.learning import learn
-from bbfalsify.engines.falsification.modes.pattern import Condition, Gap, Level, Pattern, Window, embeddings
+from bbfalsify.engines.falsification.modes.pattern import Condition, Gap, Level, Pattern, Window, Without
 from bbfalsify.engines.falsification.modes.use import Series, Use
 from bbfalsify.engines.falsification.modes.wording import names_of, sentence_of
 from bbfalsify.kernel import Walk, WalkStatus
@@ -22,10 +23,27 @@ def use(*steps, violated_at=math.inf, **values):
     return Use(actions, np.array(times, float), series, violated_at)
 
 
+def word(actions):
+    return use(*((float(k), action) for k, action in enumerate(actions)))
+
+
 def test_places_of_a_core_come_latest_first():
-    assert list(embeddings("ab", "aabb")) == [(1, 3), (0, 3), (1, 2), (0, 2)]
-    assert list(embeddings("ba", "aabb")) == []
-    assert list(embeddings("", "ab")) == [()]
+    assert list(Pattern(("a", "b")).places(word("aabb"))) == [(1, 3), (0, 3), (1, 2), (0, 2)]
+    assert list(Pattern(("b", "a")).places(word("aabb"))) == []
+    assert list(Pattern(()).places(word("ab"))) == [()]
+
+
+@pytest.mark.parametrize(("actions", "places"), [("aba", []), ("abaa", [(2, 3)]), ("baab", [(1, 2)]), ("ab", [])])
+def test_an_action_that_must_not_come_in_between(actions, places):
+    pattern = Pattern(("a", "a"), (Condition(Without("b"), high=0.0),))
+    assert list(pattern.places(word(actions))) == places
+    assert pattern.matches(word(actions)) is bool(places)
+
+
+def test_matching_looks_at_all_places_in_little_time():
+    """500 actions have 10^9 places for a core of four; none has the delay that the condition asks for."""
+    pattern = Pattern(("a",) * 4, (Condition(Gap(1), low=600.0),))
+    assert not pattern.matches(word("a" * 500))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +85,7 @@ def household(seed, violating):
 
 def uses(violating, count):
     made = (household(seed, violating) for seed in range(100 * count))
-    return [u for u in made if u is not None][:count]
+    return list(itertools.islice((u for u in made if u is not None), count))
 
 
 def test_the_fault_of_a_household_is_learned():
@@ -122,6 +140,8 @@ def test_nothing_to_learn_gives_no_pattern():
     ("pattern", "sentence"),
     [
         (Pattern(("on",) * 4), "on 4 times"),
+        (Pattern(("on",) * 3, (Condition(Gap(0), high=5.0),)), "on 3 times, the first by 5"),
+        (Pattern(("a", "b"), (Condition(Without("c"), high=0.0),)), "a, then b, without c in between"),
         (Pattern(("a", "b"), (Condition(Gap(1), high=90.0),)), "a, then b within 90"),
         (Pattern(("a", "b"), (Condition(Gap(1), low=4.0, high=5.5),)), "a, then b 4 to 5.5 later"),
         (Pattern(("a",), (Condition(Gap(0), low=3.0),)), "a at 3 or later"),

@@ -11,7 +11,7 @@ from bbfalsify.core.estimate import Estimate
 from bbfalsify.core.query import Answer
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.core.verdict import Judgement, SimulationStatus, StopReason, Verdict
-from bbfalsify.engines.falsification import smc, usage
+from bbfalsify.engines.falsification import smc, smc_counts, usage
 from bbfalsify.engines.falsification.smc import Progress, SmcOptions, run
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import compile_network
@@ -53,11 +53,11 @@ class Counting:
         self.batches.append(progress.iterations)
 
 
-def simulate(ask=ask, usage=None, seed=1, requirements=1, watched=(), out_of_time=lambda: False, **options):
+def simulate(ask=ask, usage=None, seed=1, requirements=1, watched=(), **options):
     progress, listener, options = Progress(), Counting(), SmcOptions(**options)
     run(
         ask, usage or usage_of(), progress, options, requirements=requirements, seeds=SeedTree(seed),
-        listener=listener, watched=watched, out_of_time=out_of_time,
+        listener=listener, watched=watched,
     )  # fmt: skip
     progress.batches = listener.batches
     return progress, options
@@ -190,13 +190,12 @@ def test_the_same_seed_gives_the_same_result_and_batches_do_not_change_the_walks
     assert different.baseline(0, options).violation_times != first.baseline(0, options).violation_times
 
 
-def test_budget_zero_and_no_time_are_defined():
-    for progress, options in (simulate(simulations=0), simulate(out_of_time=lambda: True)):
-        baseline = progress.baseline(0, options, found=[("on",)])
-        assert progress.iterations == 0 and baseline.probability == StoppingRule().estimate(progress.counts(0))
-        assert baseline.probability.method == "not estimated" and baseline.never_met == (("on",),)
-    assert simulate(simulations=0)[0].stopped is StopReason.BUDGET_SIMULATIONS
-    assert simulate(out_of_time=lambda: True)[0].stopped is StopReason.BUDGET_TIME
+def test_budget_zero_is_defined():
+    progress, options = simulate(simulations=0)
+    baseline = progress.baseline(0, options, found=[("on",)])
+    assert progress.iterations == 0 and baseline.probability == StoppingRule().estimate(progress.counts(0))
+    assert baseline.probability.method == "not estimated" and baseline.never_met == (("on",),)
+    assert progress.stopped is StopReason.BUDGET_SIMULATIONS
     assert Progress().baseline(0, SmcOptions()).simulations == 0  # stopped before it began
 
 
@@ -248,8 +247,8 @@ def test_what_was_answered_before_the_end_is_kept():
 
 
 def test_memory_is_bounded_and_watched_keys_are_always_counted(monkeypatch):
-    monkeypatch.setattr(smc, "KEPT_TIMES", 40)
-    monkeypatch.setattr(smc, "KEPT_KEYS", 3)
+    monkeypatch.setattr(smc_counts, "KEPT_TIMES", 40)
+    monkeypatch.setattr(smc_counts, "KEPT_KEYS", 3)
 
     def late(queries):  # each violates at a time of its own, in a step of its own
         times = [1 + int(q.name[4:]) % 19 for q in queries]
@@ -273,7 +272,7 @@ def test_the_kept_times_are_a_uniform_sample(monkeypatch):
     200 repetitions of keeping 100: the mean kept time is 999.5 with standard error 577/√20,000 = 4.1; ±4.5 of them,
     false alarm 7e-6; keeping only the first or last ones moves it by 950, a bias of 3 % is caught in 99 % of cases.
     """
-    monkeypatch.setattr(smc, "KEPT_TIMES", 100)
+    monkeypatch.setattr(smc_counts, "KEPT_TIMES", 100)
     kept = []
     for repetition in range(200):
         tally, rng = smc.Tally(), SeedTree(3).child(repetition).rng()

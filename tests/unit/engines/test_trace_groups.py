@@ -10,7 +10,7 @@ from bbfalsify.records.recording import Recording
 from bbfalsify.reporting.terminal.reach import group_lines
 from bbfalsify.results.reach_result import QueryResult
 from bbfalsify.running.execution import Execution
-from bbfalsify.running.questions import Question, answer_all
+from bbfalsify.running.query_run import Question, answer_all
 from bbfalsify.running.reach.reach_run import ReachRun
 
 

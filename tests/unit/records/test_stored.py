@@ -101,7 +101,7 @@ def test_a_check_comes_back_without_its_machine():
 
 def test_a_search_for_states_comes_back(tmp_path):
     from bbfalsify.engines.reachability.settings import ReachSettings
-    from bbfalsify.running.questions import Question, answer_all
+    from bbfalsify.running.query_run import Question, answer_all
     from bbfalsify.running.reach.reach_run import ReachRun
 
     network, family = named_model("fischer-faulty:4")
@@ -118,7 +118,7 @@ def test_a_search_for_states_comes_back(tmp_path):
 def test_a_query_that_is_not_searched_has_a_row(tmp_path):
     from bbfalsify.core.budget import Budget
     from bbfalsify.engines.reachability.settings import ReachSettings
-    from bbfalsify.running.questions import Question, answer_all
+    from bbfalsify.running.query_run import Question, answer_all
     from bbfalsify.running.reach.reach_run import ReachRun
 
     network, _ = named_model("fischer-faulty:4")

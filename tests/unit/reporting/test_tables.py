@@ -1,5 +1,7 @@
 """The result of a run as text: fits, says everything, and ends with what to do next."""
 
+from dataclasses import replace
+
 import pytest
 from rich.console import Console
 
@@ -84,6 +86,17 @@ def test_the_last_lines_say_outcomes_place_seed_and_how_to_replay():
         "seed: 7",
         "replay: bbfalsify replay runs/x/counterexamples/001-on.json",
     ]
+
+
+def test_briefly_the_last_lines_say_outcomes_report_and_how_to_replay(tmp_path):
+    (tmp_path / "report.html").write_text("")
+    result = replace(FalsificationResult.from_json(results()), directory=tmp_path)
+    assert list(closing_lines(result, brief=True))[2:] == [
+        f"report: {tmp_path / 'report.html'}",
+        "replay: bbfalsify replay runs/x/counterexamples/001-on.json",
+    ]
+    (tmp_path / "report.html").unlink()
+    assert f"run directory: {tmp_path}" in closing_lines(result, brief=True)
 
 
 def test_not_falsified_is_not_called_verified():

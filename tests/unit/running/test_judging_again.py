@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,14 @@ import pytest
 from bbfalsify import falsify
 from bbfalsify.core.verdict import Outcome
 from bbfalsify.engines.falsification import smc
+from bbfalsify.engines.falsification.judging_again import _matters
 from bbfalsify.engines.falsification.settings import Options
 from bbfalsify.logic import Requirement, parse_stl
 from bbfalsify.records.event_log import read_events
 from bbfalsify.registry import ENGINES
 from bbfalsify.reporting.html.writing import write_report
 from bbfalsify.reporting.terminal.falsify import falsification_lines
+from bbfalsify.results.falsify_insights import SamplingCheck
 from bbfalsify.running.replay import ReplayOutcome, replay
 from bbfalsify.systems import system
 from tests import heater
@@ -141,3 +144,12 @@ def test_chance_is_no_reason_to_refine():
     [check] = result.sampling.checks
     assert check.violating > 0 and check.by_chance > 0 and not check.matters
     assert result.sampling.period == pytest.approx(0.2) and result.counterexamples
+
+
+def test_violations_close_to_an_action_refine_only_where_they_are_many():
+    """One finding of ten falls on the other side of an action; a ten times shorter period would not end that."""
+    counts = {"findings": 10, "not_confirmed": 0, "moved": 1, "passing": 10, "violating": 0, "closest": 9}
+    check = SamplingCheck(period=0.1, finer=0.01, closest_violating=0, violations=100, by_chance=0, **counts)
+    assert not _matters(check, uncertain=False)
+    assert _matters(replace(check, moved=2), uncertain=False)
+    assert _matters(replace(check, not_confirmed=1), uncertain=False)

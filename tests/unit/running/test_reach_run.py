@@ -11,7 +11,7 @@ from bbfalsify.examples.models import named_model
 from bbfalsify.records.checkpoint import Checkpoint
 from bbfalsify.records.recording import Recording
 from bbfalsify.running import Execution
-from bbfalsify.running.questions import Question, answer_all
+from bbfalsify.running.query_run import Question, answer_all
 from bbfalsify.running.reach import reach_run
 from bbfalsify.running.reach.reach_checkpoint import read_standing
 from bbfalsify.running.reach.reach_run import ReachRun

@@ -16,8 +16,8 @@ from bbfalsify.systems import Capabilities, MalformedAnswer, Port, ProgramSystem
 from bbfalsify.systems.signal_files import read_outputs, write_inputs
 from bbfalsify.systems.temporary import remove_left_behind, temporary_folder
 from tests.hostile.hostile_systems import queries
+from tests.hostile.pool_runs import run
 from tests.hostile.processes import descendants
-from tests.hostile.test_hostile_programs import run
 
 BATCH = Path(__file__).parents[2] / "hostile" / "batch_program.py"
 PYTHON = [sys.executable, "-I", "-S"]

@@ -111,9 +111,10 @@ def test_what_has_no_zones_is_named(declarations, edge, message):
         zone_tables(one_process(declarations, edge))
 
 
-def test_a_stopwatch_is_named():
-    with pytest.raises(UserError, match="rate other than 1"):
-        zone_tables(one_process("clock x;", {"guard": "x > 1"}, invariant="x' == 0"))
+def test_a_stopwatch_and_other_rates_are_named():
+    assert zone_tables(one_process("clock x;", {"guard": "x > 1"}, invariant="x' == 0")).stopwatch == "x"
+    with pytest.raises(UserError, match="rate other than 0 and 1"):
+        zone_tables(one_process("clock x;", {"guard": "x > 1"}, invariant="x' == 2"))
 
 
 def test_the_graph_as_an_explicit_system():

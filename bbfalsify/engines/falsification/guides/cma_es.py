@@ -10,7 +10,7 @@ import numpy as np
 
 from bbfalsify.core.choices import ChoiceSequence, Space
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.guides.layout import clipped, fixed_layout
+from bbfalsify.engines.falsification.guides.choice_rows import clipped, fixed_layout
 from bbfalsify.engines.falsification.guides.memory import Memory
 
 STEP_SIZE = 0.25

@@ -12,7 +12,7 @@ import numpy as np
 
 from bbfalsify.core.choices import HIGHEST, LOWEST, ChoiceSequence, Space
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.guides.layout import Layout, fixed_layout
+from bbfalsify.engines.falsification.guides.choice_rows import Layout, fixed_layout
 
 MOST_CORNERS = 16
 END = 0.5

@@ -14,7 +14,7 @@ import numpy as np
 
 from bbfalsify.core.choices import ChoiceSequence, Space
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.engines.falsification.guides.layout import clipped
+from bbfalsify.engines.falsification.guides.choice_rows import clipped
 from bbfalsify.engines.falsification.guides.memory import Memory
 
 LEVELS = 5

@@ -1,51 +1,163 @@
-"""Conditions of a mode on delays and values: short intervals that hold for its violating uses, and for few others."""
+"""Conditions of a mode on delays and values: limits that tell its violating uses from passing ones.
+
+A condition is chosen by what it gains (Quinlan's FOIL): with T the violating and F the passing uses that match,
+
+    gain = T'/T · log2( (T'/(T' + F')) / (T/(T + F)) )
+
+so it may leave some violating uses out if it excludes many passing ones; the uses that the mode began with must stay.
+Of limits that gain about the same the widest is taken, rounded outwards.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bbfalsify.engines.falsification.modes.pattern import Condition, Feature, Gap, Level, Pattern, Window
+from bbfalsify.engines.falsification.modes.pattern import (
+    Condition,
+    Feature,
+    Gap,
+    Level,
+    Pattern,
+    Window,
+    Without,
+)
 from bbfalsify.engines.falsification.modes.use import Use
 
 MOST_CONDITIONS = 3
 FEWEST_USES = 8
 """Violating uses below which no condition is learned: it would describe chance."""
 EXCLUDES = 0.2
-"""Smallest share of the remaining passing uses that a condition must exclude."""
-SLACK = 0.01
-"""Share of the violating uses that a limit may leave out."""
+"""Smallest part of the remaining passing uses, by weight, that a condition must exclude."""
+GAINS = 0.5
+"""Smallest gain of a condition, in bits."""
+KEEPS, LOSES = 0.97, 0.7
+"""Share of the uses that a mode began with that every condition must keep, with a margin for those that were not seen;
+a pattern that then mostly fails (MOSTLY) needs no margin, and may lose more."""
+MOSTLY = 0.6
+NEARLY = 1.1
+"""Another action in between is a better reason than a delay that gains nearly as much."""
+AS_GOOD, SHARP = 0.75, 0.95
+"""Limits whose gain is at least this part of the best are as good; the second for patterns that mostly fail."""
+STILL = 0.8
+"""A pattern may fail less often by this factor if it lets further violating uses in."""
 MOST_PIECES = 24
+MOST_PLACES = 12
+"""Places of a core in one use that are looked at."""
 
 
-def tighten(pattern: Pattern, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
-    """Add conditions, one by one, each time the one that excludes most of the passing uses that still match."""
-    features = list(_features(pattern, bad))
-    while len(bad) >= FEWEST_USES and len(pattern.conditions) < MOST_CONDITIONS:
-        still = [use for use in good if pattern.matches(use)]
-        if not still:
-            break
-        tried = [c for f in features if (c := _limits(f, pattern, bad, still)) is not None]
-        best = max(tried, key=lambda c: _excluded(c, pattern, still), default=None)
-        if best is None or _excluded(best, pattern, still) < max(1.0, EXCLUDES * len(still)):
-            break
-        pattern = replace(pattern, conditions=(*pattern.conditions, best))
-        features.remove(best.feature)
+Placed = tuple[Use, list[tuple[int, ...]]]
+
+
+def _places(pattern: Pattern, use: Use) -> list[tuple[int, ...]]:
+    return list(itertools.islice(pattern.places(use), MOST_PLACES))
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Uses to learn conditions from."""
+
+    first: Sequence[Use]
+    """The violating uses that the mode begins with."""
+    bad: Sequence[Use]
+    """All violating uses to explain, the first ones included."""
+    good: Sequence[Use]
+
+    def matching(self, pattern: Pattern) -> Sample:
+        return Sample(*([use for use in uses if pattern.matches(use)] for uses in (self.first, self.bad, self.good)))
+
+    def placed(self, pattern: Pattern) -> list[list[Placed]]:
+        """Where the pattern stands in the uses of each kind."""
+        known = {id(use): (use, _places(pattern, use)) for uses in (self.bad, self.good) for use in uses}
+        return [[known[id(use)] for use in uses] for uses in (self.first, self.bad, self.good)]
+
+
+def tighten(pattern: Pattern, sample: Sample) -> Pattern:
+    """Add conditions, one by one, each time the one that gains most."""
+    while True:
+        still = sample.matching(pattern)
+        if not still.good or len(still.bad) < FEWEST_USES:
+            return pattern
+        placed, weights = (
+            still.placed(pattern),
+            [np.array([u.weight for u in uses]) for uses in (still.bad, still.good)],
+        )
+        best: tuple[float, Condition] | None = None
+        taken = {c.feature for c in pattern.conditions}
+        for feature in _features(pattern, still):
+            if len(taken) == MOST_CONDITIONS and feature not in taken:
+                continue
+            for found in _limits(feature, placed, weights, len(sample.first)):
+                if best is None or found[0] > best[0]:
+                    best = found
+        if best is None:
+            return pattern
+        pattern = _with(pattern, best[1])
+
+
+def widen(pattern: Pattern, sample: Sample) -> Pattern:
+    """Move limits outwards to let further violating uses in, unless the pattern then fails much less often.
+
+    The first uses of the sample are those that match already.
+    """
+    bare = replace(pattern, conditions=tuple(c for c in pattern.conditions if isinstance(c.feature, Without)))
+    further = [use for use in sample.bad if not pattern.matches(use) and bare.matches(use)]
+    if not further or bare == pattern:
+        return pattern
+    usual, (_, bad, good) = _precision(pattern, sample), sample.matching(bare).placed(bare)
+    outside = [(use, places) for use, places in bad if any(use is one for one in further)]
+    for share in (1.0, 0.9, 0.5):
+        wider = replace(pattern, conditions=tuple(_wider(c, outside, bad + good, share) for c in pattern.conditions))
+        if _precision(wider, sample) >= STILL * usual:
+            return wider
     return pattern
 
 
-def _features(pattern: Pattern, bad: Sequence[Use]) -> Iterator[Feature]:
-    names = list(bad[0].values) if bad else []
+def _wider(condition: Condition, further: Sequence[Placed], everyone: Sequence[Placed], share: float) -> Condition:
+    """The condition with limits that hold for this share of further uses."""
+    if isinstance(condition.feature, Without):
+        return condition
+    values, step = _extremes(condition.feature, further), _step(_extremes(condition.feature, everyone))
+    low, high = float(np.quantile(values[:, 1], 1 - share)), float(np.quantile(values[:, 0], share))
+    return replace(
+        condition,
+        low=min(condition.low, _clean(-_outward(-low, step))),
+        high=max(condition.high, _clean(_outward(high, step))),
+    )
+
+
+def _precision(pattern: Pattern, sample: Sample) -> float:
+    still = sample.matching(pattern)
+    bad, good = (math.fsum(use.weight for use in uses) for uses in (still.bad, still.good))
+    return bad / (bad + good) if bad else 0.0
+
+
+def _with(pattern: Pattern, condition: Condition) -> Pattern:
+    """Add a condition; one on the same feature is narrowed."""
+    others = [c for c in pattern.conditions if c.feature != condition.feature]
+    for old in pattern.conditions:
+        if old.feature == condition.feature:
+            condition = replace(condition, low=max(old.low, condition.low), high=min(old.high, condition.high))
+    return replace(pattern, conditions=(*others, condition))
+
+
+def _features(pattern: Pattern, sample: Sample) -> Iterator[Feature]:
+    bad = sample.bad
+    names = list(bad[0].values)
     for action in range(len(pattern.core)):
         yield Gap(action)
         yield from (Level(name, action) for name in names)
+    if len(pattern.core) > 1:
+        absent = {action for use in sample.good for action in use.actions} - set(pattern.core) - pattern.absent
+        yield from (Without(name) for name in sorted(absent))
     if pattern.core:
         return
     # Without actions, series mostly have the same times in every use: windows from the start, and single pieces.
-    typical = float(np.median([use.violated_at for use in bad])) if bad else 0.0
+    typical = float(np.median([use.violated_at for use in bad]))
     for name in names:
         times = [float(t) for t in bad[0].values[name].times]
         starts = [t for t in times if t < typical][:MOST_PIECES] or times[:1]
@@ -55,38 +167,77 @@ def _features(pattern: Pattern, bad: Sequence[Use]) -> Iterator[Feature]:
             yield from (Window(name, start, end, extreme) for extreme in ("least", "greatest"))
 
 
-def _limits(feature: Feature, pattern: Pattern, bad: Sequence[Use], good: Sequence[Use]) -> Condition | None:
-    """The condition that nearly all violating uses fulfil; a side that excludes nothing is left open."""
-    wanted = np.sort(_values(feature, pattern, bad))
-    others = np.sort(_values(feature, pattern, good))
-    if not len(wanted) or not len(others):
-        return None
-    skip = int(SLACK * len(wanted))
-    lowest, highest = float(wanted[skip]), float(wanted[len(wanted) - 1 - skip])
-    step = _step(lowest, highest, others)
-    low, high = math.floor(lowest / step) * step, math.ceil(highest / step) * step
-    most = EXCLUDES / 2 * len(others)
-    low = _clean(low) if np.count_nonzero(others < low) >= most else -math.inf
-    high = _clean(high) if np.count_nonzero(others > high) >= most else math.inf
-    return None if math.isinf(low) and math.isinf(high) else Condition(feature, low, high)
+def _limits(
+    feature: Feature, placed: Sequence[list[Placed]], weights: Sequence[np.ndarray], begun: int
+) -> Iterator[tuple[float, Condition]]:
+    """Yield the best upper and the best lower limit of a feature, with their gains."""
+    first, bad, good = (_extremes(feature, uses) for uses in placed)
+    step = _step(np.concatenate([bad, good]))
+    if isinstance(feature, Without):
+        sides = [(0, np.zeros(1))]
+    elif isinstance(feature, Window):
+        sides = [(1, bad[:, 1])] if feature.extreme == "least" else [(0, bad[:, 0])]
+    else:
+        sides = [(0, bad[:, 0]), (1, bad[:, 1])]
+    for side, values in sides:
+        sign = 1.0 if side == 0 else -1.0
+        # An upper limit lets a use pass if one of its places is below; negated, lower limits are the same.
+        own, others, begin = (sign * table[:, side] for table in (bad, good, first))
+        rounded = np.unique([_outward(sign * v, step) for v in values])[-200:]
+        margin = float(np.ptp(begin)) / math.sqrt(len(begin)) if len(begin) else 0.0
+        tried: list[tuple[float, float, float]] = []
+        for limit, more in itertools.product(rounded.tolist(), {0.0, margin}):
+            far = _outward(limit + more, step)
+            kept, passing = weights[0][own <= far].sum(), weights[1][others <= far].sum()
+            mostly = bool(kept >= MOSTLY * (kept + passing))
+            enough = np.count_nonzero(begin <= limit) >= int((LOSES if mostly else KEEPS) * begun)
+            if enough and passing <= (1 - EXCLUDES) * weights[1].sum() and (mostly != bool(more) or not margin):
+                gain = _gain(kept, passing, *(w.sum() for w in weights))
+                tried.append((gain, far, SHARP if mostly else AS_GOOD))
+        most = max((gain for gain, _, _ in tried), default=0.0)
+        if most >= GAINS:
+            widest = max(limit for gain, limit, as_good in tried if gain >= as_good * most)
+            clean = _clean(sign * _plain(widest, np.concatenate([own, others]), step))
+            most *= NEARLY if isinstance(feature, Without) else 1.0
+            yield most, Condition(feature, high=clean) if side == 0 else Condition(feature, low=clean)
 
 
-def _step(lowest: float, highest: float, others: np.ndarray) -> float:
+def _gain(kept: float, passing: float, bad: float, good: float) -> float:
+    """What a condition gains that keeps so much of the violating and passing uses, by weight."""
+    if kept <= 0:
+        return 0.0
+    least = 1e-3 * bad  # so that a few uses without a passing one are not worth more than their number
+    return float(kept / bad * math.log2(kept / (kept + passing + least) * (bad + good + least) / bad))
+
+
+def _extremes(feature: Feature, uses: Sequence[Placed]) -> np.ndarray:
+    """The least and the greatest value of a feature in each use, over the places of the pattern."""
+    found = np.zeros((len(uses), 2))
+    for number, (use, places) in enumerate(uses):
+        values = [feature.value(use, at) for at in ([()] if isinstance(feature, Window) else places)]
+        found[number] = min(values), max(values)
+    return found
+
+
+def _step(values: np.ndarray) -> float:
     """Limits are rounded outwards to multiples of this: about a twentieth of the range of all uses."""
-    spread = max(highest, float(others[-1])) - min(lowest, float(others[0]))
+    spread = float(values.max() - values.min()) if values.size else 0.0
     return 10.0 ** math.floor(math.log10(spread / 20)) if spread > 0 else 1.0
 
 
-def _clean(number: float) -> float:
-    return float(f"{number:.9g}")
+def _clean(limit: float) -> float:
+    return float(f"{limit:.9g}") + 0.0
 
 
-def _values(feature: Feature, pattern: Pattern, uses: Sequence[Use]) -> np.ndarray:
-    """The feature of each use, at the latest places of the pattern."""
-    places = ((use, next(pattern.places(use), None)) for use in uses)
-    return np.array([feature.value(use, at) for use, at in places if at is not None])
+def _plain(limit: float, values: np.ndarray, step: float) -> float:
+    """The number with the fewest digits among the limits that no use tells from this one."""
+    below, above = values[values <= limit], values[values > limit]
+    low, high = float(below.max(initial=-math.inf)), float(above.min(initial=limit + 10 * step))
+    if math.isinf(low):
+        return limit
+    sizes = (10.0**power * step for power in (3, 2, 1, 0, -1))
+    return next((n for size in sizes if (n := _outward(low, size)) < min(high, limit + 10 * step)), limit)
 
 
-def _excluded(condition: Condition, pattern: Pattern, good: Sequence[Use]) -> float:
-    narrower = replace(pattern, conditions=(*pattern.conditions, condition))
-    return float(sum(not narrower.matches(use) for use in good))
+def _outward(limit: float, step: float) -> float:
+    return math.ceil(limit / step - 1e-9) * step

@@ -9,8 +9,8 @@ the modes.  Stratified simulations (`strata.py`) meet what is not on the list, i
 The interval adds the limits of both parts like standard deviations.  What neither part has met is not in these numbers:
 `unseen` is an upper bound of it.
 
-How often a pattern fails when it occurs needs the probability that it occurs.  The profile alone decides that, so walks
-count it, without the system.
+How often a pattern fails when it occurs needs the probability that it occurs, first on the list, in uses that were not
+violated before.  The profile alone decides whether it occurs, so walks count it, without the system.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import numpy as np
 from bbfalsify.core.estimate import Estimate
 from bbfalsify.engines.falsification.finding import Finding
 from bbfalsify.engines.falsification.modes.pattern import Pattern
-from bbfalsify.engines.falsification.modes.strata import Strata, matches, owner
+from bbfalsify.engines.falsification.modes.strata import Hits, Strata, owner_of
 from bbfalsify.engines.falsification.modes.use import use_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
 from bbfalsify.stats.estimates import part_of
-from bbfalsify.stats.intervals import Passes, clopper_pearson, total_estimate
+from bbfalsify.stats.intervals import Passes, total_estimate
 
 METHOD = "listed by splitting, others by stratified simulation"
 
@@ -70,24 +70,22 @@ def estimate_modes(
     met = _Met.of(patterns, strata)
     none = len(patterns)
 
-    def known(parts: Sequence[Passes], hits: np.ndarray) -> Estimate:
+    def known(parts: Sequence[Passes], hits: Hits) -> Estimate:
         return _sum(parts, strata, hits, confidence)
 
-    total = known([row.estimated.passes for row in rows], met.assigned.sum(axis=1))
+    total = known([row.estimated.passes for row in rows], met.everything())
     found = []
     for number, pattern in enumerate(patterns):
         own = [d.passes(number) for d in divided if d.assigned[:, number].any()]
-        if not own and not met.assigned[:, number].any():
+        if not own and not _any(met.of_mode(number)):
             continue  # only chance made it
-        probability = known(own, met.assigned[:, number])
-        any_order = [d.matching_passes(number) for d in divided if d.matching[:, number].any()]
-        failing = known(any_order, met.matching[:, number])
+        probability = known(own, met.of_mode(number))
         mostly = [row for row, d in zip(rows, divided, strict=True) if d.belongs_to() == number]
         found.append(
             EstimatedMode(
                 pattern,
                 probability,
-                part_of(failing, _occurrence(strata, number, confidence)),
+                part_of(probability, _occurrence(strata, pattern, number, confidence)),
                 part_of(probability, total),
                 tuple(mostly),
                 tuple((d.passes(number), d.walks(number)) for d in divided if d.assigned[:, number].any()),
@@ -95,40 +93,51 @@ def estimate_modes(
         )
     found.sort(key=lambda mode: (-mode.probability.value, mode.pattern.core))
     rest = [d.passes(none) for d in divided if d.assigned[:, none].any()]
-    beside = met.assigned[:, none]
+    beside = met.of_mode(none)
     other = known(rest, beside)
-    if not rest and not beside.any():
+    if not rest and not _any(beside):
         other = replace(other, value=0.0, method=f"{METHOD}, none seen")
-    unseen = strata.unseen(beside.tolist(), confidence) if strata.simulated else None
+    unseen = strata.unseen(beside, confidence) if strata.simulated else None
     return Modes(tuple(found), other, total, unseen)
 
 
-def _occurrence(strata: Strata, number: int, confidence: float) -> Estimate:
-    """Probability that a use matches a pattern, by walks that no system executes."""
-    count = float(strata.occurring[number])
-    low, high = clopper_pearson(count, strata.drawn, confidence)
-    value = count / strata.drawn if count else high
-    return Estimate(value, low, high, confidence, "walks of the profile", strata.drawn)
+def _occurrence(strata: Strata, pattern: Pattern, number: int, confidence: float) -> Estimate:
+    """Probability that a pattern is the first to occur in a use, which was not violated before."""
+    part = strata.parts[number]
+    value, low, high = part.occurrence(strata.drawn, confidence)
+    violating = [use for uses in part.uses for use in (*uses.violating, *uses.on_list)]
+    before = sum(not pattern.matches(use) for use in violating)
+    left = 1.0 - before / max(1, part.simulated)
+    return Estimate(left * value, left * low, left * high, confidence, "walks of the profile", strata.drawn)
 
 
 @dataclass(frozen=True, eq=False)
 class _Met:
-    """Unlisted violations that fresh simulations met, by stratum."""
+    """Unlisted violations that fresh simulations met, by stratum and its groups."""
 
-    assigned: np.ndarray
-    """[strata, patterns + 1]: by the mode that they belong to; the last column has those of none."""
-    matching: np.ndarray
-    """[strata, patterns]: by every pattern that they match."""
+    assigned: list[np.ndarray]
+    """By stratum [groups, patterns + 1]: by the mode that they belong to; the last column has those of none."""
 
     @staticmethod
     def of(patterns: Sequence[Pattern], strata: Strata) -> _Met:
-        assigned = np.zeros((len(strata.parts), len(patterns) + 1))
-        matching = np.zeros((len(strata.parts), len(patterns)))
-        for number, part in enumerate(strata.parts):
-            if part.uses is not None:
-                counted = _count(patterns, [matches(patterns, use) for use in part.uses.violating])
-                assigned[number], matching[number] = counted.assigned, counted.matching
-        return _Met(assigned, matching)
+        assigned = []
+        for part in strata.parts:
+            counted = np.zeros((len(part.groups), len(patterns) + 1))
+            for group, uses in enumerate(part.uses):
+                owners = [owner_of(patterns, use) for use in uses.violating]
+                counted[group] = np.bincount(owners, minlength=len(patterns) + 1)
+            assigned.append(counted)
+        return _Met(assigned)
+
+    def of_mode(self, number: int) -> Hits:
+        return [table[:, number] for table in self.assigned]
+
+    def everything(self) -> Hits:
+        return [table.sum(axis=1) for table in self.assigned]
+
+
+def _any(hits: Hits) -> bool:
+    return any(met.any() for met in hits)
 
 
 # ---------------------------------------------------------------------- rows and counts
@@ -140,7 +149,6 @@ class _Divided:
 
     all: Passes
     assigned: np.ndarray
-    matching: np.ndarray
     owned: list[list[tuple[int, Walk]]]
     """Pass by pass: the number of the pattern that each violating trace belongs to, and the trace."""
 
@@ -150,9 +158,6 @@ class _Divided:
     def passes(self, number: int) -> Passes:
         return replace(self.all, hits=tuple(self.assigned[:, number].tolist()))
 
-    def matching_passes(self, number: int) -> Passes:
-        return replace(self.all, hits=tuple(self.matching[:, number].tolist()))
-
     def belongs_to(self) -> int | None:
         totals = self.assigned.sum(axis=0)
         return int(np.argmax(totals)) if totals.any() else None
@@ -161,41 +166,25 @@ class _Divided:
 def _divide(usage: Usage, patterns: Sequence[Pattern], row: Finding) -> _Divided:
     passes, evidence = row.estimated.passes, row.estimated.evidence
     assigned = np.zeros((len(passes.hits), len(patterns) + 1))
-    matching = np.zeros((len(passes.hits), len(patterns)))
     owned: list[list[tuple[int, Walk]]] = [[] for _ in passes.hits]
     for r, (walks, times) in enumerate(zip(evidence.walks, evidence.kept_times, strict=True)):
         if not walks:
             continue
-        seen = [matches(patterns, use_of(usage, w, float(t))) for w, t in zip(walks, times, strict=True)]
+        uses = [use_of(usage, w, float(t)) for w, t in zip(walks, times, strict=True)]
+        owned[r] = [(owner_of(patterns, use), walk) for use, walk in zip(uses, walks, strict=True)]
         scale = passes.hits[r] / len(walks)  # of many traces only some were kept
-        counted = _count(patterns, seen)
-        assigned[r], matching[r] = counted.assigned * scale, counted.matching * scale
-        owned[r] = [(owner(row), walk) for row, walk in zip(seen, walks, strict=True)]
-    return _Divided(passes, assigned, matching, owned)
+        assigned[r] = np.bincount([number for number, _ in owned[r]], minlength=len(patterns) + 1) * scale
+    return _Divided(passes, assigned, owned)
 
 
-@dataclass(frozen=True, eq=False)
-class _Counted:
-    assigned: np.ndarray
-    matching: np.ndarray
-
-
-def _count(patterns: Sequence[Pattern], matches: Sequence[np.ndarray]) -> _Counted:
-    assigned, matching = np.zeros(len(patterns) + 1), np.zeros(len(patterns))
-    for row in matches:
-        assigned[owner(row)] += 1
-        matching += row
-    return _Counted(assigned, matching)
-
-
-def _sum(parts: Sequence[Passes], strata: Strata, hits: np.ndarray, confidence: float) -> Estimate:
+def _sum(parts: Sequence[Passes], strata: Strata, hits: Hits, confidence: float) -> Estimate:
     """Add the rows' part and what fresh simulations met; nothing met gives an upper bound."""
     listed = total_estimate(parts, method=METHOD, confidence=confidence) if parts else None
-    beside = list(strata.limits(hits.tolist(), confidence))
+    beside = list(strata.limits(hits, confidence))
     if not beside:
         if listed is not None:
             return replace(listed, method=METHOD)
-        high = strata.unseen(hits.tolist(), confidence) if strata.simulated else 1.0
+        high = strata.unseen(hits, confidence) if strata.simulated else 1.0
         return Estimate(high, 0.0, high, confidence, f"{METHOD}, upper bound (none met)", strata.simulated)
     if listed is not None:
         beside.append((listed.value, listed.low, listed.high))

@@ -1,15 +1,16 @@
 """Learn failure modes: short patterns that tell violating uses from passing ones.
 
     1. word        the most probable actions up to a violation that no pattern matches yet;
-    2. conditions  on delays and values, each as wide as the violating uses need; kept if it excludes many passing ones;
+    2. conditions  on delays and values, and actions that must not come in between; kept if they exclude many passing
+                   uses (`conditions.py`);
     3. core        actions are left out as long as the uses that match only without them violate about as often: two
                    showers within 8 minutes are one too many, whoever takes them.  An action at the end of a delay that
                    a condition speaks about stays;
-    4. again       until the patterns match nearly all violating uses.  Each core then gets its conditions anew, from
-                   all violating uses that come to it; a core stands before those that it contains.
+    4. again       conditions of the shorter core, from all violating uses that come to it; then the next word, until
+                   the patterns match nearly all violating uses.
 
-The result is a decision list: a violating use belongs to the first pattern that it matches.  Learning is heuristic and
-may be wrong without harm: modes are estimated on other simulations (`estimating.py`).
+The result is a decision list: a violating use belongs to the first pattern that it matches; longer cores stand first.
+Learning is heuristic and may be wrong without harm: modes are estimated on other simulations (`estimating.py`).
 """
 
 from __future__ import annotations
@@ -18,17 +19,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bbfalsify.engines.falsification.modes.conditions import tighten
+from bbfalsify.engines.falsification.modes.conditions import Sample, tighten, widen
 from bbfalsify.engines.falsification.modes.pattern import Pattern, is_subsequence
 from bbfalsify.engines.falsification.modes.use import Use
 
 MOST_MODES = 10
 MOST_WORDS = 15
-"""Violating words that are looked at, the most probable first."""
-ENOUGH = 0.995
+"""Violating words that are looked at, the most probable unexplained one first."""
+ENOUGH = 0.9995
 """Part of the known violations that the patterns must match."""
 AS_OFTEN = 0.6
-"""An action matters if uses without it violate less often than this, relative to those with it."""
+"""An action matters if uses without it violate less often than this, relative to those with it …"""
+FEWEST = 3
+"""… of which at least so many are known."""
 MOST_USES = 600
 """Uses of each kind that decide about cores; of more, every second, third, …."""
 
@@ -37,38 +40,71 @@ Word = tuple[str, ...]
 
 def learn(bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
     """Learn at most MOST_MODES patterns from violating and passing uses, in the order of the decision list."""
-    some_bad, some_good = _thinned(bad), _thinned(good)
-    words, total = _added_up(bad), math.fsum(use.weight for use in bad)
-    found: list[Pattern] = []
-    rest = list(bad)
-    for word in sorted(words, key=lambda word: (-words[word], len(word), word))[:MOST_WORDS]:
-        left = math.fsum(use.weight for use in rest)
-        if len(found) == MOST_MODES or left <= (1 - ENOUGH) * total:
+    found = _without_others(_by_word(bad, good), bad, good)
+    found = _widened(sorted(found, key=lambda pattern: -len(pattern.core)), bad, good)
+    return list(dict.fromkeys(found))
+
+
+def _by_word(bad: Sequence[Use], good: Sequence[Use]) -> list[tuple[Word, Pattern]]:
+    """Learn a pattern from one violating word after the other, each with the word that it began with."""
+    total = math.fsum(use.weight for use in bad)
+    found: list[tuple[Word, Pattern]] = []
+    rest, tried = list(bad), set[Word]()
+    while rest and len(found) < MOST_MODES and len(tried) < MOST_WORDS:
+        weights = _added_up(rest)
+        left = [word for word in weights if word not in tried]
+        if not left or (found and math.fsum(weights.values()) <= (1 - ENOUGH) * total):
             break
-        if math.fsum(use.weight for use in rest if use.word == word) < words[word] / 2:
-            continue  # most of its uses match a pattern already
-        [pattern] = _tightened([word], some_bad, some_good) or [Pattern(word)]
-        pattern = simplify(pattern, some_bad, some_good)
-        found.append(pattern)
-        rest = [use for use in rest if not pattern.matches(use)]
-    return _tightened(_specific_first(list(dict.fromkeys(p.core for p in found))), bad, good)
+        word = min(left, key=lambda word: (-weights[word], len(word), word))
+        pattern = _pattern(word, rest, good)
+        unexplained = [use for use in rest if not pattern.matches(use)]
+        if word or len(unexplained) == len(rest):
+            tried.add(word)  # without actions all violations have one word, which is looked at again
+        if len(unexplained) < len(rest):
+            found.append((word, pattern))
+        rest = unexplained
+    return found
+
+
+def _without_others(found: list[tuple[Word, Pattern]], bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
+    """Learn each pattern again, without the violations that another one explains: they made it look more general."""
+    patterns = [pattern for _, pattern in found]
+    for number, (word, pattern) in enumerate(found):
+        others = [other for other in patterns if other.core != pattern.core]
+        own = [use for use in bad if use.word == word or not any(other.matches(use) for other in others)]
+        if word and others:
+            patterns[number] = _pattern(word, own, good)
+    return patterns
+
+
+def _widened(patterns: list[Pattern], bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
+    """Let violating uses that match no pattern into those whose core they have."""
+    for number, pattern in enumerate(patterns):
+        others = patterns[:number] + patterns[number + 1 :]
+        own = [use for use in bad if not any(other.matches(use) for other in others)]
+        patterns[number] = widen(pattern, _sample((), pattern.core, own, good))
+    return patterns
+
+
+def _pattern(word: Word, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
+    """The pattern of the violations with a word, and of others that are like them."""
+    few, passing = _thinned(bad), _thinned(good)
+    whole = tighten(Pattern(word), _sample(word, word, few, passing))
+    core = simplify(whole, few, passing).core
+    return tighten(Pattern(core), _sample(word, core, bad, good))
+
+
+def _sample(word: Word, core: Word, bad: Sequence[Use], good: Sequence[Use]) -> Sample:
+    """The violating uses of a word, and all uses that come to a core."""
+    own = [use for use in bad if is_subsequence(core, use.word)]
+    return Sample(
+        [use for use in own if use.word == word], own, [use for use in good if is_subsequence(core, use.actions)]
+    )
 
 
 def _thinned(uses: Sequence[Use]) -> list[Use]:
     step = -(-len(uses) // MOST_USES) or 1
     return [replace(use, weight=use.weight * step) for use in uses[::step]]
-
-
-def _tightened(cores: Sequence[Word], bad: Sequence[Use], good: Sequence[Use]) -> list[Pattern]:
-    """Give each core the conditions of the violating uses that come to it first."""
-    patterns, rest = [], list(bad)
-    for core in cores:
-        own = [use for use in rest if is_subsequence(core, use.word)]
-        rest = [use for use in rest if not is_subsequence(core, use.word)]
-        others = [use for use in good if is_subsequence(core, use.actions)]
-        if own:
-            patterns.append(tighten(Pattern(core), own, others))
-    return patterns
 
 
 def simplify(pattern: Pattern, bad: Sequence[Use], good: Sequence[Use]) -> Pattern:
@@ -84,14 +120,15 @@ def simplify(pattern: Pattern, bad: Sequence[Use], good: Sequence[Use]) -> Patte
 
 
 def _as_often(pattern: Pattern, shorter: Pattern, bad: Sequence[Use], good: Sequence[Use]) -> bool:
-    usual, further = [0.0, 0.0], [0.0, 0.0]
+    usual, further, count = [0.0, 0.0], [0.0, 0.0], 0
     for passes, uses in enumerate((bad, good)):
         for use in uses:
             if pattern.matches(use):
                 usual[passes] += use.weight
             elif shorter.matches(use):
                 further[passes] += use.weight
-    if not sum(further):
+                count += 1
+    if count < FEWEST or not sum(further):
         return True  # the action says nothing that the others do not imply
     return bool(usual[0]) and further[0] / sum(further) >= AS_OFTEN * usual[0] / sum(usual)
 
@@ -101,8 +138,3 @@ def _added_up(uses: Sequence[Use]) -> dict[Word, float]:
     for use in uses:
         weights[use.word] = weights.get(use.word, 0.0) + use.weight
     return weights
-
-
-def _specific_first(cores: Sequence[Word]) -> list[Word]:
-    """A core before those that it contains; else in the given order."""
-    return [cores[i] for i in sorted(range(len(cores)), key=lambda i: (-len(cores[i]), i))]

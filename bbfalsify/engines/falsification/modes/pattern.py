@@ -4,20 +4,18 @@ A use matches a pattern if the core is a subsequence of its actions (of those up
 places where every condition holds.  A pattern without a core speaks about values alone.
 
     Pattern(("shower", "shower"), (Condition(Gap(1), high=90.0),))     shower, then shower within 90
+    Pattern(("on", "on"), (Condition(Without("off"), high=0.0),))      on, then on, without off in between
     Pattern((), (Condition(Window("throttle", 0, 14, "least"), low=93.0),))     throttle ≥ 93 from 0 to 14
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from bbfalsify.engines.falsification.modes.use import Use
-
-MOST_PLACES = 2_000
-"""Places of a core that are tried in one use."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,16 @@ class Level:
 
 
 @dataclass(frozen=True)
+class Without:
+    """How often another action comes between the first and the last one of the core; only "never" is a condition."""
+
+    name: str
+
+    def value(self, use: Use, places: Sequence[int]) -> float:
+        return float(use.actions[places[0] + 1 : places[-1]].count(self.name))
+
+
+@dataclass(frozen=True)
 class Window:
     """The least or the greatest value within fixed times; of a parameter, its value."""
 
@@ -57,7 +65,7 @@ class Window:
         return float(levels.min() if self.extreme == "least" else levels.max())
 
 
-Feature = Gap | Level | Window
+Feature = Gap | Level | Without | Window
 
 
 @dataclass(frozen=True)
@@ -66,8 +74,8 @@ class Condition:
     low: float = -math.inf
     high: float = math.inf
 
-    def holds(self, use: Use, places: Sequence[int]) -> bool:
-        return self.low <= self.feature.value(use, places) <= self.high
+    def allows(self, value: float) -> bool:
+        return self.low <= value <= self.high
 
 
 @dataclass(frozen=True)
@@ -76,59 +84,136 @@ class Pattern:
     conditions: tuple[Condition, ...] = ()
 
     def matches(self, use: Use) -> bool:
-        return next(self.places(use), None) is not None
+        if not self._possible(use):
+            return False
+        if len(self.windows) == len(self.conditions):
+            return True
+        return any(reached == len(self.core) for reached in Occurrence(self).through(use))
+
+    def _possible(self, use: Use) -> bool:
+        return is_subsequence(self.core, use.word) and all(c.allows(c.feature.value(use, ())) for c in self.windows)
 
     def without(self, action: int) -> Pattern | None:
         """The pattern without an action of its core; None if a condition speaks about it."""
         conditions = []
         for condition in self.conditions:
             feature = condition.feature
-            if not isinstance(feature, Window):
+            if isinstance(feature, Gap | Level):
                 tied = (feature.action, feature.action - 1) if isinstance(feature, Gap) else (feature.action,)
                 if action in tied:
                     return None
                 condition = replace(
                     condition, feature=replace(feature, action=feature.action - (action < feature.action))
                 )
-            conditions.append(condition)
+            if not isinstance(feature, Without) or len(self.core) > 2:
+                conditions.append(condition)
         return Pattern(self.core[:action] + self.core[action + 1 :], tuple(conditions))
 
     def places(self, use: Use) -> Iterator[tuple[int, ...]]:
         """Yield where the core stands such that all conditions hold, latest places first."""
-        if not all(c.holds(use, ()) for c in self.conditions if isinstance(c.feature, Window)):
+        if not self._possible(use):
             return
-        at: list[list[Condition]] = [[] for _ in self.core]
-        """Conditions that can be checked once this action of the core, and those after it, have their places."""
-        for condition in self.conditions:
-            if isinstance(condition.feature, Gap):
-                at[max(0, condition.feature.action - 1)].append(condition)
-            elif isinstance(condition.feature, Level):
-                at[condition.feature.action].append(condition)
-        # Features look at places by their number in the core, those before the first known one are not asked for.
-        found = embeddings(self.core, use.word, lambda k, known: all(c.holds(use, (0,) * k + known) for c in at[k]))
-        yield from itertools.islice(found, MOST_PLACES)
+        seen = Occurrence(self)
+        for _ in seen.through(use):
+            pass
+        stack: list[tuple[int, ...]] = [()]
+        while stack:
+            known = stack.pop()
+            left = len(self.core) - len(known)
+            if not left:
+                yield known
+                continue
+            # Pushed in ascending order, so that the latest place is tried first.
+            for place, _ in seen.ends[left - 1]:
+                if not known or self._follow(use, left, place, known[0]):
+                    stack.append((place, *known))
+
+    def _follow(self, use: Use, action: int, before: int, place: int) -> bool:
+        """Tell whether an action of the core may stand at a place if the one before it stands at another."""
+        low, high = self.gaps[action]
+        between = use.actions[before + 1 : place]
+        delay = float(use.times[place]) - float(use.times[before])
+        return before < place and low <= delay <= high and self.absent.isdisjoint(between)
+
+    @cached_property
+    def windows(self) -> list[Condition]:
+        return [c for c in self.conditions if isinstance(c.feature, Window)]
+
+    @cached_property
+    def gaps(self) -> list[tuple[float, float]]:
+        """Limits of the delay before each action of the core."""
+        limits = [(-math.inf, math.inf)] * len(self.core)
+        for c in self.conditions:
+            if isinstance(c.feature, Gap):
+                limits[c.feature.action] = (c.low, c.high)
+        return limits
+
+    @cached_property
+    def levels(self) -> list[list[tuple[str, Condition]]]:
+        """By action of the core: the values that conditions speak about."""
+        found: list[list[tuple[str, Condition]]] = [[] for _ in self.core]
+        for c in self.conditions:
+            if isinstance(c.feature, Level):
+                found[c.feature.action].append((c.feature.name, c))
+        return found
+
+    @cached_property
+    def standing(self) -> dict[str, list[int]]:
+        """Where each action stands in the core."""
+        return {action: [k for k, one in enumerate(self.core) if one == action] for action in self.core}
+
+    @cached_property
+    def relevant(self) -> frozenset[str]:
+        return frozenset(self.core) | self.absent
+
+    @cached_property
+    def absent(self) -> frozenset[str]:
+        """Actions that must not come between the first and the last one of the core."""
+        return frozenset(c.feature.name for c in self.conditions if isinstance(c.feature, Without))
 
 
-def embeddings(
-    core: Sequence[str], word: Sequence[str], allowed: Callable[[int, tuple[int, ...]], bool] = lambda k, known: True
-) -> Iterator[tuple[int, ...]]:
-    """Yield the places of a core in a word as a subsequence, latest ones first.
+class Occurrence:
+    """How far a pattern has come in a use, whose actions are seen one by one."""
 
-    `allowed(k, known)` refuses the places `known` of the actions k, k + 1, … of the core.
-    """
-    if not is_subsequence(core, word):
-        return
-    stack: list[tuple[int, tuple[int, ...]]] = [(len(core) - 1, ())]
-    while stack:
-        left, places = stack.pop()
-        if left < 0:
-            yield places
-            continue
-        end = places[0] if places else len(word)
-        # Pushed in ascending order, so that the latest place is tried first.
-        for at in range(left, end):
-            if word[at] == core[left] and allowed(left, (at, *places)):
-                stack.append((left - 1, (at, *places)))
+    def __init__(self, pattern: Pattern) -> None:
+        self.pattern = pattern
+        self.ends: list[list[tuple[int, float]]] = [[] for _ in pattern.core]
+        """Places and times at which the first 1, 2, … actions of the core can end."""
+        self._broken = -1
+        """The last place of an action that must not come in between."""
+
+    def copy(self) -> Occurrence:
+        made = Occurrence(self.pattern)
+        made.ends, made._broken = [list(e) for e in self.ends], self._broken
+        return made
+
+    def see(self, place: int, action: str, time: float, level: Callable[[str], float]) -> int:
+        """Take the next action; return how many actions of the core can end with it.  `level` tells values in force."""
+        pattern, reached = self.pattern, 0
+        if action in pattern.absent:
+            self._broken = place
+        for k in pattern.standing.get(action, ()):
+            low, high = pattern.gaps[k]
+            earlier = self.ends[k - 1] if k else ((0, 0.0),)
+            first = self._broken if k else -1
+            if any(low <= time - before <= high for at, before in earlier if first < at < place or not k) and all(
+                c.allows(level(name)) for name, c in pattern.levels[k]
+            ):
+                self.ends[k].append((place, time))
+                reached = k + 1
+        return reached
+
+    def through(self, use: Use) -> Iterator[int]:
+        """See the actions of a use up to its violation that matter; yield what `see` returns."""
+        relevant, times, at = self.pattern.relevant, use.times, 0.0
+
+        def level(name: str) -> float:
+            return use.values[name].at(at)
+
+        for place, action in enumerate(use.word):
+            if action in relevant:
+                at = float(times[place])
+                yield self.see(place, action, at, level)
 
 
 def is_subsequence(core: Sequence[str], word: Sequence[str]) -> bool:

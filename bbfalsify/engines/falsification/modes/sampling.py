@@ -15,7 +15,7 @@ import numpy as np
 
 from bbfalsify.core.query import Answer, Ask
 from bbfalsify.core.seeds import SeedTree
-from bbfalsify.core.verdict import Verdict
+from bbfalsify.core.verdict import SimulationStatus, Verdict
 from bbfalsify.engines.falsification.estimating import PassPlan, estimate
 from bbfalsify.engines.falsification.evidence import Evidence
 from bbfalsify.engines.falsification.finding import Finding
@@ -30,6 +30,8 @@ once to estimate on, and simulations that look for ways to avoid a mode.  A prof
 plain simulations would only repeat: all of its simulations are passes to learn from."""
 
 
+MOST_FURTHER = 300
+"""Findings beside the list that are learned from."""
 PER_TRACE, MOST_WALKS, PER_SIMULATION = 5, 20_000, 8
 
 
@@ -59,10 +61,23 @@ Word = tuple[str, ...]
 
 
 def learning_uses(
-    ask: Ask, usage: Usage, rows: Sequence[Finding], plain: PlainUses, plan: PassPlan, seeds: SeedTree
+    ask: Ask,
+    usage: Usage,
+    rows: Sequence[Finding],
+    plain: PlainUses,
+    plan: PassPlan,
+    seeds: SeedTree,
+    further: Sequence[tuple[Finding, float]] = (),
 ) -> tuple[list[Use], list[Use]]:
-    """Make further passes along each row, and add the plain simulations: violating uses, and uses that pass."""
-    bad: list[Use] = []
+    """Make further passes along each row, and add the plain simulations: violating uses, and uses that pass.
+
+    What the search found beside the list, with rough masses, shows rare modes that neither would meet.
+    """
+    bad = [
+        use_of(usage, finding.walk, finding.judgement.first_violation_time, mass)
+        for finding, mass in further[:MOST_FURTHER]
+        if finding.walk is not None and finding.simulation is SimulationStatus.OK
+    ]
     good: list[Use] = []
     for row in rows:
         few = PassPlan(learning_passes(usage, plan.passes), plan.traces, plan.estimator, plan.confidence)
@@ -111,6 +126,8 @@ class PlainUses:
     simulations: int
     """Number of plain simulations; each use stands for one of them."""
     violating: list[Use] = field(default_factory=list)
+    on_list: list[Use] = field(default_factory=list)
+    """Violating uses that follow a listed word."""
     passing: list[Use] = field(default_factory=list)
 
     def add(self, walk: Walk, answer: Answer, failing_step: int = 0) -> None:
@@ -122,8 +139,9 @@ class PlainUses:
         elif failing_step or answer.ok:
             at = float(walk.times[failing_step - 1]) if failing_step else judgement.first_violation_time
             steps = failing_step or violating_step(walk.times, at)
-            if walk.prefix(steps).actions(self.usage.model) not in self.listed:
-                self.violating.append(use_of(self.usage, walk, min(at, self.usage.duration), weight))
+            known = walk.prefix(steps).actions(self.usage.model) in self.listed
+            use = use_of(self.usage, walk, min(at, self.usage.duration), weight)
+            (self.on_list if known else self.violating).append(use)
 
     def _follows(self, walk: Walk) -> bool:
         longest = max(map(len, self.listed), default=0)

@@ -7,13 +7,14 @@ number:
     P(violation) = Σ over strata P(stratum) · part of its simulated uses that violate
 
 A stratum holds the uses whose first matching pattern is the same; the last one those that match none.  How many uses of
-each are simulated follows from what was learned (Neyman's allocation), never from the simulations themselves.
+each are simulated follows from what was learned (Neyman's allocation), never from the simulations themselves.  Uses of
+a pattern that is too rare for plain walks come from splitting along its core (`along_core.py`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,12 +23,13 @@ from bbfalsify.core.query import Ask, Query
 from bbfalsify.core.seeds import SeedTree
 from bbfalsify.engines.falsification.failing_runs import failing_steps
 from bbfalsify.engines.falsification.instants import violating_step
+from bbfalsify.engines.falsification.modes.along_core import CorePass, can_split, split_along
 from bbfalsify.engines.falsification.modes.pattern import Pattern
 from bbfalsify.engines.falsification.modes.sampling import PlainUses, everyday_walks
 from bbfalsify.engines.falsification.modes.use import Use, use_of
 from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
-from bbfalsify.stats.intervals import clopper_pearson
+from bbfalsify.stats.intervals import Passes, clopper_pearson, splitting_estimate
 
 WALKS = 500
 """Walks at a time that count how often patterns occur …"""
@@ -35,6 +37,8 @@ ENOUGH = 200
 """… until each occurred so often."""
 NO_PATTERN = 0.5
 """Least part of the simulations for uses that match no pattern: they bound what was never seen."""
+LEAST = 0.1
+"""Least part of the others for each pattern, before they are scaled: a rare mode has its number, too."""
 BATCH = 100
 """Simulations asked for at a time."""
 
@@ -43,42 +47,105 @@ Word = tuple[str, ...]
 
 @dataclass
 class Stratum:
-    """Uses whose first matching pattern is the same."""
+    """Uses whose first matching pattern is the same, drawn under the profile's law."""
 
     wanted: int
     """Number of its uses to simulate."""
     drawn: int = 0
     """Walks that belong to it."""
-    walks: list[Walk] = field(default_factory=list)
-    uses: PlainUses | None = None
-    """The simulated ones; None before."""
+    groups: list[list[Walk]] = field(default_factory=lambda: [[]])
+    """The uses to simulate, in independent groups."""
+    uses: list[PlainUses] = field(default_factory=list)
+    """The simulated ones, group by group; empty before."""
+
+    @property
+    def simulated(self) -> int:
+        return sum(map(len, self.groups))
+
+    @property
+    def worth(self) -> float:
+        """Number of independent uses that the simulated ones are worth."""
+        return float(self.simulated)
+
+    def occurrence(self, drawn: int, confidence: float) -> tuple[float, float, float]:
+        """(value, low, high) of the probability of the stratum; the upper limit where none of its walks was drawn."""
+        low, high = clopper_pearson(self.drawn, drawn, confidence)
+        return self.drawn / drawn or high, low, high
+
+    def keep(self, judged: list[list[Walk]]) -> None:
+        """Leave uses out that nobody could judge."""
+        self.groups = judged
+
+    def limits(self, drawn: int, hits: np.ndarray, confidence: float) -> tuple[float, float, float]:
+        """(value, low, high) of an event that was met `hits` times in each group."""
+        met, count = float(hits.sum()), self.simulated
+        share, least, most = self.occurrence(drawn, confidence)
+        rate, (low, high) = met / count, clopper_pearson(met, count, confidence)
+        value = share * rate
+        below, above = (math.hypot(share * (rate - low), rate * (share - least)),
+                        math.hypot(share * (high - rate), rate * (most - share)))  # fmt: skip
+        return value, max(0.0, value - below), value + above
+
+
+@dataclass
+class SplitStratum(Stratum):
+    """Uses of a rare pattern, by passes of splitting along its core: a group per pass."""
+
+    passes: list[CorePass] = field(default_factory=list)
+    tried: list[int] = field(default_factory=list)
+    """Uses of each pass that were looked at; those whose first matching pattern is another are not simulated."""
+
+    @property
+    def worth(self) -> float:
+        return sum(self._families) * self.simulated / max(1, sum(self.tried))
+
+    @property
+    def _families(self) -> list[float]:
+        return [float(len(np.unique(one.roots[:n]))) for one, n in zip(self.passes, self.tried, strict=True)]
+
+    def keep(self, judged: list[list[Walk]]) -> None:
+        lost = [len(before) - len(left) for before, left in zip(self.groups, judged, strict=True)]
+        self.tried = [count - few for count, few in zip(self.tried, lost, strict=True)]
+        self.groups = judged
+
+    def counted(self, hits: np.ndarray) -> Passes:
+        return Passes(
+            tuple(one.probability for one in self.passes),
+            tuple(hits.tolist()),
+            tuple(self.tried),
+            families=tuple(self._families),
+        )
+
+    def occurrence(self, drawn: int, confidence: float) -> tuple[float, float, float]:
+        return self.limits(drawn, np.array([len(group) for group in self.groups]), confidence)
+
+    def limits(self, drawn: int, hits: np.ndarray, confidence: float) -> tuple[float, float, float]:
+        made = splitting_estimate(self.counted(hits), method="splitting along the core", confidence=confidence)
+        return made.value, made.low, made.high
+
+
+Hits = Sequence[np.ndarray]
+"""By stratum: how often an event was met in each of its groups."""
 
 
 @dataclass(frozen=True, eq=False)
 class Strata:
     drawn: int
     """Walks that were classified."""
-    occurring: np.ndarray
-    """How many of them match each pattern, first or not."""
     parts: list[Stratum]
     """One per pattern; the last one has the uses that match none."""
 
     @property
     def simulated(self) -> int:
-        return sum(len(part.walks) for part in self.parts)
+        return sum(part.simulated for part in self.parts)
 
-    def limits(self, hits: Sequence[float], confidence: float) -> Iterator[tuple[float, float, float]]:
-        """(value, low, high) of the probability of an event, stratum by stratum, where it was met `hits` times."""
+    def limits(self, hits: Hits, confidence: float) -> Iterator[tuple[float, float, float]]:
+        """(value, low, high) of the probability of an event, stratum by stratum, where it was met."""
         for part, met in zip(self.parts, hits, strict=True):
-            if met and part.walks:
-                share, (least, most) = part.drawn / self.drawn, clopper_pearson(part.drawn, self.drawn, confidence)
-                rate, (low, high) = met / len(part.walks), clopper_pearson(met, len(part.walks), confidence)
-                value = share * rate
-                below, above = (math.hypot(share * (rate - low), rate * (share - least)),
-                                math.hypot(share * (high - rate), rate * (most - share)))  # fmt: skip
-                yield value, max(0.0, value - below), value + above
+            if met.any() and part.simulated:
+                yield part.limits(self.drawn, met, confidence)
 
-    def unseen(self, hits: Sequence[float], confidence: float) -> float:
+    def unseen(self, hits: Hits, confidence: float) -> float:
         """Upper bound of the probability of an event that was met `hits` times in each stratum.
 
         Where nothing was met, the least favourable stratum alone gives the bound: uses that were not seen to violate in
@@ -88,46 +155,79 @@ class Strata:
         value = sum(v for v, _, _ in met)
         above = math.sqrt(sum((high - v) ** 2 for v, _, high in met))
         never = [
-            part.drawn / self.drawn * clopper_pearson(0, len(part.walks), 2 * confidence - 1)[1]
+            part.occurrence(self.drawn, confidence)[0] * clopper_pearson(0, part.worth, 2 * confidence - 1)[1]
             for part, count in zip(self.parts, hits, strict=True)
-            if part.drawn and part.walks and not count
+            if part.worth and not count.any()
         ]
         return min(1.0, value + math.hypot(above, max(never, default=0.0)))
 
 
-def allocated(patterns: Sequence[Pattern], bad: Sequence[Use], good: Sequence[Use], simulations: int) -> list[int]:
-    """Divide simulations among the strata, by what was learned: P(stratum) times the spread of its verdicts."""
+def learned_weights(patterns: Sequence[Pattern], bad: Sequence[Use], good: Sequence[Use]) -> np.ndarray:
+    """[strata, 2]: about how probable violating and passing uses of each stratum are."""
     weights = np.zeros((len(patterns) + 1, 2))
     for column, uses in enumerate((bad, good)):
         for use in uses:
             weights[owner_of(patterns, use), column] += use.weight
+    return weights
+
+
+def allocated(weights: np.ndarray, simulations: int) -> list[int]:
+    """Divide simulations among the strata, by what was learned: P(stratum) times the spread of its verdicts."""
     total = np.maximum(weights.sum(axis=1), 1e-300)
     rates = np.clip(weights[:, 0] / total, 1 / max(2, simulations), 0.5)
     importance = total * np.sqrt(rates * (1 - rates))
     shares = importance / importance.sum()
-    last = max(NO_PATTERN if len(patterns) else 1.0, shares[-1])
-    rest = shares[:-1] / max(shares[:-1].sum(), 1e-300) * (1 - last)
+    last = max(NO_PATTERN if len(weights) > 1 else 1.0, shares[-1])
+    rest = np.maximum(shares[:-1] / max(shares[:-1].sum(), 1e-300), LEAST)
+    rest = rest / max(rest.sum(), 1e-300) * (1 - last)
     return [*(int(math.ceil(simulations * share)) for share in rest), max(1, int(simulations * last))]
 
 
-def draw(usage: Usage, patterns: Sequence[Pattern], wanted: Sequence[int], most: int, seeds: SeedTree) -> Strata:
-    """Draw walks of the profile until every stratum has as many as wanted, or `most` are drawn."""
-    parts = [Stratum(number) for number in wanted]
-    occurring, drawn = np.zeros(len(patterns)), 0
-    while (
-        not drawn
-        or drawn < most
-        and (any(len(part.walks) < part.wanted for part in parts) or (len(patterns) and occurring.min() < ENOUGH))
-    ):
+def rare(
+    usage: Usage, patterns: Sequence[Pattern], learned: Sequence[float], wanted: Sequence[int], most: int
+) -> set[int]:
+    """Numbers of the patterns whose uses plain walks would not give, by their learned probabilities."""
+    few = (number for number, pattern in enumerate(patterns) if can_split(usage, pattern))
+    return {number for number in few if learned[number] * most < max(wanted[number], ENOUGH)}
+
+
+def draw(
+    usage: Usage,
+    patterns: Sequence[Pattern],
+    wanted: Sequence[int],
+    most: int,
+    seeds: SeedTree,
+    split: Collection[int] = (),
+) -> Strata:
+    """Draw walks of the profile until every stratum has as many as wanted, or `most` are drawn; `split` rare ones."""
+    parts = [
+        _split(usage, patterns, number, count, seeds) if number in split else Stratum(count)
+        for number, count in enumerate(wanted)
+    ]
+    plain, drawn = [part for part in parts if not isinstance(part, SplitStratum)], 0
+
+    def missing() -> bool:
+        return any(p.simulated < p.wanted for p in plain) or any(p.drawn < ENOUGH for p in plain[:-1])
+
+    while not drawn or drawn < most and missing():
         for walk in everyday_walks(usage, seeds.child("occurrences", drawn), WALKS):
-            found = matches(patterns, use_of(usage, walk))
-            occurring += found
-            part = parts[owner(found)]
+            part = parts[owner_of(patterns, use_of(usage, walk))]
             part.drawn += 1
-            if len(part.walks) < part.wanted:
-                part.walks.append(walk)
+            if not isinstance(part, SplitStratum) and part.simulated < part.wanted:
+                part.groups[0].append(walk)
         drawn += WALKS
-    return Strata(drawn, occurring, parts)
+    return Strata(drawn, parts)
+
+
+def _split(usage: Usage, patterns: Sequence[Pattern], number: int, wanted: int, seeds: SeedTree) -> SplitStratum:
+    """Uses of one pattern by splitting; of each pass so many that all together are as many as wanted."""
+    passes = split_along(usage, patterns[number], seeds.child("core", number))
+    groups, tried = [], []
+    for one in passes:
+        some = one.walks[: -(-wanted // len(passes))]
+        groups.append([walk for walk in some if owner_of(patterns, use_of(usage, walk)) == number])
+        tried.append(len(some))
+    return SplitStratum(wanted, groups=groups, passes=passes, tried=tried)
 
 
 def simulate(ask: Ask, usage: Usage, requirement: int, listed: frozenset[Word], strata: Strata) -> None:
@@ -136,34 +236,27 @@ def simulate(ask: Ask, usage: Usage, requirement: int, listed: frozenset[Word], 
     Uses that nobody could judge, because their simulations failed, are left out of their stratum.
     """
     for number, part in enumerate(strata.parts):
-        part.uses = PlainUses(usage, requirement, listed, max(1, len(part.walks)))
-        judged: list[Walk] = []
-        for first in range(0, len(part.walks), BATCH):
-            walks = part.walks[first : first + BATCH]
-            names = [f"modes/{requirement}/stratum/{number}/{first + k}" for k in range(len(walks))]
-            queries = [Query(name, usage.draft(walk)) for name, walk in zip(names, walks, strict=True)]
-            answers = ask(queries)
+        part.uses = [PlainUses(usage, requirement, listed, max(1, part.simulated)) for _ in part.groups]
+        queue = [(walk, group) for group, walks in enumerate(part.groups) for walk in walks]
+        judged: list[list[Walk]] = [[] for _ in part.groups]
+        for first in range(0, len(queue), BATCH):
+            batch = queue[first : first + BATCH]
+            walks = [walk for walk, _ in batch]
+            names = [f"modes/{requirement}/stratum/{number}/{first + k}" for k in range(len(batch))]
+            answers = ask([Query(name, usage.draft(walk)) for name, walk in zip(names, walks, strict=True)])
             failed = {
                 k: violating_step(walks[k].times, usage.duration)
                 for k, answer in enumerate(answers)
                 if not answer.ok and requirement in answer.violated
             }
             steps = failing_steps(ask, usage, walks, names, failed)
-            for k, (walk, answer) in enumerate(zip(walks, answers, strict=True)):
+            for k, ((walk, group), answer) in enumerate(zip(batch, answers, strict=True)):
                 if answer.judgements:
-                    part.uses.add(walk, answer, steps.get(k, 0))
-                    judged.append(walk)
-        part.walks[:] = judged
-
-
-def matches(patterns: Sequence[Pattern], use: Use) -> np.ndarray:
-    return np.array([pattern.matches(use) for pattern in patterns], bool)
-
-
-def owner(found: np.ndarray) -> int:
-    """The first pattern that matches; the number after the last if none does."""
-    return int(np.argmax(found)) if found.any() else len(found)
+                    part.uses[group].add(walk, answer, steps.get(k, 0))
+                    judged[group].append(walk)
+        part.keep(judged)
 
 
 def owner_of(patterns: Sequence[Pattern], use: Use) -> int:
+    """The first pattern that matches; the number after the last if none does."""
     return next((number for number, pattern in enumerate(patterns) if pattern.matches(use)), len(patterns))

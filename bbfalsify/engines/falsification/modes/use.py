@@ -56,10 +56,10 @@ class Use:
         return self.actions[: self.until_violation]
 
 
-def use_of(usage: Usage, walk: Walk, violated_at: float = math.inf, weight: float = 1.0) -> Use:
+def use_of(usage: Usage, walk: Walk, violated_at: float = math.inf, weight: float = 1.0, *, start: float = 0.0) -> Use:
     """Describe a walk over the profile as a use; inputs that actions set are left out, the actions tell them."""
-    times = np.concatenate([[0.0], walk.times])
-    values = {name: Series(times, levels) for name, levels in usage.computed_values(walk).items()}
+    times = np.concatenate([[start], walk.times])
+    values = {name: Series(times, levels) for name, levels in usage.computed_values(walk, start=start).items()}
     drawn = usage.values.values(walk.values)
     values |= {name: Series(np.array(curve.times), np.array(curve.values)) for name, curve in drawn.curves.items()}
     values |= {name: Series(np.zeros(1), np.array([value])) for name, value in drawn.parameters.items()}

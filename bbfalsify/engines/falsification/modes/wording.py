@@ -50,13 +50,19 @@ def sentence_of(pattern: Pattern, units: Mapping[str, str]) -> str:
         parts.append(text)
     windows = [(c, c.feature) for c in pattern.conditions if isinstance(c.feature, Window)]
     windows.sort(key=lambda pair: (pair[1].start, pair[1].end, pair[1].name))
-    return ", ".join([*_counted(parts), *(_limits(c, units) + _when(at) for c, at in windows)]) or "any use"
+    said = (
+        ", ".join([*_counted(pattern.core, parts), *(_limits(c, units) + _when(at) for c, at in windows)]) or "any use"
+    )
+    absent = sorted(pattern.absent)
+    return f"{said}, without {' or '.join(absent)} in between" if absent else said
 
 
-def _counted(parts: Sequence[str]) -> list[str]:
-    """Say "on, then on, then on" shorter: on 3 times."""
-    repeated = parts and len(parts) > 2 and all(part == f"then {parts[0]}" for part in parts[1:])
-    return [f"{parts[0]} {len(parts)} times"] if repeated else list(parts)
+def _counted(core: Sequence[str], parts: Sequence[str]) -> list[str]:
+    """Say "on by 5, then on, then on" shorter: on 3 times, the first by 5."""
+    if len(parts) < 3 or any(part != f"then {core[0]}" for part in parts[1:]):
+        return list(parts)
+    times, how = f"{core[0]} {len(parts)} times", parts[0][len(core[0]) :]
+    return [times, f"the first{how}"] if how else [times]
 
 
 def _delay(condition: Condition, *, first: bool) -> str:

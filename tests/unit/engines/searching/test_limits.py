@@ -5,6 +5,7 @@ import pytest
 from bbfalsify import UserError
 from bbfalsify.engines.searching import explicit, search
 from bbfalsify.engines.searching.bit_states import BitStates
+from bbfalsify.engines.searching.bookkeeping import Rounds
 
 COUNTER = explicit(0, lambda n: [("up", n + 1), ("down", n - 1)])
 """An infinite system."""
@@ -133,3 +134,15 @@ def test_results_are_written_and_read():
     assert type(found).from_json(found.as_json()).trace == found.trace
     assert found.as_json()["length"] == 3
     assert str(found).startswith("reached after 3 steps by bfs")
+
+
+def test_deep_random_search_goes_on_after_the_depth_that_it_searched():
+    """Rounds draw their own random numbers: a search that begins later ends with the same trace."""
+    system = explicit((0, 0), lambda s: [("a", (s[0] + 1, s[1])), ("b", (s[0], s[1] + 1))] if sum(s) < 20 else [])
+    depths: list[int] = []
+    settings = {"method": "drs", "increment": 2, "seed": 5}
+    whole = search(system, lambda s: s == (5, 4), rounds=Rounds(report=depths.append), **settings)
+    assert whole.verdict == "reached" and depths == [2, 4, 6, 8]
+    resumed = search(system, lambda s: s == (5, 4), rounds=Rounds(6), **settings)
+    assert resumed.path == whole.path and resumed.states < whole.transitions
+    assert search(system, lambda s: s == (5, 4), rounds=Rounds(8), **settings).path == whole.path

@@ -1,0 +1,102 @@
+"""When plain simulation stops, and what it says then: one rule for runs of a model and for uses of a system.
+
+sequence                                    a confidence sequence is narrow enough, or has decided a bound
+okamoto, clopper_pearson, wilson, bayes     a number of runs that is fixed in advance
+sprt                                        Wald's test has decided a bound
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from bbfalsify.core.estimate import Estimate
+from bbfalsify.engines.estimation.settings import EstimateSettings
+from bbfalsify.logic.csl import Bound
+from bbfalsify.stats.binomial import SequentialTest, jeffreys, normal_samples, wilson
+from bbfalsify.stats.intervals import clopper_pearson
+from bbfalsify.stats.sequential import Counts, StoppingRule, chernoff_hoeffding_samples, hoeffding
+
+MOST_RUNS = 10_000_000
+NEARLY = 0.05
+"""Half width, as a share of its bound, of an interval that leaves the bound undecided."""
+FIXED = {
+    "okamoto": (hoeffding, "Okamoto (Chernoff–Hoeffding)"),
+    "clopper_pearson": (clopper_pearson, "Clopper–Pearson"),
+    "wilson": (wilson, "Wilson"),
+    "bayes": (jeffreys, "Bayes, prior beta(1/2, 1/2)"),
+}
+
+
+class PlainRule:
+    """The rule for one probability, which a bound may ask about."""
+
+    def __init__(self, settings: EstimateSettings, bound: Bound | None = None, runs: int | None = None) -> None:
+        """`runs`: a number of runs that the query itself fixes."""
+        self.settings, self.bound, self._given = settings, bound, runs
+        method = "sequence" if settings.method in ("auto", "chain") else settings.method
+        if runs is not None and method not in FIXED:
+            method = "clopper_pearson"
+        self.method = "sequence" if method == "sprt" and bound is None else method
+        self._sequence = StoppingRule("sequence", settings.epsilon, settings.relative, settings.confidence)
+
+    @property
+    def samples(self) -> int | None:
+        """The number of runs, where it is fixed in advance."""
+        if self.method not in FIXED:
+            return None
+        if self._given is not None or self.settings.runs is not None:
+            return self._given or self.settings.runs
+        epsilon = self.settings.epsilon or 0.005
+        if self.method == "okamoto":
+            return chernoff_hoeffding_samples(epsilon, 1 - self.settings.confidence)
+        return normal_samples(epsilon, self.settings.confidence)
+
+    @property
+    def most(self) -> int:
+        return self.samples or self.settings.runs or MOST_RUNS
+
+    def reached(self, counts: Counts) -> bool:
+        """Tell whether the rule allows to stop."""
+        if self.samples is not None:
+            return counts.trials >= self.samples
+        if self.bound is None:
+            return self._sequence.reached(counts)
+        return self.verdict(counts) is not None or self._narrow(self.bound, counts)
+
+    def _narrow(self, bound: Bound, counts: Counts) -> bool:
+        """A system, whose uses cost more than runs of a model, is not asked on where the truth is nearly the bound."""
+        if self.settings.horizon is None or self.method == "sprt":
+            return False
+        low, high = self._sequence.interval(counts)
+        return high - low <= 2 * NEARLY * bound.high
+
+    def verdict(self, counts: Counts) -> bool | None:
+        """Whether the bound holds; None: not yet decided, or there is none."""
+        if self.bound is None or not counts.trials:
+            return None
+        if self.method == "sprt":
+            return self._tested(self.bound, counts)
+        found = self.estimate(counts)
+        return self.bound.verdict(found.low, found.high)
+
+    def estimate(self, counts: Counts) -> Estimate:
+        found = self._sequence.estimate(counts)
+        if self.method == "sprt":
+            return replace(found, method=f"sequential test ± {self.settings.indifference:g}, {found.method}")
+        if self.method not in FIXED or not counts.trials:
+            return found
+        (limits, name), confidence = FIXED[self.method], self.settings.confidence
+        low = limits(counts.hits, counts.trials, confidence)[0]
+        high = limits(counts.hits + counts.failed, counts.trials, confidence)[1]
+        value = counts.hits / (counts.trials - counts.failed) if counts.hits else high
+        return Estimate(value, low, high, confidence, name, counts.trials)
+
+    def _tested(self, bound: Bound, counts: Counts) -> bool | None:
+        """The decision of Wald's test, if runs without a verdict change nothing about it."""
+        below = bound.low > 0 and bound.low != -math.inf
+        threshold = bound.low if below else bound.high
+        test = SequentialTest(threshold, self.settings.indifference, 1 - self.settings.confidence)
+        decisions = {test.decision(hits, counts.trials) for hits in (counts.hits, counts.hits + counts.failed)}
+        [decision, *others] = decisions
+        return None if others or decision is None else decision == below

@@ -1,0 +1,149 @@
+"""Uses in which a rare pattern occurs, by splitting along its own core.
+
+Level k of a use: the first k actions of the core stand in it such that their conditions hold.
+
+    uses := n at the start
+    for k = 1 … length of the core
+        each goes on under the profile's law until it reaches level k, or ends
+        p_k := share that reaches it
+        uses := n of those, evenly
+    each goes on to its end
+    P(pattern occurs) ≈ p_1 · p_2 · …
+
+This is splitting with fixed effort, where every level is entered once, so the product is unbiased (Garvels 2000).  Only
+the profile walks: the system executes the uses of the last level alone.  Independent passes give intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bbfalsify.core.seeds import SeedTree
+from bbfalsify.engines.falsification.genealogy import Genealogy
+from bbfalsify.engines.falsification.modes.pattern import Occurrence, Pattern
+from bbfalsify.engines.falsification.modes.use import use_of
+from bbfalsify.engines.falsification.usage import MAX_STEPS, Usage
+from bbfalsify.engines.falsification.walk_extension import joined, where_they_end
+from bbfalsify.kernel import Particles, Walk, WalkStatus, stochastic_step, supports_conditional
+
+PASSES = 10
+EFFORT = 200
+"""Uses of one pass at each level."""
+
+
+@dataclass(frozen=True, eq=False)
+class CorePass:
+    """One pass: the probability of the pattern, and uses in which it occurs."""
+
+    probability: float
+    walks: list[Walk] = field(default_factory=list)
+    roots: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """For each of them the use at the first level that it descends from."""
+
+
+def can_split(usage: Usage, pattern: Pattern) -> bool:
+    """Tell whether uses can be continued step by step, and the pattern has levels."""
+    return bool(pattern.core) and not pattern.windows and supports_conditional(usage.model) is None
+
+
+def split_along(usage: Usage, pattern: Pattern, seeds: SeedTree, passes: int = PASSES) -> list[CorePass]:
+    return [_one_pass(usage, pattern, EFFORT, seeds.child("pass", number)) for number in range(passes)]
+
+
+@dataclass
+class _Going:
+    """A use that is not at its end."""
+
+    walk: Walk
+    seen: Occurrence
+    root: int
+
+    def copy(self) -> _Going:
+        return _Going(self.walk, self.seen.copy(), self.root)
+
+
+def _one_pass(usage: Usage, pattern: Pattern, effort: int, seeds: SeedTree) -> CorePass:
+    start = _at_the_start(usage, effort, seeds.child("start"))
+    going = [_Going(walk, Occurrence(pattern), number) for number, walk in enumerate(start)]
+    rng, probability = seeds.child("choice").rng(), 1.0
+    for level in range(1, len(pattern.core) + 1):
+        going = _until(usage, going, level, seeds.child("level", level))
+        probability *= len(going) / effort
+        if not going:
+            return CorePass(0.0)
+        picks = np.floor((np.arange(effort) + rng.random()) * len(going) / effort).astype(np.int64)
+        order = rng.permutation(len(going))
+        going = [going[order[pick]].copy() for pick in rng.permutation(picks)]
+    whole = _until(usage, going, len(pattern.core) + 1, seeds.child("rest"), ended=True)
+    return CorePass(probability, [one.walk for one in whole], np.array([one.root for one in whole]))
+
+
+def _at_the_start(usage: Usage, count: int, seeds: SeedTree) -> list[Walk]:
+    """Uses without any step yet, with their values drawn."""
+    start = _standing(Particles.initial(usage.model, seeds.words(1)), 0)
+    return usage.values.drawn([start] * count, seeds)
+
+
+def _standing(particles: Particles, row: int, values: np.ndarray | None = None) -> Walk:
+    """A walk of no step, in the state of a particle."""
+    here, none = slice(row, row + 1), np.zeros(0, np.int32)
+    return Walk(
+        WalkStatus.REACHED_END,
+        np.zeros(0),
+        none,
+        particles.locations[here],
+        particles.integers[here],
+        particles.reals[here],
+        branches=none,
+        values=values,
+    )
+
+
+def _until(usage: Usage, uses: Sequence[_Going], level: int, seeds: SeedTree, *, ended: bool = False) -> list[_Going]:
+    """Let uses go on until they reach a level; return those that do, or with `ended` those that come to their end."""
+    model, done = usage.model, dict[int, _Going]()
+    family = Genealogy(where_they_end(model, [one.walk for one in uses], seeds))
+    moving = np.arange(len(uses))
+    over = np.array([_over(usage, one.walk) for one in uses])
+    for _ in range(MAX_STEPS):
+        for row in np.flatnonzero(over).tolist() if ended else ():
+            done[int(moving[row])] = _ended(uses[moving[row]], family, row)
+        kept = np.flatnonzero(~over)
+        if not len(kept):
+            break
+        step = stochastic_step(model, family.particles)
+        kept = kept[step.status[kept] == WalkStatus.RUNNING]
+        family.append(np.arange(family.size), step, kept)
+        moving, over = moving[kept], step.particles.time[kept] > usage.duration
+        for row, (number, action) in enumerate(zip(moving.tolist(), step.action[kept].tolist(), strict=True)):
+            if _see(usage, uses[number], family, row, model.actions[action]) >= level:
+                done[number] = _ended(uses[number], family, row)
+                over[row] = True
+    return [done[number] for number in sorted(done)]
+
+
+def _over(usage: Usage, walk: Walk) -> bool:
+    return bool(walk.steps) and bool(walk.times[-1] > usage.duration)
+
+
+def _see(usage: Usage, one: _Going, family: Genealogy, row: int, action: str) -> int:
+    """Show a use's newest action to its pattern."""
+    if action not in one.seen.pattern.relevant:
+        return 0
+    state = family.particles
+    time = float(state.time[row])
+
+    def level(name: str) -> float:
+        here = _standing(state, row, one.walk.values)
+        return use_of(usage, here, start=time).values[name].at(time)
+
+    return one.seen.see(one.walk.steps + family.levels - 1, action, time, level)
+
+
+def _ended(one: _Going, family: Genealogy, row: int) -> _Going:
+    made = family.walks(rows=np.array([row]))
+    walk = joined(one.walk, made[0]) if made else one.walk
+    return replace(one, walk=walk)
