@@ -88,7 +88,8 @@ def atom_pieces(pieces, out, ticks, margins, truths, begin, quantity):
 def evaluate(ticks, scale, margins, truths, begin, program, seldom):
     """Compute all needed quantities: their pieces and, per operation and quantity, the first piece and the count.
 
-    Margins and truths of the trace are those from `begin` on.  Until, since and windows of the past are compiled where `seldom` is not None; see `Program.seldom`.
+    Margins and truths of the trace are those from `begin` on.  Until, since and windows of the past are compiled where
+    `seldom` is not None; see `Program.seldom`.
     """
     op, left, right, lower, upper, need = program
     size = len(op)
