@@ -76,8 +76,8 @@ def explain(
     if last == "FUNCTION":
         return f"the function '{before}' needs its argument in parentheses", before, {}
     if last == "SIGNAL" and token.type == "COLON" and number == 1:
-        kinds = {"stl": "give the formula alone", "ltl": "LTL is about symbols, for 'bbfalsify check'; here is STL"}
-        return f"a formula does not begin with '{before}:'; {kinds.get(str(before), 'give the formula alone')}", before, {}
+        instead = "LTL is about symbols, for 'bbfalsify check'; here is STL" if before == "ltl" else "give it alone"
+        return f"a formula does not begin with '{before}:'; {instead}", before, {}
     if last == "SIGNAL" and token.type == "LPAR":
         return _not_a_function(before, signals)
     if token.type == "$END" and opening is not None:
