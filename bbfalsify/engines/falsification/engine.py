@@ -169,7 +169,7 @@ def _search(
     """Choose the search that the options ask for."""
     limit = search.spent + options.simulations
     kinds = options.delays, options.guide == OUTLIER, options.adaptive_duration
-    plan = WalkPlan(options.counterexamples, limit, options.batch, *kinds, options.patience)
+    plan = WalkPlan(options.counterexamples, limit, options.batch, *kinds, options.patience, options.confirmations)
     search.possible = count_words(usage, options.counterexamples - 1, seeds.child("words"))
     space, guided = ProfileSpace(usage), None
     if (guide := chosen_guide(usage, options)) is not None:

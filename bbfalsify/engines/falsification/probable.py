@@ -199,7 +199,8 @@ class ProbableSearch:
     def _run_along(self, count: int, *, contested: bool) -> None:
         promised: dict[Key, float] = {}
         for pool in self.pools:
-            for gain, word in pool.worth_running(contested=contested):
+            # Nothing is contested while there are free places.
+            for gain, word in pool.worth_running(contested=contested and pool.full):
                 promised[word.actions] = max(gain, promised.get(word.actions, 0.0))
         count = max(0, min(count, self.plan.simulations - self.search.spent))
         chosen = sorted(promised, key=lambda key: (-promised[key], len(key), key))[: count // RUNS]

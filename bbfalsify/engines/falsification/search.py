@@ -29,9 +29,6 @@ from bbfalsify.engines.falsification.usage import Usage
 from bbfalsify.kernel import Walk
 from bbfalsify.results.falsify_insights import Convergence
 
-CONFIRMATIONS = 3
-"""Simulations that confirm a finding, as far as the search foresees them."""
-
 
 @dataclass(frozen=True)
 class Run:
@@ -206,6 +203,8 @@ class WalkPlan:
     adaptive_duration: bool = False
     patience: int = 0
     """Simulations without a new key after which a list that cannot be filled is complete."""
+    confirmations: int = 3
+    """Simulations that confirm a finding."""
 
     def settled(self, search: Search, requirement: int) -> bool:
         """True if a requirement has its counterexamples, or some of few words and no other was found for long."""
@@ -227,7 +226,7 @@ class WalkPlan:
     def careful_batch(self, search: Search) -> int:
         """Walks of the next batch, fewer if there would be no room for the confirmations of what they may find."""
         left, places = self.simulations - search.spent, sum(self.wanted - len(known) for known in search.known)
-        return min(self.batch, max(left - CONFIRMATIONS * places, left // (1 + CONFIRMATIONS), 1))
+        return min(self.batch, max(left - self.confirmations * places, left // (1 + self.confirmations), 1))
 
 
 class Source(Protocol):

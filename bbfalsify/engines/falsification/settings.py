@@ -24,6 +24,10 @@ class Options(Settings):
         "Budget of the search, with the confirmations of what it finds.",
         default=2000, at_least=0, unit="simulations",
     )  # fmt: skip
+    confirmations: int = _search(
+        "Repetitions of each counterexample, all of which must violate at the same moment.",
+        default=3, at_least=1, unit="simulations", metavar="N",
+    )  # fmt: skip
     passes: int = _estimation(
         "Independent passes, the basis of the intervals; rows whose intervals overlap get a quarter as many again, "
         "which decide their order. 0 only finds: nothing is estimated or shrunk.",

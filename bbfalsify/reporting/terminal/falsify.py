@@ -226,7 +226,13 @@ def _requirement_line(row: RequirementResult, found: int, accepted: int | None) 
     text = f"{row.id} {row.outcome.replace('_', ' ')}{expectation(row.outcome, row.expected)}"
     if accepted is not None:
         missing = found - accepted
-        text += f", {missing} of {found} not accepted" if missing else f", all {accepted} accepted"
+        text += (
+            f", {missing} of {found} not accepted"
+            if missing
+            else ", accepted"
+            if accepted == 1
+            else f", all {accepted} accepted"
+        )
     return f"{text}: {row.text}" if row.text else text
 
 

@@ -64,7 +64,8 @@ class Scribe:
     def confirm(self, finding: Finding) -> Confirmation:
         query = Query(f"confirm/{finding.requirement}/{finding.name}", finding.stimulus, seed_name=finding.query)
         rerun = partial(self.driver.rerun, counted=True)
-        finding.confirmation = confirm(rerun, query, finding.requirement, finding.judgement)
+        tries = self.options.confirmations
+        finding.confirmation = confirm(rerun, query, finding.requirement, finding.judgement, tries=tries)
         return finding.confirmation
 
     def advanced(self, search: Search, masses: Sequence[float]) -> None:

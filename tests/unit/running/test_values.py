@@ -100,6 +100,27 @@ def test_a_killed_run_goes_on_in_the_middle_of_its_guide(found, tmp_path, share)
     assert again.simulations == found.simulations
 
 
+@pytest.mark.parametrize("guide", ["portfolio", "cma_es", "trust_region", "stretch_mutation", "cross_entropy"])
+def test_every_guide_goes_on_where_its_run_was_killed(tmp_path, guide):
+    options = Options(passes=0, simulations=40, guide=guide, proposals=3)
+    whole = run(tmp_path, "whole", [IMPOSSIBLE], options=options)
+    copy = tmp_path / "killed"
+    shutil.copytree(whole.directory, copy)
+    events = copy / "events.jsonl"
+    events.write_bytes(events.read_bytes()[: events.stat().st_size // 2])
+    (copy / "results.json").unlink()
+    again = run(tmp_path, "killed", [IMPOSSIBLE], options=options, jobs=2)
+    assert again.simulations == whole.simulations >= 40
+    assert again.requirements[0].best_robustness == whole.requirements[0].best_robustness
+
+
+def test_one_repetition_confirms_where_that_is_asked_for(found, tmp_path):
+    once = run(tmp_path, options=Options(passes=0, simulations=200, confirmations=1))
+    assert Counterexample.read(once.counterexamples[0].file).tries == 1
+    assert Counterexample.read(found.counterexamples[0].file).tries == 3
+    assert once.counterexamples[0].values == found.counterexamples[0].values
+
+
 def test_nothing_found_ends_with_the_budget_of_the_search(tmp_path):
     result = run(tmp_path, requirements=[IMPOSSIBLE], simulations=230, guide="none")
     assert (result.outcome, result.iterations, result.counterexamples) == (Outcome.NOT_FALSIFIED, 230, ())
