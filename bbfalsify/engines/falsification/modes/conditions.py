@@ -158,7 +158,7 @@ def _features(pattern: Pattern, sample: Sample) -> Iterator[Feature]:
         yield from (Without(name) for name in sorted(absent))
     if pattern.core:
         return
-    # Without actions, series mostly have the same times in every use: windows from the start, the whole use, single pieces.
+    # Without actions, series mostly have the same times in every use: from the start, the whole use, single pieces.
     typical = float(np.median([use.violated_at for use in bad]))
     for name in names:
         times = [float(t) for t in bad[0].values[name].times]
